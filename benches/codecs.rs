@@ -6,14 +6,15 @@
 //! per position) is printed once for each codec.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use pipeline::BlockId;
 use pipeline::codec::{self, FRAME_WORDS, Scratch};
 use std::hint::black_box;
 use trinim::database::block::BlockForm;
 use trinim::game::Board;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::report::published;
 
 /// Returns the loss stream of the seven-layer board, misère.
 fn stream() -> Vec<u64> {
@@ -63,14 +64,14 @@ fn codecs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("block file");
     group.throughput(Throughput::Bytes(raw_bytes as u64)).sample_size(10);
     let form = BlockForm { identity: 0, stream_words: stream.len() };
-    let file = form.file(0, &stream);
+    let file = form.file(BlockId(0), &stream);
     let mut back = vec![0; stream.len()];
-    form.read("block".as_ref(), 0, &file, &mut back).expect("a file is read");
+    form.read("block".as_ref(), BlockId(0), &file, &mut back).expect("a file is read");
     assert!(back == stream, "the block file does not round-trip");
     eprintln!("block file: {:.4} bits a position", file.len() as f64 / raw_bytes as f64);
-    group.bench_function("write", |bencher| bencher.iter(|| black_box(form.file(0, &stream))));
+    group.bench_function("write", |bencher| bencher.iter(|| black_box(form.file(BlockId(0), &stream))));
     group.bench_function("read", |bencher| {
-        bencher.iter(|| form.read("block".as_ref(), 0, &file, black_box(&mut back)));
+        bencher.iter(|| form.read("block".as_ref(), BlockId(0), &file, black_box(&mut back)));
     });
     group.finish();
 }

@@ -12,8 +12,8 @@ use criterion::{
 };
 use trinim::game::Board;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::kernel::{ApplyPlan, Isa, Kernel, PermutePlan, SettlePlan, bitmap_words};
-use trinim::report::published;
 
 /// Index bits of the blocks.
 const BITS: u32 = 24;

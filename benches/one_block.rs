@@ -10,9 +10,9 @@ use std::hint::black_box;
 use std::ops::Range;
 use trinim::game::Board;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::report::published;
 use trinim::solve::baseline::memory;
 
 /// Returns the number of losses that one of the papers' ways finds in memory.

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim::database::{Access, Database, Game};
+use trinim::game::published;
 use trinim::game::{Rule, Value};
 use trinim::kernel::Kernel;
-use trinim::report::published;
 use trinim::solve::solve;
 
 /// Solves seven layers, misère, into `folder`, without syncs.

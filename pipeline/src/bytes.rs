@@ -29,9 +29,12 @@ impl Flaw {
         Self { offset, damage: damage.into() }
     }
 
-    /// Builds the flaw of a number that is wrong in its place.
-    pub(crate) fn number(offset: u64, of: &'static str, expected: Expected, found: u64) -> Self {
-        Self::new(offset, Damage::Number { of, expected, found })
+    /// Refuses a number that is wrong in its place.
+    pub(crate) fn unless(expected: Expected, offset: u64, of: &'static str, found: u64) -> Result<(), Flaw> {
+        if expected.holds(found) {
+            return Ok(());
+        }
+        Err(Self::new(offset, Damage::Number { of, expected, found }))
     }
 
     /// Converts to an error, for bytes that begin at byte `base` of `path`.
@@ -111,20 +114,16 @@ impl<'a> Cursor<'a> {
     /// bytes.
     pub(crate) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
         let count = self.u32(what)? as usize;
-        let most = self.rest.len() / least_bytes;
-        if count > most {
-            return Err(self.number(what, Expected::AtMost(most as u64), count as u64));
-        }
+        let most = (self.rest.len() / least_bytes) as u64;
+        self.require(what, Expected::AtMost(most), count as u64)?;
         Ok(count)
     }
 
     /// Takes a flag byte with a single flag.
     pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
-        match self.u8(what)? {
-            0 => Ok(false),
-            1 => Ok(true),
-            other => Err(self.number(what, Expected::AtMost(1), other.into())),
-        }
+        let flag = self.u8(what)?;
+        self.require(what, Expected::AtMost(1), flag.into())?;
+        Ok(flag == 1)
     }
 
     /// Takes UTF-8 text.
@@ -146,9 +145,9 @@ impl<'a> Cursor<'a> {
         Flaw::new(self.offset, damage)
     }
 
-    /// Builds the flaw of a wrong number at the current offset.
-    pub(crate) fn number(&self, of: &'static str, expected: Expected, found: u64) -> Flaw {
-        Flaw::number(self.offset, of, expected, found)
+    /// Refuses a wrong number before the current offset.
+    pub(crate) fn require(&self, of: &'static str, expected: Expected, found: u64) -> Result<(), Flaw> {
+        Flaw::unless(expected, self.offset, of, found)
     }
 }
 

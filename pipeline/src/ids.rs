@@ -17,7 +17,14 @@ impl BlockId {
 
     /// Returns the blocks `0..blocks` in ascending order.
     pub fn all(blocks: u32) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator {
-        (0..blocks).map(BlockId)
+        BlockId::share(blocks, 0, 1)
+    }
+
+    /// Returns the blocks of share `index`, counted from 0, of `of` shares of equal size; a share
+    /// has consecutive blocks.
+    pub fn share(blocks: u32, index: u32, of: u32) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator {
+        let bound = |index: u32| (u64::from(blocks) * u64::from(index) / u64::from(of.max(1))) as u32;
+        (bound(index)..bound(index + 1)).map(BlockId)
     }
 }
 

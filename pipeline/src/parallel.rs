@@ -15,7 +15,25 @@ use std::thread;
 ///
 /// # Panics
 /// Panics if a task panics.
-pub fn for_each<S, E: Send>(
+pub fn for_each<S: Send, E: Send>(
+    threads: usize,
+    tasks: usize,
+    scratch: impl Fn() -> Result<S, E> + Sync,
+    task: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
+) -> Result<(), Vec<E>> {
+    for_each_with(&Mutex::default(), threads, tasks, scratch, task)
+}
+
+/// Does the same with the scratches in `pool`, the last one first; `scratch` makes those that are
+/// lacking. They are in the pool again afterwards.
+///
+/// # Errors
+/// Those of [`for_each`].
+///
+/// # Panics
+/// Panics if a task panics.
+pub fn for_each_with<S: Send, E: Send>(
+    pool: &Mutex<Vec<S>>,
     threads: usize,
     tasks: usize,
     scratch: impl Fn() -> Result<S, E> + Sync,
@@ -24,15 +42,18 @@ pub fn for_each<S, E: Send>(
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let failures = Mutex::new(Vec::new());
     let work_on = || -> Result<(), E> {
-        let mut scratch = scratch()?;
-        while !failed.load(Ordering::Relaxed) {
+        let lent = pool.lock().pop();
+        let mut scratch = lent.map_or_else(&scratch, Ok)?;
+        let mut done = Ok(());
+        while done.is_ok() && !failed.load(Ordering::Relaxed) {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= tasks {
                 break;
             }
-            task(&mut scratch, index)?;
+            done = task(&mut scratch, index);
         }
-        Ok(())
+        pool.lock().push(scratch);
+        done
     };
     let work = || {
         if let Err(failure) = work_on() {

@@ -12,7 +12,7 @@
 use super::lists::{contents, difference, or_finding};
 use super::workers::{Request, Watch};
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_findings};
-use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, HEADER_BYTES, block_bytes_at_most};
+use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
     BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, stream_digest,
@@ -22,9 +22,10 @@ use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
-use pipeline::storage::{EntryKind, read_whole};
+use pipeline::storage::{EntryKind, Loaded, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The state of a database after a check.
 pub(super) struct CheckedDatabase {
@@ -58,25 +59,24 @@ impl Known {
     }
 
     /// Returns the hexadecimal digest of a block's bitmap.
-    pub(super) fn digest(&self, ordinal: u32) -> &str {
-        self.manifest.blocks.get(ordinal as usize).map_or("", |row| &row.digest)
+    pub(super) fn digest(&self, block: BlockId) -> &str {
+        self.manifest.blocks.get(block.index()).map_or("", |row| &row.digest)
     }
 
     /// Returns the hexadecimal digest of a block's bitmap according to its file, if all hashes in
     /// the file are right.
-    pub(super) fn digest_of(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<String, Error> {
-        Ok(hex_digest(self.recall(path, ordinal, file)?.words()))
+    pub(super) fn digest_of(&self, path: &Path, block: BlockId, file: &[u8]) -> Result<String, Error> {
+        Ok(hex_digest(self.recall(path, block, file)?.words()))
     }
 
     /// Decodes the stream of a block from the bytes of its file.
-    fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
+    fn recall(&self, path: &Path, block: BlockId, file: &[u8]) -> Result<Bitmap, Error> {
         let mut bitmap = Bitmap::zeroed(self.form.stream_words)?;
-        self.form.read(path, ordinal, file, bitmap.words_mut())?;
+        self.form.read(path, block, file, bitmap.words_mut())?;
         Ok(bitmap)
     }
 }
 
-/// Returns the hexadecimal digest of a stream.
 pub(super) fn hex_digest(stream: &[u64]) -> String {
     blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
 }
@@ -93,7 +93,6 @@ pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>)
 struct Seen {
     /// Whether its header has the board, rule and layout of the manifest.
     is_of_game: bool,
-    /// The damage of the file, if any.
     damage: Option<Finding>,
     /// Its BLAKE3 if its line in `SUMS` is wrong or missing.
     sum: Option<blake3::Hash>,
@@ -121,7 +120,7 @@ impl Lists {
         let missing = if in_run { Weight::Leftover } else { Weight::Damage };
         // SUMS is written last, so it is read first: a solve that ends in between has then written
         // the manifest as well.
-        let sums = or_finding(Sums::load(storage.root()), missing)?.map_err(|finding| findings.push(finding)).ok();
+        let sums = or_finding(Sums::load(storage, SUMS), missing)?.map_err(|finding| findings.push(finding)).ok();
         let unsealed = findings.iter().any(|finding| !finding.weight.is_damage());
         let found = or_finding(contents(storage, MANIFEST), Weight::Damage)?;
         let found = found.map_err(|finding| findings.push(finding)).ok();
@@ -148,7 +147,7 @@ impl Lists {
     /// Returns the names of the blocks: those of the layout, or without a manifest those in `SUMS`.
     fn block_names(&self) -> BTreeSet<String> {
         match &self.known {
-            Some(known) => known.blocks().map(|block| block_file_name(block.0)).collect(),
+            Some(known) => known.blocks().map(block_file_name).collect(),
             None => self.sums.lines.keys().filter(|name| *name != MANIFEST).cloned().collect(),
         }
     }
@@ -192,7 +191,6 @@ impl Lists {
     }
 }
 
-/// Checks the files of a database.
 pub(super) fn check_database(
     storage: &RealStorage,
     depth: Depth,
@@ -219,13 +217,13 @@ pub(super) fn check_database(
         findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
         lists.known = None;
     } else {
-        for (index, one) in seen {
+        for (block, one) in seen {
             if let Some(sum) = one.sum {
-                expected.insert(names[index as usize].clone(), Some(sum));
+                expected.insert(names[block.index()].clone(), Some(sum));
             }
             if let Some(finding) = one.damage {
                 findings.push(finding);
-                damaged_blocks.insert(BlockId(index));
+                damaged_blocks.insert(block);
             }
         }
     }
@@ -271,14 +269,14 @@ fn look_at_all(
     lists: &Lists,
     depth: Depth,
     request: &Request<'_>,
-) -> Result<(BTreeMap<u32, Seen>, u64), Error> {
+) -> Result<(BTreeMap<BlockId, Seen>, u64), Error> {
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
     let watch = Watch::new(request, all);
     let seen = Mutex::new(BTreeMap::new());
     let look = |(): &mut (), index: usize| {
-        let name = &names[index];
-        let one = look_at(storage, name, index as u32, &lists.sums, lists.known.as_ref(), depth)?;
-        seen.lock().insert(index as u32, one);
+        let (name, block) = (&names[index], BlockId(index as u32));
+        let one = look_at(storage, name, block, &lists.sums, lists.known.as_ref(), depth)?;
+        seen.lock().insert(block, one);
         watch.advance(lengths.get(name).copied().unwrap_or(0))
     };
     match watch.run(names.len(), || Ok(()), look)? {
@@ -287,11 +285,11 @@ fn look_at_all(
     }
 }
 
-/// Checks one file; `ordinal` is that of the block if the manifest is trusted.
+/// Checks one file; it is that of `block` if the manifest is trusted.
 fn look_at(
     storage: &RealStorage,
     name: &str,
-    ordinal: u32,
+    block: BlockId,
     sums: &Sums,
     known: Option<&Known>,
     depth: Depth,
@@ -299,7 +297,7 @@ fn look_at(
     let path = storage.path(name);
     let mut seen = Seen { is_of_game: false, damage: None, sum: None };
     let read = match depth {
-        Depth::Metadata => begin_of(storage, name, ordinal, known),
+        Depth::Metadata => begin_of(storage, name, block, known),
         _ => read_all(storage, name, known).map_err(Error::from),
     };
     let file = match read {
@@ -321,14 +319,14 @@ fn look_at(
         seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
         return Ok(seen);
     };
-    seen.is_of_game = BlockIndex::of_file(&path, &known.form, ordinal, &file).is_ok();
+    seen.is_of_game = BlockIndex::open(&Loaded::new(&path, &file), &known.form, block).is_ok();
     if is_as_listed && depth < Depth::Full {
         return Ok(seen);
     }
-    match known.digest_of(&path, ordinal, &file) {
-        Ok(digest) if digest == known.digest(ordinal) => seen.sum = (!is_as_listed).then_some(sum),
+    match known.digest_of(&path, block, &file) {
+        Ok(digest) if digest == known.digest(block) => seen.sum = (!is_as_listed).then_some(sum),
         Ok(digest) => {
-            seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(ordinal), digest)));
+            seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(block), digest)));
         }
         Err(error) => seen.damage = Some(of_error(error)?),
     }
@@ -336,16 +334,11 @@ fn look_at(
 }
 
 /// Reads header and index of a block, which determine the length of its file.
-fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Known>) -> Result<Vec<u8>, Error> {
+fn begin_of(storage: &RealStorage, name: &str, block: BlockId, known: Option<&Known>) -> Result<Vec<u8>, Error> {
     let file = storage.open(name)?;
-    let Some(known) = known else { return Ok(Vec::new()) };
-    let path = storage.path(name);
-    let mut header = [0; HEADER_BYTES];
-    file.read_exact_at(&mut header, 0)?;
-    let length = BlockIndex::length(&path, &header, &known.form, ordinal)?;
-    let mut index = vec![0; length];
-    file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
-    BlockIndex::parse(&path, &header, &known.form, &index, file.length()?)?;
+    if let Some(known) = known {
+        BlockIndex::open(&*file, &known.form, block)?;
+    }
     Ok(Vec::new())
 }
 
@@ -361,7 +354,7 @@ pub(super) fn look_at_book(
 ) -> Result<Result<LookedAt, Finding>, Error> {
     let Keep::Book { pieces } = keep else { return Ok(Ok((None, 0))) };
     let look = || -> Result<LookedAt, Error> {
-        let bytes = Book::open(storage.root(), game, pieces)?.file_bytes();
+        let bytes = Book::open(storage.open(BOOK)?, game, pieces)?.file_bytes();
         if depth == Depth::Metadata {
             return Ok((None, bytes));
         }
@@ -381,8 +374,8 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
     let workload = RemovalGame::new(known.task(), Kernel::detect());
     let mut summaries = Vec::new();
     for block in known.blocks() {
-        let name = block_file_name(block.0);
-        let bitmap = known.recall(&storage.path(&name), block.0, &read_all(storage, &name, Some(known))?)?;
+        let name = block_file_name(block);
+        let bitmap = known.recall(&storage.path(&name), block, &read_all(storage, &name, Some(known))?)?;
         summaries.push(workload.summarise(block, bitmap.words()));
     }
     // What an audit compared cannot be told from the blocks.

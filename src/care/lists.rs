@@ -31,7 +31,7 @@ pub(super) fn replace(storage: &dyn Storage, name: &str, right: &[u8]) -> Result
 
 /// Returns the text of the `SUMS` of these blocks.
 pub(super) fn sums_text(blocks: impl IntoIterator<Item = (BlockId, blake3::Hash)>, manifest: &[u8]) -> String {
-    Sums::text(blocks.into_iter().map(|(block, sum)| (block_file_name(block.0), sum)), manifest)
+    Sums::text(blocks.into_iter().map(|(block, sum)| (block_file_name(block), sum)), manifest)
 }
 
 /// Returns the first difference of two small files.

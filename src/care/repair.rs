@@ -143,17 +143,17 @@ impl Repair {
         let mut order = workload.order();
         order.retain(|block| checked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
-        let length = |block: BlockId| storage.length(&block_file_name(block.0)).ok().flatten().unwrap_or(0);
-        for block in &order {
-            let edges = workload.edges_into(*block);
+        let length = |block: BlockId| storage.length(&block_file_name(block)).ok().flatten().unwrap_or(0);
+        for &block in &order {
+            let edges = workload.edges_into(block);
             plan.edges += edges.len() as u64;
             let sources: BTreeSet<BlockId> = edges.iter().map(|edge| edge.source).collect();
             plan.recalls += sources.len() as u64;
             plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
             // Without a line and without a valid digest nothing could confirm the computed block.
-            if !checked.lists.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
+            if !checked.lists.sums.lines.contains_key(&block_file_name(block)) && known.digest(block).len() != 64 {
                 let reason = "neither SUMS nor the manifest has its checksum".to_owned();
-                return Err(Error::Irreparable { path: storage.path(&block_file_name(block.0)), reason });
+                return Err(Error::Irreparable { path: storage.path(&block_file_name(block)), reason });
             }
         }
         if checked.lists_wrong {
@@ -314,22 +314,22 @@ fn mend_database(
     let CheckedDatabase { lists: Lists { known, sums, found, .. }, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };
     let is_right = |block: BlockId, bytes: &[u8], digest: Option<&str>| {
-        sums.check(&block_file_name(block.0), blake3::hash(bytes)) == Some(Ok(()))
-            || digest.is_some_and(|digest| digest == known.digest(block.0))
+        sums.check(&block_file_name(block), blake3::hash(bytes)) == Some(Ok(()))
+            || digest.is_some_and(|digest| digest == known.digest(block))
     };
     let workload = RemovalGame::new(known.task(), Kernel::detect());
     let blocks = Blocks { storage, known: &known, is_right: &is_right };
     let mut recomputer = Recomputer::new(&workload, &blocks)?;
-    for (done, block) in (1..).zip(order) {
+    for (done, &block) in (1..).zip(order) {
         if request.stop.load(Ordering::Relaxed) {
             return Err(pipeline::Error::Interrupted.into());
         }
-        let name = block_file_name(block.0);
-        let computed = recomputer.block(*block)?;
+        let name = block_file_name(block);
+        let computed = recomputer.block(block)?;
         let digest = hex_digest(computed.stream);
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
         let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
-        if !was_right && !is_right(*block, &bytes, Some(&digest)) {
+        if !was_right && !is_right(block, &bytes, Some(&digest)) {
             let reason = "the recomputed block matches neither SUMS nor the manifest".to_owned();
             return Err(Error::Irreparable { path: storage.path(&name), reason });
         }
@@ -346,7 +346,7 @@ fn mend_database(
         };
         let blocks = known.blocks();
         let hashed =
-            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
+            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block), Some(&known))?))));
         let text = match known.manifest.keep {
             Keep::Book { .. } => {
                 Sums::text([(BOOK, examine(storage, BOOK, known.task(), &known.manifest.census)?)], &manifest)
@@ -378,19 +378,19 @@ type IsRight<'a> = dyn Fn(BlockId, &[u8], Option<&str>) -> bool + Sync + 'a;
 
 impl Sources for Blocks<'_> {
     fn read(&self, block: BlockId) -> Result<Vec<u8>, pipeline::Error> {
-        let bytes = read_all(self.storage, &block_file_name(block.0), Some(self.known))?;
+        let bytes = read_all(self.storage, &block_file_name(block), Some(self.known))?;
         if (self.is_right)(block, &bytes, None) {
             return Ok(bytes);
         }
-        let digest = self.known.digest_of(&self.path(block), block.0, &bytes).ok();
+        let digest = self.known.digest_of(&self.path(block), block, &bytes).ok();
         if (self.is_right)(block, &bytes, digest.as_deref()) {
             return Ok(bytes);
         }
-        let damage = digests_differ(self.known.digest(block.0), digest.unwrap_or_default());
+        let damage = digests_differ(self.known.digest(block), digest.unwrap_or_default());
         Err(pipeline::Error::corrupt(self.path(block), None, damage))
     }
 
     fn path(&self, block: BlockId) -> PathBuf {
-        self.storage.path(&block_file_name(block.0))
+        self.storage.path(&block_file_name(block))
     }
 }

@@ -49,7 +49,6 @@ impl CheckedRun {
     }
 }
 
-/// Checks a run folder.
 pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     let examination = examine_at_rest(storage)?;
@@ -114,7 +113,7 @@ impl CheckedRun {
         let (keep, json) = (task.terms.keep, manifest.to_json());
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
-        let found = or_finding(Sums::load(&storage.path(PUBLISHED)), Weight::Leftover)?;
+        let found = or_finding(Sums::load(storage, &format!("{PUBLISHED}/{SUMS}")), Weight::Leftover)?;
         *unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
         let missing = if *unsealed { Weight::Leftover } else { Weight::Damage };
         let before = findings.len();
@@ -127,7 +126,7 @@ impl CheckedRun {
         *files += 2;
         let published = task.game.layout.ordinals().filter(|_| keep.is_database());
         let mut expected: BTreeMap<String, Option<blake3::Hash>> =
-            published.map(|block| (block_file_name(block.0), self.sums.get(&block).copied())).collect();
+            published.map(|block| (block_file_name(block), self.sums.get(&block).copied())).collect();
         expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&json)));
         if let Keep::Book { .. } = keep {
             let db = RealStorage::open(storage.path(PUBLISHED))?;

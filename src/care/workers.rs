@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
 
     /// Runs the tasks 0 to `tasks` on the threads of the request, each with its own scratch memory.
     /// Returns `false` if stopped before the end.
-    pub(super) fn run<S, E: Send>(
+    pub(super) fn run<S: Send, E: Send>(
         &self,
         tasks: usize,
         scratch: impl Fn() -> Result<S, E> + Sync,

@@ -13,7 +13,8 @@
 
 use super::{DatabaseError, Task};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
-use pipeline::{Damage, Expected};
+use pipeline::storage::Loaded;
+use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::ops::Range;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
@@ -41,8 +42,8 @@ pub fn block_bytes_at_most(stream_words: usize) -> u64 {
 }
 
 /// Returns the name of a canonical block's file inside the `db` folder.
-pub fn block_file_name(ordinal: u32) -> String {
-    format!("{ordinal:06}.blk")
+pub fn block_file_name(block: BlockId) -> String {
+    format!("{:06}.blk", block.0)
 }
 
 /// What all block files of a database have in common.
@@ -69,7 +70,6 @@ pub struct FrameRow {
 /// The header and index of a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockIndex {
-    /// The form of the file.
     form: BlockForm,
     /// One row for each frame.
     pub frames: Vec<FrameRow>,
@@ -83,7 +83,7 @@ impl BlockForm {
     }
 
     /// Encodes the whole file of a block.
-    pub fn file(&self, ordinal: u32, stream: &[u64]) -> Vec<u8> {
+    pub fn file(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let frames = stream.len().div_ceil(FRAME_WORDS);
         let (mut payload, mut scratch) = (Vec::new(), Scratch::new());
         let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
@@ -99,7 +99,7 @@ impl BlockForm {
         let mut file = Vec::with_capacity(begin + payload.len());
         file.extend_from_slice(&MAGIC);
         file.extend_from_slice(&VERSION.to_le_bytes());
-        file.extend_from_slice(&ordinal.to_le_bytes());
+        file.extend_from_slice(&block.0.to_le_bytes());
         file.extend_from_slice(&(stream.len() as u64).to_le_bytes());
         file.extend_from_slice(&(FRAME_WORDS as u32).to_le_bytes());
         file.extend_from_slice(&(frames as u32).to_le_bytes());
@@ -117,8 +117,8 @@ impl BlockForm {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
-    pub fn read(&self, path: &Path, ordinal: u32, file: &[u8], stream: &mut [u64]) -> Result<(), DatabaseError> {
-        self.read_needed(path, ordinal, file, &[0], stream).map(drop)
+    pub fn read(&self, path: &Path, block: BlockId, file: &[u8], stream: &mut [u64]) -> Result<(), DatabaseError> {
+        self.read_needed(path, block, file, &[0], stream).map(drop)
     }
 
     /// Decodes the bitmap from a whole file, except frames whose words all have a bit of each of
@@ -129,12 +129,12 @@ impl BlockForm {
     pub fn read_needed(
         &self,
         path: &Path,
-        ordinal: u32,
+        block: BlockId,
         file: &[u8],
         unneeded: &[u64],
         stream: &mut [u64],
     ) -> Result<Vec<Range<usize>>, DatabaseError> {
-        let index = BlockIndex::of_file(path, self, ordinal, file)?;
+        let index = BlockIndex::open(&Loaded::new(path, file), self, block)?;
         let mut scratch = Scratch::new();
         let (mut begin, mut left_out) = (0, Vec::new());
         for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
@@ -172,16 +172,16 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl BlockIndex {
-    /// Parses header and index of a whole file.
+    /// Reads header and index of a file.
     ///
     /// # Errors
-    /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`].
-    pub fn of_file(path: &Path, form: &BlockForm, ordinal: u32, file: &[u8]) -> Result<BlockIndex, DatabaseError> {
-        let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends early");
-        let (header, rest) = file.split_first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
-        let length = BlockIndex::length(path, header, form, ordinal)?;
-        let index = rest.get(..length).ok_or_else(early)?;
-        BlockIndex::parse(path, header, form, index, file.len() as u64)
+    /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`]; [`DatabaseError::Io`].
+    pub fn open(file: &dyn StorageFile, form: &BlockForm, block: BlockId) -> Result<BlockIndex, DatabaseError> {
+        let (path, mut header) = (file.path(), [0; HEADER_BYTES]);
+        file.read_exact_at(&mut header, 0)?;
+        let mut index = vec![0; BlockIndex::length(&path, &header, form, block)?];
+        file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
+        BlockIndex::parse(&path, &header, form, &index, file.length()?)
     }
 
     /// Returns the stored bytes of one frame of the whole file that this index belongs to.
@@ -198,12 +198,12 @@ impl BlockIndex {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] or [`DatabaseError::Version`] if the header does not belong to
-    /// block `ordinal` of this database.
+    /// `block` of this database.
     pub fn length(
         path: &Path,
         header: &[u8; HEADER_BYTES],
         form: &BlockForm,
-        ordinal: u32,
+        block: BlockId,
     ) -> Result<usize, DatabaseError> {
         let damage = |offset: u64, rule: &'static str| DatabaseError::corrupt(path, offset, rule);
         if header[..8] != MAGIC {
@@ -219,9 +219,9 @@ impl BlockIndex {
         if u64::from_le_bytes(number(header, 32)) != form.identity {
             return Err(damage(32, "the block belongs to another board, rule, layout or kind of values"));
         }
-        let found = u32::from_le_bytes(number(header, 12));
-        if found != ordinal {
-            return Err(DatabaseError::corrupt(path, 12, format!("block {found} has the name of block {ordinal}")));
+        let found = BlockId(u32::from_le_bytes(number(header, 12)));
+        if found != block {
+            return Err(DatabaseError::corrupt(path, 12, format!("block {found} has the name of block {block}")));
         }
         let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
         let frames = u32::from_le_bytes(number(header, 28));

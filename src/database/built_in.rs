@@ -3,7 +3,9 @@
 
 use super::{BOOK, DatabaseError, MANIFEST, SUMS};
 use crate::game::{Board, Rule};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
@@ -19,8 +21,8 @@ pub struct BuiltIn {
     pub rule: Rule,
     /// One zstd frame.
     manifest: &'static [u8],
-    pub(super) sums: &'static [u8],
-    pub(super) book: &'static [u8],
+    sums: &'static [u8],
+    book: &'static [u8],
 }
 
 macro_rules! built_in {
@@ -55,13 +57,17 @@ impl BuiltIn {
         plain.and_then(|layers| BuiltIn::of(layers, rule))
     }
 
-    /// Returns the bytes of the manifest.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Corrupt`] if what was built in is damaged.
-    pub(super) fn manifest(&self) -> Result<Vec<u8>, DatabaseError> {
-        zstd::decode_all(self.manifest)
-            .map_err(|_| DatabaseError::corrupt(self.place().join(MANIFEST), None, "not a zstd frame"))
+    /// Returns the bytes of a file.
+    pub(super) fn file(&self, name: &str) -> Result<Cow<'static, [u8]>, DatabaseError> {
+        let path = || self.place().join(name);
+        match name {
+            MANIFEST => zstd::decode_all(self.manifest)
+                .map(Cow::Owned)
+                .map_err(|_| DatabaseError::corrupt(path(), None, "not a zstd frame")),
+            SUMS => Ok(self.sums.into()),
+            BOOK => Ok(self.book.into()),
+            _ => Err(DatabaseError::io("open", path(), ErrorKind::NotFound.into())),
+        }
     }
 
     /// Returns the files of the `db` folder by name.
@@ -69,7 +75,8 @@ impl BuiltIn {
     /// # Errors
     /// [`DatabaseError::Corrupt`] if what was built in is damaged.
     pub fn files(&self) -> Result<BTreeMap<&'static str, Vec<u8>>, DatabaseError> {
-        Ok(BTreeMap::from([(BOOK, self.book.into()), (MANIFEST, self.manifest()?), (SUMS, self.sums.into())]))
+        let file = |name| Ok((name, self.file(name)?.into_owned()));
+        [BOOK, MANIFEST, SUMS].into_iter().map(file).collect()
     }
 
     /// Returns what takes the place of a folder in messages.

@@ -25,6 +25,7 @@ pub struct PieceCount {
 
 /// The losses of a whole board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Census {
     /// One row for each number of pieces, from 0 to the number of cells.
     pub by_pieces: Vec<PieceCount>,

@@ -71,6 +71,9 @@ pub enum DatabaseError {
         /// The kind of damage.
         damage: Damage,
     },
+    /// Another error of the storage.
+    #[error(transparent)]
+    Storage(pipeline::Error),
     /// The system refused an allocation.
     #[error("the system refuses {needed_bytes} bytes of memory")]
     OutOfMemory {
@@ -90,15 +93,6 @@ impl DatabaseError {
         damage: impl Into<Damage>,
     ) -> DatabaseError {
         DatabaseError::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
-    }
-
-    /// Converts an error of the storage layer about the file `path`.
-    pub(crate) fn of_file(path: &Path, error: pipeline::Error) -> DatabaseError {
-        match error {
-            pipeline::Error::Corrupt { path, offset, damage } => DatabaseError::Corrupt { path, offset, damage },
-            pipeline::Error::Io { operation, path, source, .. } => DatabaseError::Io { operation, path, source },
-            other => DatabaseError::io("read", path, std::io::Error::other(other)),
-        }
     }
 
     /// Returns whether a file or folder did not exist.
@@ -123,6 +117,17 @@ impl DatabaseError {
                 Ok(Finding::new(Weight::Damage, path, Damage::MISSING))
             }
             other => Err(other),
+        }
+    }
+}
+
+impl From<pipeline::Error> for DatabaseError {
+    fn from(error: pipeline::Error) -> DatabaseError {
+        match error {
+            pipeline::Error::Corrupt { path, offset, damage } => DatabaseError::Corrupt { path, offset, damage },
+            pipeline::Error::Io { operation, path, source, .. } => DatabaseError::Io { operation, path, source },
+            pipeline::Error::OutOfMemory { needed_bytes } => DatabaseError::OutOfMemory { needed_bytes },
+            other => DatabaseError::Storage(other),
         }
     }
 }

@@ -4,7 +4,8 @@ use super::game::DATABASE_CELLS_MAX;
 use super::{Audit, Game, Values};
 use crate::game::Board;
 use crate::kernel::bitmap_words;
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
@@ -111,6 +112,12 @@ impl Serialize for Keep {
     }
 }
 
+impl<'de> Deserialize<'de> for Keep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Keep, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(Error::custom)
+    }
+}
+
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Keep {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -196,6 +203,11 @@ impl Task<'_> {
     /// has in it: whoever has the bitmaps can count them.
     pub fn counts_layers(&self) -> bool {
         !self.terms.keep.is_database() && self.game.board.layers().is_some()
+    }
+
+    /// Returns the number of canonical blocks.
+    pub fn blocks(&self) -> u32 {
+        self.game.layout.canonical_blocks().len() as u32
     }
 
     /// Returns the number of bitmaps of a block ([`Values::planes`]).

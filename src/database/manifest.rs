@@ -8,7 +8,7 @@
 //!    finished database.
 //! 3. Census and digest do not depend on what is kept, nor on the version.
 
-use super::census::{Census, PieceCount};
+use super::census::Census;
 use super::keep::VERSION;
 use super::{
     Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, LayerCount, NimberCount, SmallerBoards, Task, Terms,
@@ -17,7 +17,8 @@ use super::{
 use crate::game::position::cells;
 use crate::game::{Board, Definition, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::Path;
 
 /// Name of the manifest inside the `db` folder.
@@ -53,69 +54,6 @@ struct Head {
     format: String,
 }
 
-/// The keys of `manifest.json`, without the census as a struct of its own: flattened, it would keep
-/// every unknown key in memory.
-#[derive(Deserialize)]
-struct Keys {
-    schema: String,
-    board: Option<Definition>,
-    layers: Option<u32>,
-    rule: String,
-    max_take: Option<u32>,
-    bid_cells: Vec<u8>,
-    offset_cells: Vec<u8>,
-    digest: String,
-    keep: String,
-    winning_first_moves: Option<Vec<Vec<u32>>>,
-    audit: Option<Audited>,
-    by_pieces: Vec<PieceCount>,
-    by_layers: Option<Vec<LayerCount>>,
-    by_nimber: Option<Vec<NimberCount>>,
-    blocks: Vec<BlockRow>,
-}
-
-impl TryFrom<Keys> for Manifest {
-    type Error = String;
-
-    fn try_from(keys: Keys) -> Result<Manifest, String> {
-        let Keys { schema, board, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
-        if board.is_some() == layers.is_some() {
-            return Err("expected either layers or a board".to_owned());
-        }
-        let keep: Keep = keys.keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
-        // Whoever has the blocks has no use for what follows from them.
-        let (is_partial, is_triangle) = (!keep.is_database(), layers.is_some());
-        let found = (keys.winning_first_moves.is_some(), keys.by_layers.is_some());
-        if found != (is_partial, is_partial && is_triangle) {
-            return Err(format!("winning_first_moves or by_layers do not belong to what is kept, {keep}"));
-        }
-        let winning_first_moves = keys.winning_first_moves.map(|moves| moves.iter().map(|cells| mask(cells)).collect());
-        let winning_first_moves = winning_first_moves.transpose()?;
-        let Keys { audit, by_pieces, by_layers, by_nimber, blocks, .. } = keys;
-        if by_nimber.is_some() && is_partial {
-            return Err(format!("nimbers are kept whole, not {keep}"));
-        }
-        let census = Census { by_pieces };
-        Ok(Manifest {
-            schema,
-            board,
-            layers,
-            rule,
-            max_take,
-            bid_cells,
-            offset_cells,
-            digest,
-            keep,
-            winning_first_moves,
-            audit,
-            census,
-            by_layers,
-            by_nimber,
-            blocks,
-        })
-    }
-}
-
 /// Returns the mask of a list of cells.
 fn mask(cells: &[u32]) -> Result<u64, String> {
     cells.iter().try_fold(0, |mask, cell| {
@@ -129,9 +67,16 @@ fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S:
     serializer.collect_seq(masks.iter().flatten().map(|mask| cells(*mask)))
 }
 
-/// The content of `manifest.json`.
+/// Deserializes lists of cells as masks.
+fn from_cells<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u64>>, D::Error> {
+    let lists = Option::<Vec<Vec<u32>>>::deserialize(deserializer)?;
+    let masks = lists.map(|lists| lists.iter().map(|cells| mask(cells)).collect());
+    masks.transpose().map_err(Error::custom)
+}
+
+/// The content of `manifest.json`. Nothing is flattened into it, or a reader would hold every
+/// unknown key in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Keys")]
 pub struct Manifest {
     /// Always `trinim.database/1`.
     pub schema: String,
@@ -154,13 +99,18 @@ pub struct Manifest {
     /// What is kept.
     pub keep: Keep,
     /// Masks of the winning first moves, ascending, unless the database has the values.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_cells")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "as_cells",
+        deserialize_with = "from_cells"
+    )]
     pub winning_first_moves: Option<Vec<u64>>,
     /// The audit that every block passed, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audited>,
     /// Losses by number of pieces.
-    #[serde(flatten)]
+    #[serde(rename = "by_pieces")]
     pub census: Census,
     /// Losses of the smaller boards and of this one, of a triangle whose database is not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -254,6 +204,7 @@ impl Manifest {
             });
         }
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
+        manifest.check_keys().map_err(damage)?;
         let board = match (&manifest.board, manifest.layers) {
             (Some(definition), _) => definition.clone().board(),
             (None, layers) => Board::triangle(layers.unwrap_or_default(), manifest.max_take),
@@ -302,6 +253,23 @@ impl Manifest {
             return Err(damage("an audit that this game cannot have passed".into()));
         }
         Ok((manifest, game))
+    }
+
+    /// Checks that there are the keys that belong together, and no others.
+    fn check_keys(&self) -> Result<(), String> {
+        if self.board.is_some() == self.layers.is_some() {
+            return Err("expected either layers or a board".to_owned());
+        }
+        // Whoever has the blocks has no use for what follows from them.
+        let (is_partial, is_triangle) = (!self.keep.is_database(), self.layers.is_some());
+        let found = (self.winning_first_moves.is_some(), self.by_layers.is_some());
+        if found != (is_partial, is_partial && is_triangle) {
+            return Err(format!("winning_first_moves or by_layers do not belong to what is kept, {}", self.keep));
+        }
+        if self.by_nimber.is_some() && is_partial {
+            return Err(format!("nimbers are kept whole, not {}", self.keep));
+        }
+        Ok(())
     }
 
     /// Returns the terms of the solve.

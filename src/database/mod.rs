@@ -16,9 +16,9 @@ pub mod block;
 pub mod book;
 mod built_in;
 mod by_layers;
-mod bytes;
 pub mod census;
 mod error;
+mod files;
 mod first_moves;
 #[doc = include_str!("../../FORMAT.md")]
 pub mod format {}
@@ -26,7 +26,6 @@ mod game;
 mod keep;
 pub mod listing;
 pub mod manifest;
-mod map;
 mod probe;
 mod reader;
 mod summary;

@@ -11,12 +11,11 @@
 //! # Cost
 //! A lookup in a cached frame takes a hash-map lookup under a mutex. Otherwise it reads and decodes
 //! one frame first: 1 MiB of bitmap in a third of a millisecond.
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "readers look at files themselves")]
 
-use super::block::{BlockForm, BlockIndex, HEADER_BYTES, block_file_name};
-use super::book::Book;
+use super::block::{BlockForm, BlockIndex, block_file_name};
+use super::book::{BOOK, Book};
 use super::built_in::BuiltIn;
-use super::bytes::Bytes;
+use super::files::{Files, below};
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::probe::Probe;
 use super::sums::Sums;
@@ -25,9 +24,10 @@ use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
+use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::codec::{FRAME_WORDS, Scratch};
-use pipeline::storage::{open_regular, read_regular};
-use pipeline::{BlockId, Damage};
+use pipeline::storage::read_whole;
+use pipeline::{BlockId, Error, RealStorage, Storage, StorageFile};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -48,22 +48,21 @@ pub enum Access {
 pub struct Database {
     /// The folder of the files; of those that are built in, what they are.
     folder: PathBuf,
-    built_in: Option<&'static BuiltIn>,
+    files: Files,
     manifest: Manifest,
     manifest_hash: blake3::Hash,
     /// Whether the manifest passed [`Database::check_manifest`].
     manifest_confirmed: AtomicBool,
     game: Game,
     form: BlockForm,
-    access: Access,
     book: Mutex<Option<Arc<Book>>>,
-    blocks: Mutex<HashMap<u32, Arc<BlockSource>>>,
+    blocks: Mutex<HashMap<BlockId, Arc<BlockSource>>>,
     cache: Mutex<Cache>,
 }
 
 struct BlockSource {
     path: PathBuf,
-    bytes: Bytes,
+    file: Arc<dyn StorageFile>,
     index: BlockIndex,
 }
 
@@ -74,7 +73,7 @@ pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
     /// By block and number.
-    frames: HashMap<(u32, u32), Cached>,
+    frames: HashMap<(BlockId, u32), Cached>,
     limit_bytes: usize,
     bytes: usize,
     clock: u64,
@@ -87,7 +86,7 @@ struct Cached {
 }
 
 impl Cache {
-    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
+    fn get(&mut self, key: (BlockId, u32)) -> Option<Arc<Vec<u64>>> {
         self.clock += 1;
         let clock = self.clock;
         self.frames.get_mut(&key).map(|frame| {
@@ -96,7 +95,7 @@ impl Cache {
         })
     }
 
-    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
+    fn insert(&mut self, key: (BlockId, u32), words: Arc<Vec<u64>>) {
         self.bytes += 8 * words.len();
         if let Some(old) = self.frames.insert(key, Cached { used: self.clock, words }) {
             self.bytes -= 8 * old.words.len();
@@ -128,27 +127,27 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`].
     pub fn open_with(folder: &Path, access: Access, cache_bytes: usize) -> Result<Database, DatabaseError> {
-        let missing = |reason: &str| DatabaseError::Missing { path: folder.into(), reason: reason.into() };
-        let below = folder.join("db");
-        let folder = if kind(&below)?.is_some_and(|kind| kind.is_dir()) { below } else { folder.to_path_buf() };
-        let sums = folder.join(SUMS);
-        let found = kind(&sums)?;
-        if found.is_some_and(|kind| !kind.is_file()) {
-            return Err(DatabaseError::corrupt(sums, None, Damage::NotAFile));
-        }
-        if found.is_none() {
-            // A solve writes the manifest after its last block, and SUMS right after the manifest.
-            let has_manifest = kind(&folder.join(MANIFEST))?.is_some_and(|kind| kind.is_file());
-            let in_run = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
-            return Err(missing(match (has_manifest, in_run) {
-                (true, _) => "SUMS is missing",
-                (false, true) => "the solve is not finished",
-                (false, false) => "no such folder, or no SUMS in it",
-            }));
-        }
-        let path = folder.join(MANIFEST);
-        let bytes = read_regular(&path, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&path, error))?;
-        Database::of(folder, None, &bytes, access, cache_bytes)
+        let storage = RealStorage::open(folder).map_err(|error| match DatabaseError::from(error) {
+            DatabaseError::Io { source, .. } if is_absence(&source) => missing(folder.into(), NOTHING),
+            other => other,
+        })?;
+        let inner = find(&storage)?;
+        let folder = storage.path(inner);
+        let files = match access {
+            Access::Read => Files::Stored(Arc::new(storage), inner),
+            Access::Map => Files::Mapped(folder.clone()),
+        };
+        Database::of(folder, files, cache_bytes)
+    }
+
+    /// Opens the database of a run on any storage, or of its `db` folder, with a cache of about
+    /// `cache_bytes` bytes of frames.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`].
+    pub fn open_on(storage: Arc<dyn Storage>, cache_bytes: usize) -> Result<Database, DatabaseError> {
+        let inner = find(&*storage)?;
+        Database::of(storage.path(inner), Files::Stored(storage, inner), cache_bytes)
     }
 
     /// Opens what the program carries of a solved board.
@@ -156,35 +155,18 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`], if what was built in is damaged.
     pub fn open_built_in(built_in: &'static BuiltIn) -> Result<Database, DatabaseError> {
-        Database::of(built_in.place(), Some(built_in), &built_in.manifest()?, Access::Read, CACHE_BYTES)
+        Database::of(built_in.place(), Files::BuiltIn(built_in), CACHE_BYTES)
     }
 
-    fn of(
-        folder: PathBuf,
-        built_in: Option<&'static BuiltIn>,
-        manifest: &[u8],
-        access: Access,
-        cache_bytes: usize,
-    ) -> Result<Database, DatabaseError> {
-        let manifest_hash = blake3::hash(manifest);
-        let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), manifest)?;
+    fn of(folder: PathBuf, files: Files, cache_bytes: usize) -> Result<Database, DatabaseError> {
+        let manifest = read_whole(&*files.open(MANIFEST)?, LIST_BYTES_MAX)?;
+        let manifest_hash = blake3::hash(&manifest);
+        let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
         let form = BlockForm::of(manifest.terms().task(&game));
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
         let manifest_confirmed = AtomicBool::new(false);
-        Ok(Database {
-            folder,
-            built_in,
-            manifest,
-            manifest_hash,
-            manifest_confirmed,
-            game,
-            form,
-            access,
-            book,
-            blocks,
-            cache,
-        })
+        Ok(Database { folder, files, manifest, manifest_hash, manifest_confirmed, game, form, book, blocks, cache })
     }
 
     /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
@@ -195,10 +177,7 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let listed = match self.built_in {
-            Some(built_in) => Sums::parse(built_in.sums),
-            None => Sums::load(&self.folder).map_err(|error| DatabaseError::of_file(&sums, error))?,
-        };
+        let listed = Sums::parse(&read_whole(&*self.files.open(SUMS)?, LIST_BYTES_MAX)?);
         if let Some((offset, rule)) = listed.wrong.first() {
             return Err(DatabaseError::corrupt(sums, *offset, rule.clone()));
         }
@@ -287,14 +266,14 @@ impl Database {
                 return Ok(Some(row.nimber));
             }
         }
-        let path = self.folder.join(block_file_name(block.0));
+        let path = self.folder.join(block_file_name(block));
         Err(DatabaseError::corrupt(path, None, format!("offset {offset} has no nimber that the manifest counts")))
     }
 
     /// Returns a bit of the bitmaps of a block.
-    fn bit(&self, BlockId(ordinal): BlockId, bit: u64) -> Result<bool, DatabaseError> {
+    fn bit(&self, block: BlockId, bit: u64) -> Result<bool, DatabaseError> {
         let word = (bit / 64) as usize;
-        let words = self.frame(ordinal, word / FRAME_WORDS)?;
+        let words = self.frame(block, word / FRAME_WORDS)?;
         Ok(words[word % FRAME_WORDS] >> (bit % 64) & 1 == 1)
     }
 
@@ -322,9 +301,9 @@ impl Database {
     ///
     /// # Errors
     /// Those of [`Database::value`].
-    pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
+    pub fn bitmap(&self, block: BlockId, words: &mut [u64]) -> Result<(), DatabaseError> {
         self.require_values()?;
-        let source = self.block(ordinal)?;
+        let source = self.block(block)?;
         let mut scratch = Scratch::new();
         for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
             let mut decode = |whole: &mut [u64]| {
@@ -349,8 +328,8 @@ impl Database {
 
     /// Reads one frame of a block, bypassing the cache: the number of its first word in the bitmap,
     /// and its words.
-    pub(super) fn frame_words(&self, ordinal: u32, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
-        Ok(((frame * FRAME_WORDS) as u64, self.block(ordinal)?.frame(frame)?))
+    pub(super) fn frame_words(&self, block: BlockId, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
+        Ok(((frame * FRAME_WORDS) as u64, self.block(block)?.frame(frame)?))
     }
 
     /// Returns the book, opened at the first call; `None` if there is none in this folder.
@@ -361,11 +340,7 @@ impl Database {
         let Keep::Book { pieces } = self.manifest.keep else { return Ok(None) };
         let mut opened = self.book.lock();
         if opened.is_none() {
-            let book = match self.built_in {
-                Some(built_in) => Book::built_in(&self.folder, built_in.book, &self.game, pieces)?,
-                None => Book::open(&self.folder, &self.game, pieces)?,
-            };
-            *opened = Some(Arc::new(book));
+            *opened = Some(Arc::new(Book::open(self.files.open(BOOK)?, &self.game, pieces)?));
         }
         Ok(opened.clone())
     }
@@ -383,62 +358,70 @@ impl Database {
         DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 
-    fn frame(&self, ordinal: u32, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
-        let key = (ordinal, frame as u32);
+    fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
+        let key = (block, frame as u32);
         if let Some(words) = self.cache.lock().get(key) {
             return Ok(words);
         }
-        let words = Arc::new(self.block(ordinal)?.frame(frame)?);
+        let words = Arc::new(self.block(block)?.frame(frame)?);
         self.cache.lock().insert(key, words.clone());
         Ok(words)
     }
 
-    fn block(&self, ordinal: u32) -> Result<Arc<BlockSource>, DatabaseError> {
-        if let Some(source) = self.blocks.lock().get(&ordinal) {
+    fn block(&self, block: BlockId) -> Result<Arc<BlockSource>, DatabaseError> {
+        if let Some(source) = self.blocks.lock().get(&block) {
             return Ok(source.clone());
         }
-        let source = BlockSource::open(&self.folder, ordinal, &self.form, self.access)?;
-        let source = Arc::new(source);
+        let file = self.files.open(&block_file_name(block))?;
+        let index = BlockIndex::open(&*file, &self.form, block)?;
+        let source = Arc::new(BlockSource { path: file.path(), file, index });
         let mut blocks = self.blocks.lock();
         if blocks.len() >= OPEN_BLOCKS_MAX {
             blocks.clear();
         }
-        blocks.insert(ordinal, source.clone());
+        blocks.insert(block, source.clone());
         Ok(source)
     }
 }
 
-/// Returns the type of the file at a path, or `None` if there is none. A failure to find out is an
-/// error, not `None`.
-fn kind(path: &Path) -> Result<Option<std::fs::FileType>, DatabaseError> {
-    match std::fs::metadata(path) {
-        Ok(found) => Ok(Some(found.file_type())),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(DatabaseError::io("open", path, error)),
-    }
+/// The reason why a folder holds no database if it holds nothing of one.
+const NOTHING: &str = "no such folder, or no SUMS in it";
+
+fn missing(path: PathBuf, reason: &str) -> DatabaseError {
+    DatabaseError::Missing { path, reason: reason.into() }
 }
 
-impl BlockSource {
-    fn open(folder: &Path, ordinal: u32, form: &BlockForm, access: Access) -> Result<BlockSource, DatabaseError> {
-        let path = folder.join(block_file_name(ordinal));
-        let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
-        let bytes = match access {
-            Access::Read => Bytes::File(file),
-            Access::Map => Bytes::Map(super::map::map(&file).map_err(|error| DatabaseError::io("map", &path, error))?),
-        };
-        let file_bytes = bytes.length(&path)?;
-        let mut header = [0; HEADER_BYTES];
-        bytes.read(&path, 0, &mut header)?;
-        let length = BlockIndex::length(&path, &header, form, ordinal)?;
-        if (HEADER_BYTES + length) as u64 > file_bytes {
-            return Err(DatabaseError::corrupt(&path, file_bytes, "the file ends inside its index"));
-        }
-        let mut index = vec![0; length];
-        bytes.read(&path, HEADER_BYTES as u64, &mut index)?;
-        let index = BlockIndex::parse(&path, &header, form, &index, file_bytes)?;
-        Ok(BlockSource { path, bytes, index })
-    }
+/// Returns whether an error says that there is no such file or folder.
+fn is_absence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
 
+/// Finds the folder with the database in a run folder, or in a `db` folder.
+fn find(storage: &dyn Storage) -> Result<&'static str, DatabaseError> {
+    // A failure to find out is an error, not an absence.
+    let has = |name: &str| match storage.length(name) {
+        Err(Error::Io { source, .. }) if is_absence(&source) => Ok(false),
+        found => Ok::<_, DatabaseError>(found?.is_some()),
+    };
+    for folder in FOLDERS {
+        if has(&below(folder, SUMS))? {
+            return Ok(folder);
+        }
+    }
+    // A solve writes the manifest after its last block, and SUMS right after the manifest.
+    let mut reason = if has(FORMAT)? { "the solve is not finished" } else { NOTHING };
+    for folder in FOLDERS {
+        if has(&below(folder, MANIFEST))? {
+            reason = "SUMS is missing";
+        }
+    }
+    Err(missing(storage.path(""), reason))
+}
+
+/// Where the files of a database may be, in a run and without one.
+const FOLDERS: [&str; 2] = [PUBLISHED, ""];
+
+impl BlockSource {
     fn frame(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
         let mut words = vec![0; self.index.words_of(frame)];
         self.index.decode(&self.path, frame, &self.stored(frame)?, &mut words, &mut Scratch::new())?;
@@ -448,7 +431,7 @@ impl BlockSource {
     fn stored(&self, frame: usize) -> Result<Vec<u8>, DatabaseError> {
         let row = self.index.frames[frame];
         let mut stored = vec![0; row.stored_bytes as usize];
-        self.bytes.read(&self.path, row.offset, &mut stored)?;
+        self.file.read_exact_at(&mut stored, row.offset)?;
         Ok(stored)
     }
 }

@@ -5,10 +5,10 @@
 //!    `b3sum -c` agrees.
 
 use super::{LIST_BYTES_MAX, MANIFEST, SUMS};
-use pipeline::storage::read_regular;
-use pipeline::{Damage, Finding, Weight};
+use pipeline::storage::read_whole;
+use pipeline::{Damage, Finding, Storage, Weight};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Builds the damage of a file whose BLAKE3 differs from the expected one.
 fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
@@ -60,14 +60,10 @@ impl<T> Told<T> {
 }
 
 impl Sums {
-    /// Reads the `SUMS` in the folder of a database.
-    ///
-    /// # Errors
-    /// Those of [`read_regular`].
-    pub(crate) fn load(folder: &Path) -> Result<Sums, pipeline::Error> {
-        let path = folder.join(SUMS);
-        let sums = Sums::parse(&read_regular(&path, LIST_BYTES_MAX)?);
-        Ok(Sums { path, ..sums })
+    /// Reads the `SUMS` of this name.
+    pub(crate) fn load(storage: &dyn Storage, name: &str) -> Result<Sums, pipeline::Error> {
+        let sums = Sums::parse(&read_whole(&*storage.open(name)?, LIST_BYTES_MAX)?);
+        Ok(Sums { path: storage.path(name), ..sums })
     }
 
     /// Parses all lines; bad lines do not hide good ones.

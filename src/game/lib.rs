@@ -19,6 +19,7 @@
 mod board;
 pub mod claims;
 pub mod position;
+pub mod published;
 pub mod random;
 pub mod reference;
 mod rule;

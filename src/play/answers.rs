@@ -163,11 +163,11 @@ impl Table {
     pub fn of(database: &Database) -> Result<Table, DatabaseError> {
         let layout = database.layout();
         let words = bitmap_words(layout.offset_bits());
-        let read = |ordinal: u32| {
-            let mut block = vec![0; words];
-            database.bitmap(ordinal, &mut block).map(|()| block)
+        let read = |block| {
+            let mut bitmap = vec![0; words];
+            database.bitmap(block, &mut bitmap).map(|()| bitmap)
         };
-        let blocks = (0..layout.canonical_blocks().len() as u32).map(read).collect::<Result<_, _>>()?;
+        let blocks = layout.ordinals().map(read).collect::<Result<_, _>>()?;
         Ok(Table { game: database.game().clone(), blocks })
     }
 }

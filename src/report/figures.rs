@@ -6,12 +6,12 @@ use crate::amount::grouped;
 use crate::game::Rule;
 use crate::game::Value;
 use crate::game::position::{self, cells};
+use crate::game::published;
 use crate::game::{Board, LAYERS_MAX};
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point};
 use crate::report::draw::svg::Svg;
 use crate::report::draw::table::{Cell, Table};
-use crate::report::published;
 use serde::Serialize;
 
 /// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one

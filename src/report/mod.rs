@@ -37,7 +37,6 @@ mod drawings;
 mod figures;
 pub mod layouts;
 mod pages;
-pub mod published;
 pub mod record;
 mod tables;
 pub mod timeline;

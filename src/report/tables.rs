@@ -4,8 +4,8 @@ use super::{Document, Game, Solution, document, json, lines, rule_word};
 use crate::game::LAYERS_MAX;
 use crate::game::Rule;
 use crate::game::Value;
+use crate::game::published;
 use crate::report::draw::table::{Cell, Table};
-use crate::report::published;
 use serde::Serialize;
 
 /// The tables with their files and the contradictions found.

@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the head of the book, or of the part of a block.
     fn head(&self, block: Option<BlockId>) -> BookHead {
-        BookHead::new(self.game, self.pieces, block.map(|block| block.0))
+        BookHead::new(self.game, self.pieces, block)
     }
 
     /// Returns the part of a block: its losses with enough pieces; `None` if it has none.
@@ -80,12 +80,12 @@ impl<'a> Parts<'a> {
         numbers.sort_unstable();
         numbers.dedup();
         let bytes = BookEncoder::whole(self.head(Some(block)), &numbers);
-        Some(Publication { name: part_file_name(block.0), bytes })
+        Some(Publication { name: part_file_name(block), bytes })
     }
 
     /// Decodes the part of a block.
     pub(super) fn examine(&self, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
-        let name = part_file_name(block.0);
+        let name = part_file_name(block);
         let index = BookIndex::of_file(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
         (0..index.frames.len()).try_for_each(|frame| index.decode_of_file(name.as_ref(), frame, file).map(drop))
     }
@@ -200,14 +200,13 @@ pub(crate) fn examine(
         return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
     };
     let path = storage.path(name);
-    let of_file = |error| DatabaseError::of_file(&path, error);
-    let file = storage.open(name).map_err(of_file)?;
+    let file = storage.open(name)?;
     let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
     let mut header = [0; HEADER_BYTES];
-    file.read_exact_at(&mut header, 0).map_err(of_file)?;
-    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length().map_err(of_file)?)?;
+    file.read_exact_at(&mut header, 0)?;
+    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length()?)?;
     let mut rows = vec![0; length];
-    file.read_exact_at(&mut rows, at).map_err(of_file)?;
+    file.read_exact_at(&mut rows, at)?;
     let index = BookIndex::parse(&path, &header, &rows, &head, &order)?;
     let mut account = Account::new(&game.board, &order, &head);
     let mut hasher = blake3::Hasher::new();
@@ -215,7 +214,7 @@ pub(crate) fn examine(
     let mut stored = Vec::new();
     for (frame, row) in index.frames.iter().enumerate() {
         stored.resize(row.stored_bytes as usize, 0);
-        file.read_exact_at(&mut stored, row.offset).map_err(of_file)?;
+        file.read_exact_at(&mut stored, row.offset)?;
         hasher.update(&stored);
         let numbers = index.decode(&path, frame, &stored)?;
         account.add(&numbers).map_err(|damage| DatabaseError::corrupt(&path, row.offset, damage))?;
@@ -265,12 +264,13 @@ mod tests {
         let disk = SimulatedStorage::new(1);
         disk.create_dir(PUBLISHED).expect("a folder");
         let files: Vec<(BlockId, PublishedFile)> = (0..)
+            .map(BlockId)
             .zip(&lists)
             .map(|(block, numbers)| {
                 let bytes = BookEncoder::whole(BookHead::new(&game, 8, Some(block)), numbers);
                 let name = format!("{PUBLISHED}/{}", part_file_name(block));
                 disk.put(&name, &bytes);
-                (BlockId(block), PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) })
+                (block, PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) })
             })
             .collect();
         let mut all = lists.concat();

@@ -247,12 +247,12 @@ impl Workload for RemovalGame<'_> {
         if let Some(parts) = &self.parts {
             return parts.of(block, stream);
         }
-        self.publish.then(|| Publication { name: block_file_name(block.0), bytes: self.form.file(block.0, stream) })
+        self.publish.then(|| Publication { name: block_file_name(block), bytes: self.form.file(block, stream) })
     }
 
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
-        let name = block_file_name(block.0);
-        self.form.read(name.as_ref(), block.0, published, stream).map_err(unreadable)
+        let name = block_file_name(block);
+        self.form.read(name.as_ref(), block, published, stream).map_err(unreadable)
     }
 
     fn publishes_streams(&self) -> bool {
@@ -266,8 +266,8 @@ impl Workload for RemovalGame<'_> {
         unneeded: &[u64],
         stream: &mut [u64],
     ) -> Result<Vec<Range<usize>>, Unreadable> {
-        let name = block_file_name(block.0);
-        self.form.read_needed(name.as_ref(), block.0, published, unneeded, stream).map_err(unreadable)
+        let name = block_file_name(block);
+        self.form.read_needed(name.as_ref(), block, published, unneeded, stream).map_err(unreadable)
     }
 
     fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {

@@ -24,13 +24,13 @@
 //! a third of a task's processor time is decoding, and a stream has six targets. Tasks that a
 //! worker computes at the same time share these streams: one decodes, the others wait for it.
 
-use super::definition::{Definition, damage};
+use super::definition::damage;
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
 use super::{Error, block_name, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
-use crate::database::{BlockForm, Game, Terms};
+use crate::database::{BlockForm, Task};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
@@ -139,7 +139,7 @@ impl Sources for Inputs<'_> {
 /// A store, and what all tasks of a process in it have in common.
 pub struct Tasks<'a> {
     store: &'a dyn Store,
-    definition: &'a Definition,
+    task: Task<'a>,
     form: BlockForm,
     workload: RemovalGame<'a>,
     inputs: Inputs<'a>,
@@ -168,11 +168,11 @@ struct Batch<'t> {
 /// Those of [`Tasks::new`] and [`Worker::compute`].
 pub fn compute(
     store: &dyn Store,
-    solve: (&Definition, &Game, Terms),
+    task: Task<'_>,
     blocks: &[BlockId],
     options: &Options<'_>,
 ) -> Result<Computed, Error> {
-    Tasks::new(store, solve, options)?.worker().compute(blocks)
+    Tasks::new(store, task, options)?.worker().compute(blocks)
 }
 
 impl<'a> Tasks<'a> {
@@ -181,12 +181,7 @@ impl<'a> Tasks<'a> {
     ///
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
-    pub fn new(
-        store: &'a dyn Store,
-        (definition, game, terms): (&'a Definition, &'a Game, Terms),
-        options: &Options<'a>,
-    ) -> Result<Tasks<'a>, Error> {
-        let task = terms.task(game);
+    pub fn new(store: &'a dyn Store, task: Task<'a>, options: &Options<'a>) -> Result<Tasks<'a>, Error> {
         let form = BlockForm::of(task);
         let (all, held_at_most) = shares(&form, options)?;
         let at_once = options.at_once.clamp(1, all);
@@ -200,7 +195,7 @@ impl<'a> Tasks<'a> {
             read_bytes: AtomicU64::new(0),
         };
         let workload = RemovalGame::new(task, options.kernel).published();
-        Ok(Tasks { store, definition, form, workload, inputs, threads: all / at_once, at_once })
+        Ok(Tasks { store, task, form, workload, inputs, threads: all / at_once, at_once })
     }
 
     /// Returns how many tasks may be computed at the same time.
@@ -225,15 +220,15 @@ impl Worker<'_> {
     /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
     /// stays so.
     pub fn compute(&self, blocks: &[BlockId]) -> Result<Computed, Error> {
-        let Tasks { store, definition, form, workload, inputs, threads, .. } = self.tasks;
+        let Tasks { store, task, form, workload, inputs, threads, .. } = self.tasks;
         let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
-        if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= definition.blocks()) {
-            return Err(Error::NoBlock { block, last: definition.blocks() - 1 });
+        if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= task.blocks()) {
+            return Err(Error::NoBlock { block, last: task.blocks() - 1 });
         }
         let mut batch = Batch { tasks: self.tasks, done: Mutex::default() };
         let mut open = Vec::new();
         for block in blocks {
-            if is_committed(*store, definition, form, block)? {
+            if is_committed(*store, *task, form, block)? {
                 batch.done.get_mut().skipped.push(block);
             } else {
                 open.push(block);
@@ -241,25 +236,18 @@ impl Worker<'_> {
         }
         if !batch.done.get_mut().skipped.is_empty() {
             // The process that committed them may have been killed before the names were safe.
-            store.settle(if definition.keeps_files() { super::DATABASE } else { super::SUMMARIES })?;
+            store.settle(if task.terms.keep.is_database() { super::DATABASE } else { super::SUMMARIES })?;
         }
         let (levels, needs) = self.tasks.levels(&open);
         inputs.streams.lock().begin(needs);
         for level in levels {
             let workers = (*threads).min(level.len());
-            let lend = || {
-                let recomputer = self.recomputers.lock().pop();
-                let recomputer = match recomputer {
-                    Some(recomputer) => recomputer,
-                    None => Recomputer::new(workload, inputs)?.audited(),
-                };
-                Ok(Lent { recomputer: Some(recomputer.threads(threads / workers)), returned: &self.recomputers })
+            let fresh = || Ok(Recomputer::new(workload, inputs)?.audited());
+            let step = |recomputer: &mut Recomputer<'_>, index: usize| {
+                recomputer.set_threads(threads / workers);
+                batch.compute(recomputer, level[index])
             };
-            let step = |lent: &mut Lent<'_, '_>, index: usize| match &mut lent.recomputer {
-                Some(recomputer) => batch.compute(recomputer, level[index]),
-                None => Ok(()),
-            };
-            let computed = parallel::for_each(workers, level.len(), lend, step);
+            let computed = parallel::for_each_with(&self.recomputers, workers, level.len(), fresh, step);
             computed.map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
         }
         let mut done = batch.done.into_inner();
@@ -267,19 +255,6 @@ impl Worker<'_> {
         done.skipped.sort_unstable();
         done.read_bytes = inputs.read_bytes.swap(0, Ordering::Relaxed);
         Ok(done)
-    }
-}
-
-/// A recomputer of one thread.
-struct Lent<'p, 'a> {
-    /// Always there, until dropped.
-    recomputer: Option<Recomputer<'a>>,
-    returned: &'p Mutex<Vec<Recomputer<'a>>>,
-}
-
-impl Drop for Lent<'_, '_> {
-    fn drop(&mut self) {
-        self.returned.lock().extend(self.recomputer.take());
     }
 }
 
@@ -300,13 +275,8 @@ fn shares(form: &BlockForm, options: &Options<'_>) -> Result<(usize, usize), Err
 ///
 /// # Errors
 /// [`RunError::Corrupt`] and [`RunError::Version`] if something else has its name.
-pub(super) fn is_committed(
-    store: &dyn Store,
-    definition: &Definition,
-    form: &BlockForm,
-    block: BlockId,
-) -> Result<bool, Error> {
-    if !definition.keeps_files() {
+pub(super) fn is_committed(store: &dyn Store, task: Task<'_>, form: &BlockForm, block: BlockId) -> Result<bool, Error> {
+    if !task.terms.keep.is_database() {
         return Ok(StoredSummary::read(store, form, block)?.is_some());
     }
     let name = block_name(block);
@@ -318,7 +288,7 @@ pub(super) fn is_committed(
     let Some((header, index)) = begin.split_first_chunk::<HEADER_BYTES>() else {
         return Err(RunError::corrupt(path, None, "the file ends inside its header").into());
     };
-    let checked = BlockIndex::length(&path, header, form, block.0)
+    let checked = BlockIndex::length(&path, header, form, block)
         .and_then(|_| BlockIndex::parse(&path, header, form, index, file_bytes));
     checked.map(|_| true).map_err(damage)
 }
@@ -362,14 +332,14 @@ impl Tasks<'_> {
     }
 
     fn is_committed(&self, block: BlockId) -> Result<bool, Error> {
-        is_committed(self.store, self.definition, &self.form, block)
+        is_committed(self.store, self.task, &self.form, block)
     }
 }
 
 impl Batch<'_> {
     /// Computes a block and commits it.
     fn compute(&self, recomputer: &mut Recomputer<'_>, block: BlockId) -> Result<(), Error> {
-        let Tasks { store, definition, form, inputs, .. } = self.tasks;
+        let Tasks { store, task, form, inputs, .. } = self.tasks;
         let computed = match recomputer.block(block) {
             Ok(computed) => computed,
             // Its sources are gone because another task committed the block meanwhile.
@@ -385,7 +355,7 @@ impl Batch<'_> {
         };
         let stored = StoredSummary::of(&publication.bytes, computed.summary).to_bytes(form, block);
         let mut files = [(summary_name(block), &stored), (block_name(block), &publication.bytes)];
-        if !definition.keeps_files() {
+        if !task.terms.keep.is_database() {
             files.reverse();
         }
         for (name, bytes) in &files {

@@ -11,11 +11,11 @@
 //! Each thread holds a block's file.
 
 use super::compute::is_committed;
-use super::definition::{Definition, init};
+use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, block_name, missing, summary_name};
-use crate::database::{BlockForm, Game, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Terms};
+use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Task};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
 use std::collections::BTreeSet;
@@ -61,24 +61,24 @@ pub fn require_sealed(store: &dyn Store) -> Result<(), Error> {
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
+    task: Task<'_>,
     blocks: Option<&BTreeSet<BlockId>>,
     threads: usize,
 ) -> Result<Copied, Error> {
-    let form = BlockForm::of(terms.task(game));
+    let form = BlockForm::of(task);
     let lists = lists(from)?;
-    init(to, terms.task(game))?;
+    init(to, task)?;
     let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));
-    let wanted: Vec<BlockId> = BlockId::all(definition.blocks()).filter(is_wanted).collect();
+    let wanted: Vec<BlockId> = BlockId::all(task.blocks()).filter(is_wanted).collect();
     let copied = Mutex::new(Copied::default());
     let one = |_: &mut (), index: usize| -> Result<(), Error> {
         let block = wanted[index];
         let stored = StoredSummary::of_committed(from, &form, block)?;
         let bytes = stored.to_bytes(&form, block);
         copied.lock().add(&bytes, !put(to, &summary_name(block), &bytes)?);
-        if definition.keeps_files() {
+        if task.terms.keep.is_database() {
             let name = block_name(block);
-            if is_committed(to, definition, &form, block)? {
+            if is_committed(to, task, &form, block)? {
                 let bytes = to.read(&name, stored.file_bytes)?.ok_or_else(|| missing(to, &name))?;
                 check(to, &name, &bytes, &stored)?;
                 copied.lock().add(&bytes, true);

@@ -17,9 +17,9 @@ const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// Limit on the length of a definition, in bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What is solved in a store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Definition {
+/// What is solved in a store, as the store has it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Definition {
     schema: String,
     program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,15 +35,6 @@ pub struct Definition {
     canonical_blocks: u32,
     block_bytes: u64,
     identity: String,
-}
-
-/// The result of [`init`].
-#[derive(Clone, Debug)]
-pub struct Initialised {
-    /// What is solved.
-    pub definition: Definition,
-    /// Whether the store is new.
-    pub is_new: bool,
 }
 
 impl Definition {
@@ -66,21 +57,6 @@ impl Definition {
             block_bytes: 8 * bitmap_words(layout.offset_bits()) as u64,
             identity: format!("{:016x}", game.identity()),
         }
-    }
-
-    /// Returns the number of canonical blocks.
-    pub fn blocks(&self) -> u32 {
-        self.canonical_blocks
-    }
-
-    /// Returns the bytes of a bitmap.
-    pub fn block_bytes(&self) -> u64 {
-        self.block_bytes
-    }
-
-    /// Returns whether the files of the blocks stay.
-    pub fn keeps_files(&self) -> bool {
-        self.keep == Keep::Database.to_string()
     }
 
     /// Returns the game and the terms; `None` unless this program would write the same definition.
@@ -107,7 +83,8 @@ impl Definition {
     }
 }
 
-/// Begins a store for a task, or finds that it was begun for the same one.
+/// Begins a store for a task, or finds that it was begun for the same one; returns whether it is
+/// new.
 ///
 /// # Errors
 /// [`Error::Differs`] if it was begun for another, which is left as it is; [`Error::Twice`] if the
@@ -115,7 +92,7 @@ impl Definition {
 ///
 /// # Panics
 /// If the task is to keep a book: a store keeps all or counts.
-pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
+pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     assert!(!matches!(task.terms.keep, Keep::Book { .. }), "a store keeps no book");
     let blocks = task.game.layout.canonical_blocks().len();
     if !is_countable(blocks) {
@@ -124,7 +101,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
     }
     let definition = Definition::of(task);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
-        return agree(store, &found, &definition).map(|()| Initialised { definition, is_new: false });
+        return agree(store, &found, &definition).map(|()| false);
     }
     store.prepare()?;
     let bytes = definition.to_json();
@@ -134,7 +111,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
             store.remove(DEFINITION)?;
             return Err(Error::Twice { path: store.path(DEFINITION) });
         }
-        return Ok(Initialised { definition, is_new: true });
+        return Ok(true);
     }
     // Somebody else began it a moment ago.
     let found = store.read(DEFINITION, BYTES_MAX)?;
@@ -142,7 +119,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
         Some(found) => agree(store, &found, &definition)?,
         None => commit(store, DEFINITION, &bytes)?,
     }
-    Ok(Initialised { definition, is_new: false })
+    Ok(false)
 }
 
 /// Opens a store: what is solved in it.
@@ -150,7 +127,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
 /// # Errors
 /// [`Error::NotAStore`]; [`Error::Differs`] for a store of another version of this program;
 /// [`pipeline::Error::Corrupt`]; those of the store.
-pub fn open(store: &dyn Store) -> Result<(Definition, Game, Terms), Error> {
+pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
     let Some(bytes) = store.read(DEFINITION, BYTES_MAX)? else {
         return Err(Error::NotAStore { path: store.path("") });
     };
@@ -167,10 +144,10 @@ pub fn open(store: &dyn Store) -> Result<(Definition, Game, Terms), Error> {
     }
     let definition: Definition =
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
-    let understood = definition.meaning();
-    let (game, terms) = understood.ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
+    let (game, terms) =
+        definition.meaning().ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
     agree(store, &bytes, &Definition::of(terms.task(&game)))?;
-    Ok((definition, game, terms))
+    Ok((game, terms))
 }
 
 /// Compares the definition in a store with the one that it should have.

@@ -1,11 +1,11 @@
 //! The end of a solve in tasks: manifest and `SUMS`, from the summaries of the blocks.
 
-use super::definition::{Definition, damage};
+use super::definition::damage;
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name, summary_name};
 use crate::database::block::block_bytes_at_most;
-use crate::database::{BlockForm, Game, MANIFEST, Manifest, SUMS, Sums, Terms, block_file_name};
+use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::task::sweep::remove_blocks;
@@ -29,18 +29,13 @@ pub struct Sealed {
 /// [`Error::Unfinished`]; [`RunError::Corrupt`] with a summary or a block that is damaged or has
 /// another length than was committed, and with a manifest or `SUMS` of other bytes; those of the
 /// store.
-pub fn finish(
-    store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
-    kernel: Kernel,
-) -> Result<Sealed, Error> {
-    let task = terms.task(game);
+pub fn finish(store: &dyn Store, task: Task<'_>, kernel: Kernel) -> Result<Sealed, Error> {
     let form = BlockForm::of(task);
-    let listed = Listed::of(store, definition)?;
-    let all = || BlockId::all(definition.blocks());
+    let listed = Listed::of(store, task)?;
+    let all = || BlockId::all(task.blocks());
     let missing = all().filter(|block| !listed.has(*block)).count() as u64;
     if missing > 0 {
-        return Err(Error::Unfinished { missing, blocks: definition.blocks().into() });
+        return Err(Error::Unfinished { missing, blocks: task.blocks().into() });
     }
     let mut again = None;
     let mut summaries = Vec::new();
@@ -66,8 +61,8 @@ pub fn finish(
     let manifest = Manifest::of_summaries(task, summaries.iter().map(|stored| &stored.summary[..]))
         .ok_or_else(|| RunError::corrupt(store.path(SUMMARIES), None, "summaries of another form"))?;
     let json = manifest.to_json();
-    let kept = if definition.keeps_files() { &summaries[..] } else { &[] };
-    let sums = Sums::text((0..).zip(kept).map(|(block, stored)| (block_file_name(block), stored.sum)), &json);
+    let kept = if task.terms.keep.is_database() { &summaries[..] } else { &[] };
+    let sums = Sums::text(all().zip(kept).map(|(block, stored)| (block_file_name(block), stored.sum)), &json);
     let files =
         [(MANIFEST, &json[..]), (SUMS, sums.as_bytes())].map(|(name, bytes)| (format!("{DATABASE}/{name}"), bytes));
     for (name, bytes) in &files {
@@ -77,7 +72,7 @@ pub fn finish(
     for (name, bytes) in &files {
         commit(store, name, bytes)?;
     }
-    if !definition.keeps_files() {
+    if !task.terms.keep.is_database() {
         store.settle(SUMMARIES)?;
         remove_blocks(store, listed.files.into_keys())?;
     }
@@ -101,7 +96,7 @@ impl<'a> Again<'a> {
         let Some(file) = store.read(&name, block_bytes_at_most(form.stream_words))? else {
             return Err(Error::Unfinished { missing: 1, blocks: self.workload.blocks().into() });
         };
-        form.read(&store.path(&name), block.0, &file, stream).map_err(damage)?;
+        form.read(&store.path(&name), block, &file, stream).map_err(damage)?;
         Ok(StoredSummary::of(&file, self.workload.summarise(block, stream)))
     }
 }

@@ -37,7 +37,7 @@ mod sweep;
 
 pub use compute::{Computed, Options, Tasks, Worker, compute};
 pub use copy::{Copied, copy, require_sealed};
-pub use definition::{Definition, Initialised, init, open};
+pub use definition::{init, open};
 pub use finish::{Sealed, finish};
 pub use plan::{BatchRow, BlockRow, batches, plan};
 #[cfg(feature = "s3")]
@@ -46,7 +46,7 @@ pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
 pub use sweep::{Swept, sweep};
 
-use crate::database::block_file_name;
+use crate::database::{Task, block_file_name};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,7 +114,7 @@ fn missing(store: &dyn Store, name: &str) -> Error {
 
 /// Returns the name of a block's file in a store.
 fn block_name(block: BlockId) -> String {
-    format!("{DATABASE}/{}", block_file_name(block.0))
+    format!("{DATABASE}/{}", block_file_name(block))
 }
 
 /// Returns the name of a block's summary in a store.
@@ -125,7 +125,7 @@ fn summary_name(block: BlockId) -> String {
 /// Returns the block that a file in [`DATABASE`] or [`SUMMARIES`] is of, by its name.
 fn block_of(name: &str, blocks: u32) -> Option<BlockId> {
     let number = name.strip_suffix(".blk").unwrap_or(name).parse().ok().filter(|number: &u32| *number < blocks)?;
-    let is_name = name == block_file_name(number) || name == format!("{number:06}");
+    let is_name = name == block_file_name(BlockId(number)) || name == format!("{number:06}");
     is_name.then_some(BlockId(number))
 }
 
@@ -138,16 +138,16 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(store: &dyn Store, definition: &Definition) -> Result<Listed, Error> {
+    fn of(store: &dyn Store, task: Task<'_>) -> Result<Listed, Error> {
         let listed = |folder: &str, name: fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
             let of_block = |(file, bytes): (String, u64)| {
-                let block = block_of(&file, definition.blocks())?;
+                let block = block_of(&file, task.blocks())?;
                 (name(block) == format!("{folder}/{file}")).then_some((block, bytes))
             };
             Ok(store.list(folder)?.into_iter().filter_map(of_block).collect())
         };
         let files = listed(DATABASE, block_name)?;
-        let summaries = match definition.keeps_files() {
+        let summaries = match task.terms.keep.is_database() {
             true => None,
             false => Some(listed(SUMMARIES, summary_name)?.into_keys().collect()),
         };
@@ -167,9 +167,9 @@ impl Listed {
 ///
 /// # Errors
 /// Those of the store.
-pub fn committed(store: &dyn Store, definition: &Definition) -> Result<Vec<BlockId>, Error> {
-    let listed = Listed::of(store, definition)?;
-    Ok(BlockId::all(definition.blocks()).filter(|block| listed.has(*block)).collect())
+pub fn committed(store: &dyn Store, task: Task<'_>) -> Result<Vec<BlockId>, Error> {
+    let listed = Listed::of(store, task)?;
+    Ok(BlockId::all(task.blocks()).filter(|block| listed.has(*block)).collect())
 }
 
 /// Returns whether a game has few enough blocks for a store.

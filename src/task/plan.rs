@@ -6,8 +6,7 @@
 //! ([`Layout`](crate::layout::Layout)), so the rest of the bits never decreases along an edge, and
 //! no batches need each other in a circle.
 
-use super::definition::Definition;
-use crate::database::{Game, Keep, Values};
+use crate::database::{Keep, Task, Values};
 use crate::layout::Edge;
 use crate::plan::rates;
 use pipeline::BlockId;
@@ -47,10 +46,10 @@ pub struct BatchRow {
 }
 
 /// Returns all blocks, sources before their targets.
-pub fn plan(definition: &Definition, game: &Game) -> Vec<BlockRow> {
-    let mut rows = rows(definition, game);
+pub fn plan(task: Task<'_>) -> Vec<BlockRow> {
+    let mut rows = rows(task);
     let mut places = vec![0; rows.len()];
-    for (place, block) in game.layout.order().into_iter().enumerate() {
+    for (place, block) in task.game.layout.order().into_iter().enumerate() {
         places[block.index()] = place;
     }
     rows.sort_by_key(|row| places[row.block as usize]);
@@ -58,16 +57,16 @@ pub fn plan(definition: &Definition, game: &Game) -> Vec<BlockRow> {
 }
 
 /// Returns all blocks in about `wanted` batches, sources before their targets.
-pub fn batches(definition: &Definition, game: &Game, wanted: u32) -> Vec<BatchRow> {
-    let rows = rows(definition, game);
-    let key = |block: u32, bits: u32| game.layout.bid(BlockId(block)).0 >> bits;
+pub fn batches(task: Task<'_>, wanted: u32) -> Vec<BatchRow> {
+    let rows = rows(task);
+    let key = |block: u32, bits: u32| task.game.layout.bid(BlockId(block)).0 >> bits;
     let count = |bits: u32| rows.iter().map(|row| key(row.block, bits)).collect::<BTreeSet<u32>>().len() as u32;
     // Nearest by ratio; of equals the finer.
     let distance = |bits: &u32| {
         let (found, wanted) = (f64::from(count(*bits)), f64::from(wanted.max(1)));
         (found / wanted).max(wanted / found)
     };
-    let all = 0..=game.layout.bid_bits();
+    let all = 0..=task.game.layout.bid_bits();
     let bits = all.min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0);
     let numbers: BTreeMap<u32, u32> =
         rows.iter().map(|row| key(row.block, bits)).collect::<BTreeSet<u32>>().into_iter().zip(0..).collect();
@@ -93,8 +92,8 @@ pub fn batches(definition: &Definition, game: &Game, wanted: u32) -> Vec<BatchRo
 }
 
 /// Returns all blocks, ascending, which is an order of the block graph.
-fn rows(definition: &Definition, game: &Game) -> Vec<BlockRow> {
-    let layout = &game.layout;
+fn rows(task: Task<'_>) -> Vec<BlockRow> {
+    let layout = &task.game.layout;
     let mut rows: Vec<BlockRow> = Vec::new();
     for target in layout.ordinals() {
         let edges = layout.edges_into(target);
@@ -103,7 +102,7 @@ fn rows(definition: &Definition, game: &Game) -> Vec<BlockRow> {
         for source in &sources {
             rows[*source as usize].targets += 1;
         }
-        let cost = cost(definition, game, &edges, sources.len());
+        let cost = cost(task, &edges, sources.len());
         let sources = sources.into_iter().collect();
         rows.push(BlockRow { block: target.0, level, sources, targets: 0, cost });
     }
@@ -112,9 +111,9 @@ fn rows(definition: &Definition, game: &Game) -> Vec<BlockRow> {
 
 /// Estimates the time of one worker for a block, in seconds. Whatever is kept in the end, its file
 /// is written.
-fn cost(definition: &Definition, game: &Game, edges: &[Edge], sources: usize) -> f64 {
-    let block_bytes = definition.block_bytes();
-    let (layers, offset_bits) = (game.board.size_in_layers(), game.layout.offset_bits());
+fn cost(task: Task<'_>, edges: &[Edge], sources: usize) -> f64 {
+    let block_bytes = 8 * task.stream_words() as u64;
+    let (layers, offset_bits) = (task.game.board.size_in_layers(), task.game.layout.offset_bits());
     let rates = rates::of(Keep::Database, block_bytes);
     let stored_share = rates::database_bits_per_position(Values::Outcomes, layers, offset_bits);
     let turned = edges.iter().filter(|edge| edge.symmetry != 0).count() as f64;

@@ -3,11 +3,9 @@
 //!
 //! It can be made again from the file. Where the file goes, it stays, and takes its place.
 
-use super::definition::Definition;
 use super::store::Store;
 use super::{Error, missing, summary_name};
-use crate::care::verify::Share;
-use crate::database::{BlockForm, BlockSummary, Game, Terms};
+use crate::database::{BlockForm, BlockSummary, Task};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
@@ -26,7 +24,6 @@ pub(super) struct StoredSummary {
     pub(super) file_bytes: u64,
     /// BLAKE3 of the block's file.
     pub(super) sum: blake3::Hash,
-    /// The workload's summary.
     pub(super) summary: Vec<u8>,
 }
 
@@ -36,7 +33,6 @@ impl StoredSummary {
         StoredSummary { file_bytes: file.len() as u64, sum: blake3::hash(file), summary }
     }
 
-    /// Encodes it.
     pub(super) fn to_bytes(&self, form: &BlockForm, block: BlockId) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.summary.len() + HASH_BYTES);
         bytes.extend_from_slice(&MAGIC);
@@ -86,25 +82,19 @@ impl StoredSummary {
     }
 }
 
-/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the
-/// blocks: those of the share, or of all blocks for share 0.
+/// Reads the counts that a check in shares compares with the blocks: those of the share, or of all
+/// blocks for share 0.
 ///
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
 /// [`finish`](super::finish()) makes again; those of the store.
-pub fn counts(
-    store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
-    index: u32,
-    of: u32,
-) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
-    let form = BlockForm::of(terms.task(game));
-    let blocks = if index == 0 { 0..definition.blocks() } else { Share::blocks(index, of, definition.blocks()) };
+pub fn counts(store: &dyn Store, task: Task<'_>, index: u32, of: u32) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
+    let form = BlockForm::of(task);
     let mut counts = BTreeMap::new();
-    for block in blocks.map(BlockId) {
+    for block in BlockId::share(task.blocks(), index, if index == 0 { 1 } else { of }) {
         let stored = StoredSummary::of_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
-        let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);
+        let summary = BlockSummary::from_bytes(&stored.summary, task.game.layout.offset_bits(), 0, 0);
         let summary = summary
             .ok_or_else(|| RunError::corrupt(store.path(&summary_name(block)), None, "not the summary of a block"))?;
         counts.insert(block.0, summary.losses_by_pieces);

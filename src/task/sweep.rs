@@ -7,11 +7,10 @@
 //! 2. A temporary file goes only if it was not written for a while, so that no task at work loses
 //!    its own.
 
-use super::definition::Definition;
 use super::store::Store;
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name};
-use crate::database::{BlockForm, Game, Terms};
+use crate::database::{BlockForm, Task};
 use pipeline::BlockId;
 use std::time::Duration;
 
@@ -31,18 +30,15 @@ pub struct Swept {
 ///
 /// # Errors
 /// [`pipeline::Error::Corrupt`] with a damaged summary; those of the store.
-pub fn sweep(
-    store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
-    older_than: Duration,
-) -> Result<Swept, Error> {
+pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<Swept, Error> {
     let mut swept = Swept::default();
-    if !definition.keeps_files() {
-        let form = BlockForm::of(terms.task(game));
-        let listed = Listed::of(store, definition)?;
+    if !task.terms.keep.is_database() {
+        let form = BlockForm::of(task);
+        let listed = Listed::of(store, task)?;
         let is_done = |block: BlockId| listed.has(block);
-        let is_over =
-            |block: &BlockId| is_done(*block) && game.layout.edges_from(*block).iter().all(|edge| is_done(edge.target));
+        let is_over = |block: &BlockId| {
+            is_done(*block) && task.game.layout.edges_from(*block).iter().all(|edge| is_done(edge.target))
+        };
         let over: Vec<BlockId> = listed.files.keys().copied().filter(is_over).collect();
         store.settle(SUMMARIES)?;
         for block in &over {
@@ -64,7 +60,6 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Removes the files of blocks.
 pub(super) fn remove_blocks(store: &dyn Store, blocks: impl IntoIterator<Item = BlockId>) -> Result<(), Error> {
     for block in blocks {
         store.remove(&block_name(block))?;

@@ -1,6 +1,7 @@
 //! Stores in buckets: the objects are in memory, and some of them fail, answer late or not at all,
 //! and list what is old. A solve in tasks leaves the bytes of a solve there too.
 
+#[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 
@@ -163,14 +164,14 @@ fn options(threads: usize) -> Options<'static> {
 }
 
 fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
-    let (definition, game, terms) = task::open(store)?;
+    let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-    compute(store, (&definition, &game, terms), &blocks, &options(threads))
+    compute(store, terms.task(&game), &blocks, &options(threads))
 }
 
 fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
-    let (definition, game, terms) = task::open(store)?;
-    finish(store, (&definition, &game, terms), Kernel::detect())
+    let (game, terms) = task::open(store)?;
+    finish(store, terms.task(&game), Kernel::detect())
 }
 
 /// The database of a solve.
@@ -216,7 +217,7 @@ fn a_prefix_in_use_for_something_else_is_refused_by_name() {
     }
     // A prefix beside it is nobody's.
     let beside = BucketStore::new(objects, "s3://bucket/k2", "k2").unwrap();
-    assert!(init(&beside, (&game).into()).unwrap().is_new);
+    assert!(init(&beside, (&game).into()).unwrap());
     assert_eq!(photos.list("").unwrap(), []);
 }
 
@@ -226,8 +227,8 @@ fn any_order_leaves_the_bytes_of_a_solve_in_a_bucket() {
         let game = Game::triangle(layers, rule, offset_bits).unwrap();
         let expected = solved((&game).into());
         let store = in_memory();
-        let definition = init(&store, (&game).into()).unwrap().definition;
-        for row in batches(&definition, &game, 9) {
+        init(&store, (&game).into()).unwrap();
+        for row in batches((&game).into(), 9) {
             // Each by two at once.
             std::thread::scope(|scope| {
                 for threads in [1, 2] {
@@ -237,7 +238,7 @@ fn any_order_leaves_the_bytes_of_a_solve_in_a_bucket() {
             });
             assert_eq!(work(&store, &row.blocks, 1).unwrap().skipped.len(), row.blocks.len());
         }
-        assert_eq!(committed(&store, &definition).unwrap().len(), definition.blocks() as usize);
+        assert_eq!(committed(&store, (&game).into()).unwrap().len(), game.layout.canonical_blocks().len());
         seal(&store).unwrap();
         seal(&store).unwrap();
         assert_same_files(&database_of(&store), &expected, &format!("{layers} layers, {rule}"));
@@ -278,14 +279,14 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
             // Its listing lacks blocks, so the end waits.
             assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
         }
-        let (definition, game, terms) = task::open(&store).unwrap();
+        let (game, terms) = task::open(&store).unwrap();
         let fresh = Faulty {
             faults: Faults { is_stale: false, ..none },
             calls: AtomicU64::new(0),
             inner: objects.inner.fork(),
         };
         let fresh = store_of(Arc::new(fresh));
-        finish(&fresh, (&definition, &game, terms), Kernel::detect()).unwrap();
+        finish(&fresh, terms.task(&game), Kernel::detect()).unwrap();
         assert_same_files(&database_of(&fresh), &expected, &format!("{faults:?}"));
     }
 }
@@ -325,7 +326,8 @@ fn a_service_that_overwrites_is_no_store() {
 fn other_bytes_under_a_name_and_damage_are_refused_and_stay() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();
     let store = in_memory();
-    let blocks: Vec<u32> = (0..init(&store, (&game).into()).unwrap().definition.blocks()).collect();
+    init(&store, (&game).into()).unwrap();
+    let blocks: Vec<u32> = game.layout.ordinals().map(|block| block.0).collect();
     work(&store, &blocks, 2).unwrap();
     for name in ["db/000000.blk", "summaries/000001"] {
         let sound = store.read(name, 1 << 20).unwrap().unwrap();
@@ -357,16 +359,16 @@ fn a_bucket_that_keeps_counts_sheds_its_blocks() {
     // Stale listings never make a sweep remove what is needed.
     for is_stale in [false, true] {
         let store = store_of(Faulty::new(Faults { is_stale, ..Faults::default() }));
-        let definition = init(&store, terms.task(&game)).unwrap().definition;
+        init(&store, terms.task(&game)).unwrap();
         let mut removed = 0;
-        for block in BlockId::all(definition.blocks()) {
+        for block in game.layout.ordinals() {
             work(&store, &[block.0], 1).unwrap();
-            removed += sweep(&store, (&definition, &game, terms), Duration::ZERO).unwrap().blocks;
+            removed += sweep(&store, terms.task(&game), Duration::ZERO).unwrap().blocks;
             assert_eq!(work(&store, &[block.0], 1).unwrap().skipped, [block]);
         }
         assert!(removed > 0);
         if !is_stale {
-            assert_eq!(removed, u64::from(definition.blocks()));
+            assert_eq!(removed, game.layout.canonical_blocks().len() as u64);
             seal(&store).unwrap();
             assert_same_files(&database_of(&store), &solved(terms.task(&game)), "counts");
         }
@@ -379,9 +381,9 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         let terms = Terms::from(keep);
         let game = Game::triangle(5, Rule::Misere, 9).unwrap();
         let bucket = in_memory();
-        let definition = init(&bucket, terms.task(&game)).unwrap().definition;
-        let solve = (&definition, &game, terms);
-        let blocks: Vec<u32> = (0..definition.blocks()).collect();
+        init(&bucket, terms.task(&game)).unwrap();
+        let solve = terms.task(&game);
+        let blocks: Vec<u32> = game.layout.ordinals().map(|block| block.0).collect();
         work(&bucket, &blocks, 2).unwrap();
         let folder = scratch();
         let local = folder_store(folder.path());

@@ -1,5 +1,4 @@
 //! Shared by the tests of whole solves: problems, runs in temporary folders, and comparisons.
-#![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
 pub mod breaks;
 pub mod contract;
@@ -127,12 +126,12 @@ impl Bitmaps {
     pub fn of(database: &Database) -> Bitmaps {
         let layout = database.layout().clone();
         let words = bitmap_words(layout.offset_bits());
-        let read = |ordinal| {
+        let read = |block| {
             let mut bitmap = vec![0; words];
-            database.bitmap(ordinal, &mut bitmap).unwrap();
+            database.bitmap(block, &mut bitmap).unwrap();
             bitmap
         };
-        let bitmaps = (0..layout.canonical_blocks().len() as u32).map(read).collect();
+        let bitmaps = layout.ordinals().map(read).collect();
         Bitmaps { layout, bitmaps }
     }
 

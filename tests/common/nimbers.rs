@@ -5,7 +5,7 @@ use pipeline::{Error, Metrics, Options, RealStorage, Storage, footprint_bytes};
 use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::database::{Game, Task, Terms, Values};
-use trinim::solve::{RemovalGame, Solved, solve};
+use trinim::solve::{Solved, solve};
 
 /// Returns the task of the nimbers of a game.
 pub fn task(game: &Game) -> Task<'_> {

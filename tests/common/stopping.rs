@@ -1,5 +1,6 @@
 //! A solve that is stopped after a certain number of blocks, at any speed.
 
+use pipeline::storage::pass_on;
 use pipeline::{BlockId, Edge, Options, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -25,47 +26,25 @@ impl<'a> Stopping<'a> {
 }
 
 impl Workload for Stopping<'_> {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.game.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.game.blocks()
-    }
-    fn order(&self) -> Vec<BlockId> {
-        self.game.order()
-    }
-    fn stream_words(&self) -> usize {
-        self.game.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.game.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.game.edges_from(source)
-    }
-    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.game.begin(block, bitmap);
-    }
-    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        self.game.orient(orientation, restriction, stream, oriented);
-    }
-    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
-        self.game.apply(edge, stream, bitmap);
+    pass_on! { self.game =>
+        fn parameters(&self) -> Vec<(String, String)>;
+        fn blocks(&self) -> u32;
+        fn order(&self) -> Vec<BlockId>;
+        fn stream_words(&self) -> usize;
+        fn edges_into(&self, target: BlockId) -> Vec<Edge>;
+        fn edges_from(&self, source: BlockId) -> Vec<Edge>;
+        fn begin(&self, block: BlockId, bitmap: &mut [u64]);
+        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
+        fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
+        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
+        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
+        fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable>;
     }
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         self.game.finish(block, bitmap);
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
-    }
-    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-        self.game.summarise(block, stream)
-    }
-    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
-        self.game.publish(block, stream)
-    }
-    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
-        self.game.recall(block, published, stream)
     }
     fn publishes_streams(&self) -> bool {
         self.publishes

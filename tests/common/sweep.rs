@@ -62,14 +62,6 @@ impl Sweep {
         flipped.chain(self.cuts(bytes.len()).map(|length| (format!("{length} bytes"), bytes[..length].to_vec())))
     }
 
-    /// Returns all of these, or the one whose turn it is.
-    pub fn of<T>(self, all: &[T], turn: usize) -> &[T] {
-        match self {
-            Sweep::Sampled => std::slice::from_ref(&all[turn % all.len()]),
-            Sweep::Full => all,
-        }
-    }
-
     /// Returns `full`, or a smaller number.
     pub fn number(self, sampled: u64, full: u64) -> u64 {
         match self {

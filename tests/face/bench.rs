@@ -72,7 +72,7 @@ fn every_combination_is_measured_checked_and_exported() {
         for run in &row.runs {
             let rule = run.report["rule"].as_str().unwrap().parse().unwrap();
             let layers = run.report["layers"].as_u64().unwrap() as u32;
-            assert_eq!(run.report["losses"].as_u64(), trinim::report::published::losses(layers, rule));
+            assert_eq!(run.report["losses"].as_u64(), trinim::game::published::losses(layers, rule));
             assert!(row.name.contains(&format!("--layers {layers}")) && run.report.get("out").is_none());
         }
     }

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 use trinim::game::Rule;
-use trinim::report::published;
+use trinim::game::published;
 
 #[test]
 fn published_counts_come_out_of_solve_and_stats() {

@@ -1,5 +1,6 @@
 //! The program as its users meet it: options, outputs, refusals, signals, limits, pages, server.
 
+#[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 

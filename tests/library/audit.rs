@@ -3,6 +3,7 @@
 
 use crate::common::program::{ends, json};
 use crate::common::{Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Auditor, BlockId, Edge, Error, Metrics, Placement, Publication, RealStorage, Run, Workload};
 use std::sync::Arc;
@@ -76,17 +77,15 @@ impl<'a> Mutant<'a> {
 }
 
 impl Workload for Mutant<'_> {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.sound.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.sound.blocks()
-    }
-    fn order(&self) -> Vec<BlockId> {
-        self.sound.order()
-    }
-    fn stream_words(&self) -> usize {
-        self.sound.stream_words()
+    pass_on! { self.sound =>
+        fn parameters(&self) -> Vec<(String, String)>;
+        fn blocks(&self) -> u32;
+        fn order(&self) -> Vec<BlockId>;
+        fn stream_words(&self) -> usize;
+        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
+        fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>>;
+        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
+        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
     }
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         self.left(target)
@@ -105,9 +104,6 @@ impl Workload for Mutant<'_> {
         if self.is(Fault::Rule) && block == BlockId(0) {
             bitmap[0] ^= 1;
         }
-    }
-    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        self.sound.orient(orientation, restriction, stream, oriented);
     }
     fn unneeded(&self, edge: &Edge) -> u64 {
         let unneeded = self.sound.unneeded(edge);
@@ -135,15 +131,6 @@ impl Workload for Mutant<'_> {
         if self.is(Fault::Settle) {
             *bitmap.last_mut().expect("a bitmap has words") = last;
         }
-    }
-    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
-        self.sound.audit(block)
-    }
-    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-        self.sound.summarise(block, stream)
-    }
-    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
-        self.sound.publish(block, stream)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The files of blocks: bytes that never change, look-ups that read one frame.
 
 use crate::common::{Way, scratch};
-use pipeline::{Metrics, RealStorage, Storage};
+use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -54,10 +54,10 @@ fn a_file_of_several_frames_is_read_back_whole_and_by_frames() {
     for stream_words in [8, 64, 131_072, 131_072 + 8, 3 * 131_072, 1 << 21, (1 << 21) + 1024] {
         let form = BlockForm { identity: 77, stream_words };
         let stream = stream(stream_words, &mut random);
-        let file = form.file(5, &stream);
-        assert_eq!(form.file(5, &stream), file);
+        let file = form.file(BlockId(5), &stream);
+        assert_eq!(form.file(BlockId(5), &stream), file);
         let mut back = vec![1; stream_words];
-        form.read("x".as_ref(), 5, &file, &mut back).unwrap();
+        form.read("x".as_ref(), BlockId(5), &file, &mut back).unwrap();
         assert!(back == stream, "{stream_words}");
         // Never much longer than the words.
         assert!(file.len() <= stream_words * 8 + 88 + 24 * (stream_words >> 17));
@@ -79,8 +79,12 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
         })
         .collect();
     let manifest = Manifest::new(game, &summaries).to_json();
-    let files: BTreeMap<String, Vec<u8>> =
-        (0..).zip(streams).map(|(ordinal, stream)| (block_file_name(ordinal), form.file(ordinal, stream))).collect();
+    let files: BTreeMap<String, Vec<u8>> = game
+        .layout
+        .ordinals()
+        .zip(streams)
+        .map(|(block, stream)| (block_file_name(block), form.file(block, stream)))
+        .collect();
     for (name, bytes) in &files {
         fs::write(folder.join(name), bytes).unwrap();
     }
@@ -101,7 +105,7 @@ fn a_look_up_reads_one_frame() {
     let mut random = Random::new(9);
     let streams: Vec<Vec<u64>> = game.layout.canonical_blocks().iter().map(|_| stream(words, &mut random)).collect();
     write(folder.path(), &game, &streams);
-    let path = folder.path().join(block_file_name(1));
+    let path = folder.path().join(block_file_name(BlockId(1)));
     let mut file = fs::read(&path).unwrap();
     // The third frame begins where its row of the index says.
     let begin = u64::from_le_bytes(file[64 + 2 * 24..][..8].try_into().unwrap()) as usize;
@@ -139,7 +143,7 @@ fn a_target_reads_the_frames_that_its_edges_need() {
     let stream_words = 8 * 131_072;
     let form = BlockForm { identity: 1, stream_words };
     let stream = stream(stream_words, &mut random);
-    let file = form.file(0, &stream);
+    let file = form.file(BlockId(0), &stream);
     for (masks, frames_read) in [
         (vec![0], 8),
         (vec![1 << 19], 4),
@@ -151,7 +155,7 @@ fn a_target_reads_the_frames_that_its_edges_need() {
         (vec![1 << 19, 0], 8),
     ] {
         let mut found = vec![0xdead; stream_words];
-        let left_out = form.read_needed("x".as_ref(), 0, &file, &masks, &mut found).unwrap();
+        let left_out = form.read_needed("x".as_ref(), BlockId(0), &file, &masks, &mut found).unwrap();
         let missing: usize = left_out.iter().map(|range| range.len()).sum();
         assert_eq!(missing, (8 - frames_read) * 131_072, "{masks:x?}");
         for word in 0..stream_words {

@@ -1,7 +1,7 @@
 //! The book of a solve: the values of positions with many pieces, the same bytes for every layout
 //! and history, and nothing but right answers or errors from damaged bytes.
 
-use crate::common::breaks::{break_off_anywhere, published};
+use crate::common::breaks::{break_off_anywhere, published, published_by};
 use crate::common::program::{ends, json, tree};
 use crate::common::{
     Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch,
@@ -19,7 +19,7 @@ use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
+use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
     let task = Terms::from(Keep::Book { pieces }).task(game);
@@ -126,15 +126,8 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
     for baseline in
         [Baseline::Retrograde, Baseline::BlockPush(Redundancy::Keep), Baseline::BlockPull(Redundancy::Remove)]
     {
-        let disk = SimulatedStorage::new(1);
-        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-        let (metrics, counters) = Default::default();
-        let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
-        let run_id = pipeline::RunId(1);
-        let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
         let task = Terms::from(Keep::Book { pieces: 8 }).task(&game);
-        baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
-        assert_same_files(&published(&disk), &expected, &baseline.to_string());
+        assert_same_files(&published_by(baseline, task), &expected, &baseline.to_string());
     }
 }
 

@@ -4,19 +4,20 @@
 //! The default run flips one bit of every byte and cuts to every seventh length. All 130,000 flips
 //! and every length: `TRINIM_TESTS=full cargo test --release --test library damage`.
 
-use crate::common::{Solving, Sweep, Way, database_files, scratch};
+use crate::common::{Solving, Sweep, Way, database_files};
+use pipeline::Storage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
-use trinim::database::{Access, Database, DatabaseError, Game};
+use std::sync::Arc;
+use trinim::database::{Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::reference;
 
 /// A database to damage, one file after the other, and the true values.
 struct Victim {
-    folder: TempDir,
+    disk: SimulatedStorage,
     files: BTreeMap<String, Vec<u8>>,
     values: Vec<Value>,
 }
@@ -43,12 +44,12 @@ impl Victim {
         let game = Game::triangle(layers, rule, offset_bits).unwrap();
         let files = database_files(game.solve(Way::usual()).0.path());
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
-        let folder = scratch();
-        fs::create_dir(folder.path().join("db")).unwrap();
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir("db").unwrap();
         for (name, bytes) in &files {
-            fs::write(folder.path().join("db").join(name), bytes).unwrap();
+            disk.put(&format!("db/{name}"), bytes);
         }
-        Victim { folder, files, values }
+        Victim { disk, files, values }
     }
 
     fn names(&self) -> Vec<String> {
@@ -57,13 +58,13 @@ impl Victim {
 
     /// Replaces or removes a file, looks every position up, and restores the file.
     fn case(&self, outcomes: &mut Outcomes, name: &str, bytes: Option<&[u8]>, story: &dyn Fn() -> String) {
-        let path = self.folder.path().join("db").join(name);
+        let path = format!("db/{name}");
         match bytes {
-            Some(bytes) => fs::write(&path, bytes).unwrap(),
-            None => fs::remove_file(&path).unwrap(),
+            Some(bytes) => self.disk.put(&path, bytes),
+            None => self.disk.take(&path),
         }
         self.probe(outcomes, name, story);
-        fs::write(&path, &self.files[name]).unwrap();
+        self.disk.put(&path, &self.files[name]);
     }
 
     fn probe(&self, outcomes: &mut Outcomes, name: &str, story: &dyn Fn() -> String) {
@@ -76,7 +77,7 @@ impl Victim {
             DatabaseError::Missing { .. } => name == "SUMS",
             _ => false,
         };
-        let database = match Database::open_with(self.folder.path(), Access::Read, 1 << 20) {
+        let database = match open(&self.disk) {
             Ok(database) => database,
             Err(error) => {
                 assert!(is_named(&error), "{}: {error}", story());
@@ -84,18 +85,22 @@ impl Victim {
                 return;
             }
         };
-        let mut refused = false;
-        let positions = 1 << database.board().cells();
-        for (position, value) in (0..positions).zip(&self.values) {
+        let refusals = self.look_up(&database, story);
+        assert!(refusals.iter().all(is_named), "{}: {refusals:?}", story());
+        *(if refusals.is_empty() { &mut outcomes.right } else { &mut outcomes.refused }) += 1;
+    }
+
+    /// Looks every position up; answers that are given are right.
+    fn look_up(&self, database: &Database, story: &dyn Fn() -> String) -> Vec<DatabaseError> {
+        let mut refusals = Vec::new();
+        // The manifest may be that of a smaller board.
+        for (position, value) in (0..1 << database.board().cells()).zip(&self.values) {
             match database.value(position) {
                 Ok(found) => assert_eq!(found, *value, "{}: {position:#x}", story()),
-                Err(error) => {
-                    assert!(is_named(&error), "{}: {error}", story());
-                    refused = true;
-                }
+                Err(error) => refusals.push(error),
             }
         }
-        *(if refused { &mut outcomes.refused } else { &mut outcomes.right }) += 1;
+        refusals
     }
 
     fn flips(&self, sweep: Sweep) -> Outcomes {
@@ -118,6 +123,39 @@ impl Victim {
             all.unopened += outcomes.unopened;
         }
         all
+    }
+}
+
+fn open(disk: &SimulatedStorage) -> Result<Database, DatabaseError> {
+    Database::open_on(Arc::new(disk.clone()), 1 << 20)
+}
+
+/// A call of the disk that fails, or gives other bytes, harms what it is for and nothing after it.
+#[test]
+fn every_call_of_the_disk_may_fail_once() {
+    let victim = Victim::new(4, Rule::Normal, 6);
+    let disk = victim.disk.kill();
+    assert!(victim.look_up(&open(&disk).unwrap(), &|| "no fault".to_owned()).is_empty());
+    let calls = disk.steps();
+    assert!(calls > 20, "{calls} calls");
+    for fault in [Fault::FailOnce, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead] {
+        let mut outcomes = Outcomes::default();
+        for call in 1..=calls {
+            let story = || format!("{fault:?} at call {call}");
+            let disk = victim.disk.kill().with_fault(call, fault);
+            let Ok(database) = open(&disk) else {
+                outcomes.unopened += 1;
+                assert!(victim.look_up(&open(&disk).unwrap(), &story).is_empty(), "{}", story());
+                continue;
+            };
+            let refused = !victim.look_up(&database, &story).is_empty();
+            *(if refused { &mut outcomes.refused } else { &mut outcomes.right }) += 1;
+            // What a read made of the manifest stays until it is read again.
+            let again = if fault == Fault::FailOnce { database } else { open(&disk).unwrap() };
+            assert_eq!(victim.look_up(&again, &story).len(), 0, "{}", story());
+        }
+        println!("{fault:?}: {outcomes:?}");
+        assert!(outcomes.refused > 0 && outcomes.unopened > 0, "{fault:?}: {outcomes:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a solve keeps: with the counts alone, the census, its digest and the winning first moves
 //! are those of the database, through every kill, error and damage, and nothing else is answered.
 
-use crate::common::breaks::{break_off_anywhere, published};
+use crate::common::breaks::{break_off_anywhere, published_by};
 use crate::common::program::{copy, ends, json, tree};
 use crate::common::{Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, repair, scratch};
 use pipeline::testing::SimulatedStorage;
@@ -16,7 +16,7 @@ use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
-use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
+use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
 
 /// Solves, or continues, and keeps the counts.
 fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
@@ -160,15 +160,8 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
             Baseline::BlockPush(Redundancy::Remove),
             Baseline::BlockPull(Redundancy::Keep),
         ] {
-            let disk = SimulatedStorage::new(1);
-            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-            let (metrics, counters) = Default::default();
-            let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
-            let run_id = pipeline::RunId(1);
-            let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
             let task = Terms::from(Keep::Counts).task(&game);
-            baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
-            assert_same_files(&published(&disk), &expected, &baseline.to_string());
+            assert_same_files(&published_by(baseline, task), &expected, &baseline.to_string());
         }
     }
 }

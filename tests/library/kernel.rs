@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use trinim::random::Random;
-use trinim::report::published;
 
 /// Single bits of a bitmap.
 mod bits {

@@ -1,5 +1,6 @@
 //! The library, and what its commands make of folders, against the definition of the game.
 
+#[expect(dead_code, reason = "tests/face uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 

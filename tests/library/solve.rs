@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use trinim::database::{Access, Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;
+use trinim::game::published;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel};
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::report::published;
 use trinim::solve::RemovalGame;
 
 /// Returns layouts of every kind: one block; as suggested; one position a block; and BID sets

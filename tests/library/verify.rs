@@ -62,18 +62,18 @@ impl Solved {
     fn streams(&self) -> Vec<Vec<u64>> {
         let database = self.open();
         let words = bitmap_words(self.game.layout.offset_bits());
-        let read = |ordinal| {
+        let read = |block| {
             let mut stream = vec![0; words];
-            database.bitmap(ordinal, &mut stream).unwrap();
+            database.bitmap(block, &mut stream).unwrap();
             stream
         };
-        (0..self.game.layout.canonical_blocks().len() as u32).map(read).collect()
+        self.game.layout.ordinals().map(read).collect()
     }
 
     /// Writes a block file with this content, and updates `SUMS`.
     fn rewrite(&self, ordinal: u32, stream: &[u64]) {
-        let file = BlockForm::of(&self.game).file(ordinal, stream);
-        fs::write(self.db().join(block_file_name(ordinal)), file).unwrap();
+        let file = BlockForm::of(&self.game).file(BlockId(ordinal), stream);
+        fs::write(self.db().join(block_file_name(BlockId(ordinal))), file).unwrap();
         resum(&self.db());
     }
 
@@ -230,7 +230,7 @@ fn reports_depend_on_neither_threads_nor_time() {
     assert!(!is_damaged(&solved), "more wrong values than are listed are no damage");
     // A damaged file beyond the listed findings.
     let last = solved.game.layout.canonical_blocks().len() as u32 - 1;
-    fs::write(solved.db().join(block_file_name(last)), "").unwrap();
+    fs::write(solved.db().join(block_file_name(BlockId(last))), "").unwrap();
     assert!(is_damaged(&solved));
     resum(&solved.db());
     assert!(is_damaged(&solved), "a block that cannot be read, though its sum is right");
@@ -283,7 +283,7 @@ fn every_byte_of_every_file_counts() {
 #[test]
 fn files_that_are_cut_or_grow_are_found() {
     let solved = solved(5, None, Rule::Normal, &[0, 10, 14]);
-    let path = solved.db().join(block_file_name(1));
+    let path = solved.db().join(block_file_name(BlockId(1)));
     let intact = fs::read(&path).unwrap();
     let longer = [&intact[..], b"\0"].concat();
     for bytes in [&intact[..0], &intact[..40], &intact[..intact.len() - 1], &longer] {
@@ -329,7 +329,7 @@ fn missing_files_are_found() {
 fn files_that_cannot_be_looked_at_are_an_error() {
     let solved = solved(4, None, Rule::Misere, &[0]);
     let db = solved.folder.path().join("db");
-    let block = db.join(block_file_name(0));
+    let block = db.join(block_file_name(BlockId(0)));
     fs::remove_file(&block).unwrap();
     std::os::unix::fs::symlink("nowhere", &block).unwrap();
     let look = || verify_files(&db, &Request::on(1));
@@ -369,8 +369,8 @@ fn lines_of_the_sums_are_as_strict_as_the_files() {
     assert_eq!(report.findings.len(), 2, "{}", texts(&report));
     assert!(texts(&report).contains("more is not named in SUMS"));
     assert!(texts(&report).contains("notes.txt is not named in SUMS"));
-    fs::remove_file(solved.db().join(block_file_name(0))).unwrap();
-    fs::create_dir(solved.db().join(block_file_name(0))).unwrap();
+    fs::remove_file(solved.db().join(block_file_name(BlockId(0)))).unwrap();
+    fs::create_dir(solved.db().join(block_file_name(BlockId(0)))).unwrap();
     assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a regular file"));
 }
 

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
-use trinim::report::published;
 
 fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()

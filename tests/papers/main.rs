@@ -1,6 +1,7 @@
 //! What readers of the papers come for: published figures, layouts, strategies, reports, formulas
 //! and the plane.
 
+#[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 

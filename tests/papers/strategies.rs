@@ -230,7 +230,7 @@ fn a_run_that_broke_off_anywhere_starts_over() {
 fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
-    let name = format!("db/{}", block_file_name(3));
+    let name = format!("db/{}", block_file_name(BlockId(3)));
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
         let mut parameters = Task::from(&game).parameters();

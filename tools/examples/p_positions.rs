@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let layout = database.layout();
     let mut losses = BTreeSet::new();
     let mut bitmap = vec![0; bitmap_words(layout.offset_bits())];
-    for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
-        database.bitmap(ordinal, &mut bitmap)?;
+    for (block, bid) in layout.ordinals().zip(layout.canonical_blocks()) {
+        database.bitmap(block, &mut bitmap)?;
         // A bitmap has at least 512 bits; bits beyond the offsets of the layout are not positions.
         for offset in 0..1_u64 << layout.offset_bits() {
             if bitmap[offset as usize / 64] >> (offset % 64) & 1 == 1 {

@@ -68,6 +68,14 @@ pub struct Request<'a> {
     pub published: &'a (dyn Fn(BlockId, &[u8]) + Sync),
 }
 
+impl Request<'static> {
+    /// Returns the request for a check on one thread, which nothing ends early.
+    pub fn of(depth: Depth) -> Request<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Request { depth, threads: 1, stop: &NEVER, progress: &|_, _| {}, published: &|_, _| {} }
+    }
+}
+
 /// Result of a check.
 #[derive(Default)]
 pub struct Report {

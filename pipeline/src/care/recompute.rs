@@ -143,19 +143,6 @@ pub struct Recomputed<'a> {
     pub stream: &'a [u64],
 }
 
-/// Buffers of one thread, while it gathers.
-struct Lent<'p> {
-    /// Always there, until dropped.
-    buffers: Option<Buffers>,
-    returned: &'p Mutex<Vec<Buffers>>,
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        self.returned.lock().extend(self.buffers.take());
-    }
-}
-
 impl<'a> Recomputer<'a> {
     /// Allocates two bitmaps, for one thread.
     ///
@@ -167,11 +154,9 @@ impl<'a> Recomputer<'a> {
     }
 
     /// Gathers on up to this many threads, and keeps no more memory than they need.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Recomputer<'a> {
+    pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
         self.buffers.truncate(self.threads);
-        self
     }
 
     /// Audits each block that the workload has an auditor for.
@@ -255,25 +240,17 @@ impl<'a> Recomputer<'a> {
             others.rotate_left(begin as usize);
         }
         let edges: Vec<(BlockId, Vec<Edge>)> = held.into_iter().chain(others).collect();
-        let (free, returned) = (Mutex::new(std::mem::take(&mut self.buffers)), Mutex::new(Vec::new()));
-        let lend = || {
-            let buffers = free.lock().pop();
-            let mut buffers = buffers.map_or_else(|| Buffers::new(self.workload.stream_words()), Ok)?;
+        let pool = Mutex::new(std::mem::take(&mut self.buffers));
+        let fresh = || Buffers::new(self.workload.stream_words());
+        let task = |buffers: &mut Buffers, index: usize| {
+            let (source, edges) = &edges[index];
             if !buffers.is_begun {
                 buffers.begin();
             }
-            Ok(Lent { buffers: Some(buffers), returned: &returned })
+            self.update(buffers, *source, edges, auditor)
         };
-        let task = |lent: &mut Lent<'_>, index: usize| match &mut lent.buffers {
-            Some(buffers) => {
-                let (source, edges) = &edges[index];
-                self.update(buffers, *source, edges, auditor)
-            }
-            None => Ok(()),
-        };
-        let gathered = parallel::for_each(self.threads, edges.len(), lend, task);
-        self.buffers = free.into_inner();
-        self.buffers.extend(returned.into_inner());
+        let gathered = parallel::for_each_with(&pool, self.threads, edges.len(), fresh, task);
+        self.buffers = pool.into_inner();
         gathered.map_err(first)
     }
 

@@ -34,7 +34,7 @@ impl Checkpoint {
         let mut blocks = BTreeSet::new();
         for record in &epoch.records {
             let block = record.block;
-            assert!(blocks.insert(block) && !self.finished.contains(block), "block {block} again");
+            assert!(blocks.insert(block) && !self.finished.contains(&block), "block {block} again");
             let generations = record.extents.iter().map(|extent| extent.file.generation);
             for generation in generations {
                 assert_eq!(generation, self.generation, "generation of a log file");

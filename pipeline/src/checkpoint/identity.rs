@@ -102,15 +102,10 @@ impl Identity {
         cursor.magic(MAGIC)?;
         cursor.u32("version")?;
         let features = cursor.u32("feature bits")?;
-        if features != 0 {
-            return Err(cursor.number("feature bits", Expected::Exactly(0), features.into()));
-        }
+        cursor.require("feature bits", Expected::Exactly(0), features.into())?;
         let run_id = RunId(cursor.u128("run id")?);
         let count = cursor.count(6, "number of parameters")?;
-        let expected = Expected::AtMost(PARAMETERS_AT_MOST as u64);
-        if !expected.holds(count as u64) {
-            return Err(cursor.number("number of parameters", expected, count as u64));
-        }
+        cursor.require("number of parameters", Expected::AtMost(PARAMETERS_AT_MOST as u64), count as u64)?;
         let mut pairs: Vec<(String, String)> = Vec::with_capacity(count);
         for _ in 0..count {
             let name_bytes = usize::from(cursor.u16("length of a parameter name")?);

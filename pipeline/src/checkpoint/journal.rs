@@ -33,7 +33,6 @@ const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
 /// session begins a new one.
 pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
-/// An open journal.
 pub(super) struct Journal {
     copies: [Arc<dyn StorageFile>; 2],
     generation: u64,
@@ -111,17 +110,12 @@ struct Header {
 fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
     let mut cursor = Cursor::new(bytes);
     cursor.magic(MAGIC)?;
-    let found = cursor.u64("generation")?;
-    if found != generation {
-        return Err(Flaw::number(8, "generation", Expected::Exactly(generation), found));
-    }
+    Flaw::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
     let sequence = cursor.u64("sequence")?;
     let previous = cursor.u128("previous hash")?;
     let payload_bytes = cursor.u32("length of a record")? as usize;
-    let expected = Expected::AtMost(PAYLOAD_BYTES_AT_MOST as u64);
-    if !expected.holds(payload_bytes as u64) {
-        return Err(Flaw::number(40, "length of a record", expected, payload_bytes as u64));
-    }
+    let most = Expected::AtMost(PAYLOAD_BYTES_AT_MOST as u64);
+    Flaw::unless(most, 40, "length of a record", payload_bytes as u64)?;
     Ok(Header { sequence, previous, payload_bytes })
 }
 
@@ -228,10 +222,9 @@ impl Walk {
     /// Reads the next record of the chain from one copy, if it is whole there.
     fn next_in(&self, copy: &CopyFile) -> Result<Found, Error> {
         let found = copy.record(self.offset, self.generation)?;
-        if found.sequence != self.sequence {
-            let flaw = Flaw::number(16, "number of the record", Expected::Exactly(self.sequence), found.sequence);
-            return Err(flaw.of(&copy.path, self.offset));
-        }
+        let expected = Expected::Exactly(self.sequence);
+        Flaw::unless(expected, 16, "number of the record", found.sequence)
+            .map_err(|flaw| flaw.of(&copy.path, self.offset))?;
         if found.previous != self.previous {
             let damage = Damage::hash("hash of the record before", self.previous, found.previous);
             return Err(Flaw::new(24, damage).of(&copy.path, self.offset));

@@ -67,20 +67,13 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
 fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, u64), Flaw> {
     let mut cursor = Cursor::new(header);
     cursor.magic(MAGIC)?;
-    let found = cursor.u64("generation")?;
-    if found != generation {
-        return Err(Flaw::number(8, "generation", Expected::Exactly(generation), found));
-    }
+    Flaw::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
     let identity_bytes = u64::from(cursor.u32("length of the identity")?);
     let records_bytes = cursor.u64("length of the records")?;
-    let expected = Expected::AtMost(IDENTITY_BYTES_AT_MOST as u64);
-    if !expected.holds(identity_bytes) {
-        return Err(Flaw::number(16, "length of the identity", expected, identity_bytes));
-    }
-    let expected = Expected::AtMost(RECORDS_BYTES_AT_MOST as u64);
-    if !expected.holds(records_bytes) {
-        return Err(Flaw::number(20, "length of the records", expected, records_bytes));
-    }
+    let [identity_most, records_most] =
+        [IDENTITY_BYTES_AT_MOST, RECORDS_BYTES_AT_MOST].map(|most| Expected::AtMost(most as u64));
+    Flaw::unless(identity_most, 16, "length of the identity", identity_bytes)?;
+    Flaw::unless(records_most, 20, "length of the records", records_bytes)?;
     let whole = HEADER_BYTES as u64 + identity_bytes + records_bytes + HASH_BYTES as u64;
     if whole != file_bytes {
         return Err(Flaw::new(0, Damage::Length { expected: Expected::Exactly(whole), found: file_bytes }));

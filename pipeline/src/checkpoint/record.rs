@@ -116,10 +116,8 @@ impl BlockRecord {
             None
         };
         let summary_bytes = cursor.u32("length of a summary")? as usize;
-        let expected = Expected::AtMost(SUMMARY_BYTES_AT_MOST as u64);
-        if !expected.holds(summary_bytes as u64) {
-            return Err(cursor.number("length of a summary", expected, summary_bytes as u64));
-        }
+        let most = Expected::AtMost(SUMMARY_BYTES_AT_MOST as u64);
+        cursor.require("length of a summary", most, summary_bytes as u64)?;
         let summary = cursor.take(summary_bytes, "summary")?.to_vec();
         let count = cursor.count(EXTENT_BYTES, "number of extents")?;
         let mut extents = Vec::with_capacity(count);
@@ -149,10 +147,7 @@ pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Re
 pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Flaw> {
     let mut cursor = Cursor::new(bytes);
     let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;
-    let expected = Expected::AtMost(BLOCKS_AT_MOST as u64);
-    if !expected.holds(count as u64) {
-        return Err(cursor.number("number of records", expected, count as u64));
-    }
+    cursor.require("number of records", Expected::AtMost(BLOCKS_AT_MOST as u64), count as u64)?;
     let mut records = Vec::with_capacity(count);
     for _ in 0..count {
         records.push(BlockRecord::decode(&mut cursor)?);

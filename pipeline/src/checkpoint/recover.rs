@@ -13,35 +13,7 @@ use crate::log::place::{Extent, LogFile};
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 
 /// The finished blocks of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FinishedBlocks(BTreeSet<BlockId>);
-
-impl FinishedBlocks {
-    /// Returns whether a block is finished.
-    pub fn contains(&self, block: BlockId) -> bool {
-        self.0.contains(&block)
-    }
-
-    /// Returns the number of finished blocks.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether no block is finished.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the finished blocks in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.0.iter().copied()
-    }
-
-    /// Adds a block; returns whether it is new.
-    pub(super) fn insert(&mut self, block: BlockId) -> bool {
-        self.0.insert(block)
-    }
-}
+pub type FinishedBlocks = BTreeSet<BlockId>;
 
 /// Content of a folder's metadata.
 #[derive(Debug)]
@@ -95,7 +67,7 @@ impl Inspection {
 
     /// Returns the finished blocks.
     pub fn finished(&self) -> FinishedBlocks {
-        FinishedBlocks(self.records.iter().map(|record| record.block).collect())
+        self.records.iter().map(|record| record.block).collect()
     }
 }
 
@@ -237,7 +209,7 @@ pub(super) fn check_records(
         let rule = format!("two entries share bytes of {}", first.0.name());
         return Err(Error::corrupt(path(), None, rule));
     }
-    Ok(FinishedBlocks(records.iter().map(|record| record.block).collect()))
+    Ok(records.iter().map(|record| record.block).collect())
 }
 
 /// Checks existence and length of the files that records name; of the logs, only those that `needs`
@@ -305,9 +277,8 @@ mod tests {
             record(2, &[extent(8, 1, 100, 512), extent(7, 3, 100, 512), extent(7, 1, 1024, 1)]),
         ];
         let finished = check(&sound).unwrap();
-        assert_eq!(finished.iter().collect::<Vec<_>>(), [BlockId(2), BlockId(4)]);
-        assert_eq!((finished.len(), finished.is_empty()), (2, false));
-        assert_eq!((check(&[]).unwrap().len(), check(&[]).unwrap().is_empty()), (0, true));
+        assert_eq!(finished, [BlockId(2), BlockId(4)].into());
+        assert_eq!(check(&[]).unwrap(), FinishedBlocks::new());
         assert!(refused(&[record(2, &[]), record(4, &[]), record(2, &[])]).contains("block 2 is recorded twice"));
         assert!(refused(&[record(4, &[extent(7, 4, 0, 1)])]).contains("at most 3; 4"));
         let overlap = [record(4, &[extent(7, 1, 0, 513)]), record(2, &[extent(7, 1, 512, 512)])];

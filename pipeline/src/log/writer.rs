@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// Files with unsynced bytes, by name.
 pub(crate) type Dirty = BTreeMap<String, Arc<dyn StorageFile>>;
 
-/// Writes log entries.
 pub(crate) struct LogWriter<'a> {
     storage: &'a dyn Storage,
     run_id: RunId,

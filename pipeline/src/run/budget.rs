@@ -33,12 +33,10 @@ pub(super) struct Lease<'a> {
 }
 
 impl Budget {
-    /// Creates a budget of `limit_bytes`.
     pub(super) fn new(limit_bytes: u64) -> Budget {
         Budget { limit_bytes, usage: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Returns the limit, in bytes.
     pub(super) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }

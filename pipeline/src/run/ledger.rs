@@ -42,7 +42,7 @@ impl Needs {
 
     /// Returns whether some target of an extent is unfinished.
     pub(crate) fn has(&self, finished: &FinishedBlocks, extent: &Extent) -> bool {
-        let waits = |target: &BlockId| !finished.contains(*target);
+        let waits = |target: &BlockId| !finished.contains(target);
         let Some(targets) = self.targets.get(extent.source.index()) else { return false };
         match extent.file.placement {
             Placement::Shared => targets.iter().any(waits),
@@ -209,15 +209,17 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::{Inspection, Parameters};
-    use crate::ids::RunId;
     use crate::workload::Edge;
 
     /// The edges of four blocks: 0 and 1 send to 2 and 3, and 2 sends to 3.
     const EDGES: [(u32, u32); 5] = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
     /// A block graph; nothing is computed.
-    struct Graph;
+    struct Graph {
+        publishes: bool,
+    }
+
+    const GRAPH: Graph = Graph { publishes: false };
 
     impl Workload for Graph {
         fn parameters(&self) -> Vec<(String, String)> {
@@ -233,27 +235,21 @@ mod tests {
         }
 
         fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-            edges(|edge| edge.target == target)
-        }
-
-        fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-            edges(|edge| edge.source == source)
+            let edges = EDGES.iter().map(|(source, target)| Edge::new(BlockId(*source), BlockId(*target)));
+            edges.filter(|edge| edge.target == target).collect()
         }
 
         fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
 
         fn finish(&self, _: BlockId, _: &mut [u64]) {}
-    }
 
-    fn edges(wanted: impl Fn(&Edge) -> bool) -> Vec<Edge> {
-        EDGES.iter().map(|(source, target)| Edge::new(BlockId(*source), BlockId(*target))).filter(wanted).collect()
+        fn publishes_streams(&self) -> bool {
+            self.publishes
+        }
     }
 
     fn finished(blocks: &[u32]) -> FinishedBlocks {
-        let records = blocks.iter().map(|block| BlockRecord { block: BlockId(*block), ..BlockRecord::default() });
-        let records = records.collect();
-        let (run_id, parameters) = (RunId(1), Parameters::default());
-        Inspection { run_id, parameters, generation: 1, records, in_manifest: 0 }.finished()
+        blocks.iter().copied().map(BlockId).collect()
     }
 
     fn dedicated(source: u32, bucket: u32, offset: u64, length: u64) -> Extent {
@@ -271,7 +267,7 @@ mod tests {
     }
 
     fn ledger() -> Ledger {
-        Ledger::new(&Graph, |source| Graph.edges_from(source).len() as u32)
+        Ledger::new(&GRAPH, |source| GRAPH.edges_from(source).len() as u32)
     }
 
     fn names(extents: &[Extent]) -> BTreeSet<String> {
@@ -293,7 +289,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_needed_until_its_targets_are_finished() {
-        let needs = Needs::new(&Graph);
+        let needs = Needs::new(&GRAPH);
         for (extent, blocks, expected) in [
             (shared(0, 1), &[0, 1][..], true),
             (shared(0, 1), &[0, 1, 2], true),
@@ -315,54 +311,21 @@ mod tests {
         let (near, far, other) = (dedicated(0, 2, 0, 5), dedicated(0, 2, 4096, 5), dedicated(1, 2, 2048, 5));
         ledger.add(&record(1, &[other, dedicated(1, 3, 0, 5)]));
         ledger.add(&record(0, &[far, near, shared(0, 7)]));
-        let sources = sources_of(&Graph, BlockId(2));
+        let sources = sources_of(&GRAPH, BlockId(2));
         assert_eq!(sources, [BlockId(0), BlockId(1)].into());
         assert_eq!(ledger.entries(BlockId(2), &sources), [near, far, shared(0, 7), other]);
         assert_eq!(ledger.entries(BlockId(2), &[BlockId(1)].into()), [near, far, other], "only of the sources");
     }
 
-    /// The graph, of a workload that publishes its streams.
-    struct Published;
-
-    impl Workload for Published {
-        fn parameters(&self) -> Vec<(String, String)> {
-            Vec::new()
-        }
-
-        fn blocks(&self) -> u32 {
-            4
-        }
-
-        fn stream_words(&self) -> usize {
-            1
-        }
-
-        fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-            Graph.edges_into(target)
-        }
-
-        fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-            Graph.edges_from(source)
-        }
-
-        fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
-
-        fn finish(&self, _: BlockId, _: &mut [u64]) {}
-
-        fn publishes_streams(&self) -> bool {
-            true
-        }
-    }
-
     #[test]
     fn a_source_without_an_entry_is_read_from_its_file() {
-        let ledger = Ledger::new(&Published, |source| Graph.edges_from(source).len() as u32);
+        let ledger = Ledger::new(&Graph { publishes: true }, |source| GRAPH.edges_from(source).len() as u32);
         let file = |block: u32| PublishedFile { name: format!("db/{block}"), length: 1, hash: u128::from(block) };
         let publishing =
             |block, extents: &[Extent]| BlockRecord { published: Some(file(block)), ..record(block, extents) };
         let from_file = |block| Incoming::Published(BlockId(block), file(block));
         let (to_2, all) = (dedicated(0, 2, 0, 5), shared(1, 7));
-        let [two, three] = [2, 3].map(|block| sources_of(&Graph, BlockId(block)));
+        let [two, three] = [2, 3].map(|block| sources_of(&GRAPH, BlockId(block)));
         ledger.add(&publishing(0, &[to_2]));
         ledger.add(&publishing(1, &[all]));
         ledger.add(&publishing(2, &[]));
@@ -392,7 +355,7 @@ mod tests {
         let all = [into_2[0], into_3, shared(0, 7), shared(1, 8)];
         assert_eq!(ledger.files(), (names(&all), 35));
 
-        let (two, three) = (sources_of(&Graph, BlockId(2)), sources_of(&Graph, BlockId(3)));
+        let (two, three) = (sources_of(&GRAPH, BlockId(2)), sources_of(&GRAPH, BlockId(3)));
         let spent = |blocks: &[(BlockId, &BTreeSet<BlockId>)]| ledger.spent(blocks.iter().copied());
         assert_eq!(spent(&[]), BTreeSet::new());
         assert_eq!(spent(&[(BlockId(2), &two)]), names(&into_2));

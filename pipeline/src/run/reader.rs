@@ -180,9 +180,7 @@ pub(super) enum Stream<'r, 's> {
 pub(super) struct Published<'s> {
     /// The block that published it.
     pub(super) source: BlockId,
-    /// Its record.
     pub(super) file: PublishedFile,
-    /// Its content.
     pub(super) bytes: Vec<u8>,
     _lease: Lease<'s>,
 }
@@ -206,9 +204,7 @@ impl<'r, 's> Streams<'r, 's> {
 /// One entry of a request.
 pub(super) struct Entry<'r, 's> {
     reader: &'r Reader<'s>,
-    /// Where the entry is.
     pub(super) extent: Extent,
-    /// Header of the entry.
     pub(super) header: EntryHeader,
 }
 

@@ -76,7 +76,6 @@ impl Session<'_> {
         self.unsynced.end();
     }
 
-    /// Returns whether a thread has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.failure.lock().is_some()
     }

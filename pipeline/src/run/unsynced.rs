@@ -27,7 +27,6 @@ pub(super) struct Pending {
 }
 
 impl Unsynced {
-    /// Creates it empty.
     pub(super) fn new(thresholds: Thresholds) -> Unsynced {
         Unsynced { thresholds, inner: Mutex::default(), changed: Condvar::new() }
     }

@@ -42,11 +42,9 @@ pub(super) enum Message<'a> {
 pub(super) struct Piece {
     /// Entries to write, each with its bucket: a header, followed by the same frames.
     pub(super) entries: Vec<(BlockId, EntryHeader)>,
-    /// The frames.
     pub(super) frames: Arc<Vec<Frame>>,
 }
 
-/// State of the writer thread.
 pub(super) struct Writer<'s> {
     session: &'s Session<'s>,
     logs: LogWriter<'s>,

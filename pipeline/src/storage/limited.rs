@@ -14,7 +14,7 @@
 //! of slowing it down: the block graph determines how much a run needs at its peak, and a run that
 //! waits needs no less.
 
-use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
+use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, pass_on};
 use crate::Error;
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
@@ -147,20 +147,17 @@ impl LimitedStorage {
 }
 
 impl Storage for LimitedStorage {
-    fn path(&self, name: &str) -> PathBuf {
-        self.inner.path(name)
-    }
-
-    fn create_dir(&self, name: &str) -> Result<(), Error> {
-        self.inner.create_dir(name)
-    }
-
-    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
-        self.inner.list(folder)
-    }
-
-    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
-        self.inner.length(name)
+    pass_on! { self.inner =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), Error>;
+        fn list(&self, folder: &str) -> Result<Vec<Entry>, Error>;
+        fn length(&self, name: &str) -> Result<Option<u64>, Error>;
+        fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
+        fn announce(&self, name: &str, offset: u64, length: u64);
+        fn sync_dir(&self, folder: &str) -> Result<(), Error>;
+        fn idle(&self, name: &str) -> Result<Option<Duration>, Error>;
+        fn lock(&self, name: &str) -> Result<LockGuard, Error>;
+        fn sync_parallelism(&self) -> usize;
     }
 
     fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
@@ -172,23 +169,11 @@ impl Storage for LimitedStorage {
         Ok(self.file(number, file))
     }
 
-    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        self.inner.open(name)
-    }
-
-    fn announce(&self, name: &str, offset: u64, length: u64) {
-        self.inner.announce(name, offset, length);
-    }
-
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         let file = self.inner.open_write(name)?;
         let length = file.length()?;
         let number = self.usage.counted.lock().number(name, length);
         Ok(self.file(number, file))
-    }
-
-    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
-        self.inner.sync_dir(folder)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
@@ -213,25 +198,12 @@ impl Storage for LimitedStorage {
         Ok(())
     }
 
-    fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
-        self.inner.idle(name)
-    }
-
-    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        self.inner.lock(name)
-    }
-
     fn free_bytes(&self) -> Result<u64, Error> {
         let left = self.usage.limit_bytes.saturating_sub(self.used_bytes());
         Ok(self.inner.free_bytes()?.min(left))
     }
-
-    fn sync_parallelism(&self) -> usize {
-        self.inner.sync_parallelism()
-    }
 }
 
-/// An open file of a [`LimitedStorage`].
 struct LimitedFile {
     inner: Arc<dyn StorageFile>,
     number: u64,
@@ -239,26 +211,17 @@ struct LimitedFile {
 }
 
 impl StorageFile for LimitedFile {
-    fn path(&self) -> PathBuf {
-        self.inner.path()
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        self.inner.read_exact_at(buffer, offset)
+    pass_on! { self.inner =>
+        fn path(&self) -> PathBuf;
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
+        fn sync(&self) -> Result<(), Error>;
+        fn length(&self) -> Result<u64, Error>;
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         let grown = self.usage.grow(self.number, offset.saturating_add(bytes.len() as u64));
         grown.map_err(|error| Error::io_at("write", self.inner.path(), offset, error))?;
         self.inner.write_all_at(bytes, offset)
-    }
-
-    fn sync(&self) -> Result<(), Error> {
-        self.inner.sync()
-    }
-
-    fn length(&self) -> Result<u64, Error> {
-        self.inner.length()
     }
 }
 

@@ -163,14 +163,79 @@ pub trait StorageFile: Send + Sync {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
 
     /// Writes all of `bytes` at byte `offset`, and extends the file if needed.
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error>;
+    ///
+    /// By default, it fails as unsupported ([`Error::is_unsupported`]).
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let _ = bytes;
+        Err(Error::io_at("write", self.path(), offset, io::ErrorKind::Unsupported.into()))
+    }
 
-    /// Makes contents and length durable (`fdatasync`).
-    fn sync(&self) -> Result<(), Error>;
+    /// Makes contents and length durable (`fdatasync`); fails as unsupported by default.
+    fn sync(&self) -> Result<(), Error> {
+        Err(Error::io("sync", self.path(), io::ErrorKind::Unsupported.into()))
+    }
 
     /// Returns the length in bytes.
     fn length(&self) -> Result<u64, Error>;
 }
+
+/// A file that is in memory, to be read like any other; it cannot be written.
+#[derive(Debug)]
+pub struct Loaded<B> {
+    path: PathBuf,
+    bytes: B,
+}
+
+impl<B: AsRef<[u8]>> Loaded<B> {
+    /// Makes a file of these bytes; messages call it `path`.
+    pub fn new(path: impl Into<PathBuf>, bytes: B) -> Loaded<B> {
+        Loaded { path: path.into(), bytes }
+    }
+}
+
+impl<B: AsRef<[u8]> + Send + Sync> StorageFile for Loaded<B> {
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        let begin = usize::try_from(offset).ok();
+        let found = begin.and_then(|begin| self.bytes.as_ref().get(begin..begin.checked_add(buffer.len())?));
+        buffer.copy_from_slice(found.ok_or_else(|| Error::early_end(&self.path, offset, buffer.len() as u64))?);
+        Ok(())
+    }
+
+    fn length(&self) -> Result<u64, Error> {
+        Ok(self.bytes.as_ref().len() as u64)
+    }
+}
+
+/// Implements methods of a trait by the same methods of a field: for what stands in front of a
+/// storage, a file or a workload and changes little.
+///
+/// ```
+/// use trinim_pipeline::{Error, StorageFile, storage::pass_on};
+/// use std::{path::PathBuf, sync::Arc};
+///
+/// struct ReadOnly(Arc<dyn StorageFile>);
+///
+/// impl StorageFile for ReadOnly {
+///     pass_on! { self.0 =>
+///         fn path(&self) -> PathBuf;
+///         fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
+///         fn length(&self) -> Result<u64, Error>;
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! pass_on {
+    (self.$field:tt => $(fn $method:ident(&self $(, $argument:ident: $kind:ty)*) $(-> $result:ty)?;)*) => {
+        $(fn $method(&self $(, $argument: $kind)*) $(-> $result)? {
+            self.$field.$method($($argument),*)
+        })*
+    };
+}
+pub use pass_on;
 
 /// Reads all bytes of an open file of at most `most_bytes` bytes.
 ///

@@ -134,11 +134,8 @@ impl RealStorage {
     }
 
     fn full(&self, operation: &'static str, name: &str) -> Result<PathBuf, Error> {
-        if name.is_empty() {
-            return Ok(self.root.clone());
-        }
-        let path = self.root.join(name);
-        if !is_valid_name(name) {
+        let path = self.path(name);
+        if !name.is_empty() && !is_valid_name(name) {
             let kind = io::Error::from(io::ErrorKind::InvalidFilename);
             return Err(Error::io(operation, path, kind));
         }
@@ -158,7 +155,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 impl Storage for RealStorage {
     fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
+        // Joined with an empty name, it would end in a slash.
+        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
     }
 
     fn create_dir(&self, name: &str) -> Result<(), Error> {
@@ -182,7 +180,7 @@ impl Storage for RealStorage {
                 Ok(metadata) if metadata.is_dir() => (EntryKind::Folder, 0),
                 Ok(_) => (EntryKind::Other, 0),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (EntryKind::Other, 0),
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(Error::io("measure", entry.path(), error)),
             };
             entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind, length });
         }

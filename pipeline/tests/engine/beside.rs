@@ -1,13 +1,14 @@
 //! Readers beside an owner, step by step: while they look, the disk moves on from one call of the
 //! owner to the next, at every pace and from every state. Sound data is never called damaged.
 
+use crate::folders::options;
 use crate::synthetic::Synthetic;
 use pipeline::care::check::{Depth, Report, Request, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::testing::{SimulatedStorage, Witness};
-use pipeline::{CodecChoice, Error, Options, Placement, Run, RunId, Storage, StorageFile, Thresholds};
+use pipeline::{Error, Options, Placement, Run, Storage, StorageFile, Thresholds};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -41,16 +42,7 @@ fn recorded(start: &SimulatedStorage, work: impl FnOnce(Arc<dyn Storage>)) -> Ve
 fn sessions(placement: Placement) -> Vec<SimulatedStorage> {
     let mut states = vec![SimulatedStorage::new(3)];
     for part in [Some(3), Some(2), None] {
-        let options = Options {
-            threads: 1,
-            memory_bytes: 64 << 20,
-            placement,
-            codec: CodecChoice::parse("rows").unwrap(),
-            commit_interval: Duration::ZERO,
-            run_id: RunId(7),
-            stop: Arc::default(),
-            thresholds: None,
-        };
+        let options = Options { threads: 1, commit_interval: Duration::ZERO, ..options(placement) };
         let stop_after = part.map(|blocks| (AtomicU32::new(blocks), options.stop.clone()));
         let workload = Synthetic { stop_after, ..workload() };
         let session = recorded(states.last().unwrap(), |storage| {
@@ -168,9 +160,7 @@ impl Storage for Moving {
 }
 
 fn look(storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
-    let stop = AtomicBool::new(false);
-    let request = Request { depth, threads: 1, stop: &stop, progress: &|_, _| {}, published: &|_, _| {} };
-    check(&workload(), storage, &request)
+    check(&workload(), storage, &Request::of(depth))
 }
 
 /// Looks from each state on, at several paces; returns the number of looks.

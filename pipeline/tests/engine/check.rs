@@ -8,7 +8,6 @@ use pipeline::checkpoint::inspect;
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Damage, Error, Expected, Finding, Placement, Run, Storage, Weight, Workload};
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// Returns the published files and the needed logs, each with the bytes of it that count.
@@ -19,7 +18,7 @@ fn named(disk: &SimulatedStorage) -> Vec<(String, u64)> {
     for record in &inspection.records {
         all.extend(record.published.iter().map(|file| (file.name.clone(), file.length)));
         for extent in &record.extents {
-            let waits = |target: BlockId| !done.contains(target);
+            let waits = |target: BlockId| !done.contains(&target);
             let is_needed = match extent.file.placement {
                 Placement::Dedicated => waits(extent.file.bucket),
                 Placement::Shared => workload().edges_from(record.block).iter().any(|edge| waits(edge.target)),
@@ -42,14 +41,8 @@ fn a_check_counts_all_files_and_bytes_once() {
             flip(&damaged, &file_of(&damaged, BlockId(0)));
             for (disk, is_sound) in [(pristine, true), (damaged, false)] {
                 let told = Mutex::new(Vec::new());
-                let stop = AtomicBool::new(false);
-                let request = Request {
-                    depth: Depth::Sums,
-                    threads: 1,
-                    stop: &stop,
-                    progress: &|done, all| told.lock().unwrap().push((done, all)),
-                    published: &|_, _| {},
-                };
+                let progress = |done, all| told.lock().unwrap().push((done, all));
+                let request = Request { progress: &progress, ..Request::of(Depth::Sums) };
                 let report = check(&workload(), &disk, &request).unwrap();
                 assert_eq!((report.is_sound(), report.files, report.bytes), (is_sound, files, bytes), "{placement:?}");
                 // The look at everything, and the one at what it found.

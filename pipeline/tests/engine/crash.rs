@@ -11,11 +11,12 @@
 //!
 //! `PIPELINE_ENGINE_STATES=N` covers about N times as many states.
 
+use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{
-    BlockId, CodecChoice, Error, Event, Finished, Options, Placement, Run, RunId, Storage, Thresholds, Workload,
-    checkpoint, footprint_bytes,
+    BlockId, CodecChoice, Error, Event, Finished, Options, Placement, Run, Storage, Thresholds, Workload, checkpoint,
+    footprint_bytes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -65,15 +66,13 @@ impl Setup {
         Options {
             threads: self.threads,
             memory_bytes: 8 << 20,
-            placement: self.placement,
             codec: CodecChoice::parse(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
             thresholds: Some(match self.codec {
                 "gaps" => Thresholds { held: 0, ..Thresholds::SMALLEST },
                 _ => Thresholds::LARGEST,
             }),
-            run_id: RunId(7),
-            stop: Arc::default(),
+            ..options(self.placement)
         }
     }
 }

@@ -1,25 +1,18 @@
 //! A byte limit: a run stops at it as on a full disk, and continues with a larger one. A limit of
 //! open files: a run stays below it.
 
+use crate::folders::options;
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::inspect;
 use pipeline::testing::SimulatedStorage;
-use pipeline::{BlockId, CodecChoice, Error, LimitedStorage, Options, Placement, Run, RunId, Storage, Thresholds};
+use pipeline::{BlockId, CodecChoice, Error, LimitedStorage, Options, Placement, Run, Storage, Thresholds};
 use std::sync::Arc;
 use std::time::Duration;
 
 fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
     let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };
-    let options = Options {
-        threads: 2,
-        memory_bytes: 64 << 20,
-        placement,
-        codec: CodecChoice::parse("raw").unwrap(),
-        commit_interval: Duration::from_millis(1),
-        thresholds: None,
-        run_id: RunId(7),
-        stop: Arc::default(),
-    };
+    let codec = CodecChoice::parse("raw").unwrap();
+    let options = Options { codec, commit_interval: Duration::from_millis(1), ..options(placement) };
     Run::new(&workload, storage).options(&options).start().map(drop)
 }
 
@@ -100,16 +93,9 @@ fn thresholds_bound_the_open_files() {
             let thresholds = Thresholds { gathered, requested, waiting, kept: number, ..Thresholds::SMALLEST };
             let files = thresholds.files() as usize + threads + 4;
             let disk = SimulatedStorage::new(1).with_handles_at_most(files);
-            let options = Options {
-                threads,
-                memory_bytes: 64 << 20,
-                placement,
-                codec: CodecChoice::parse("raw").unwrap(),
-                commit_interval: Duration::from_secs(60),
-                thresholds: Some(thresholds),
-                run_id: RunId(7),
-                stop: Arc::default(),
-            };
+            let (codec, commit_interval) = (CodecChoice::parse("raw").unwrap(), Duration::from_secs(60));
+            let options =
+                Options { threads, codec, commit_interval, thresholds: Some(thresholds), ..options(placement) };
             let run = Run::new(&workload, Arc::new(disk.clone())).options(&options).start();
             let finished = run.unwrap_or_else(|error| panic!("{thresholds:?} {placement:?}: {error:?}"));
             for (block, stream) in reference.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::mend::{self, flip};
 use crate::scratch::scratch;
 use crate::sweep::Sweep;
 use crate::synthetic::Synthetic;
-use pipeline::care::check::{Depth, Report, Request, check};
+use pipeline::care::check::{Depth, Report};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -172,15 +172,15 @@ fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
     for placement in PLACEMENTS {
         let pristine = stopped_after(9, placement);
         let done = inspect(&pristine).unwrap().finished();
-        let waiting = edges.iter().filter(|edge| done.contains(edge.source) && !done.contains(edge.target));
+        let waiting = edges.iter().filter(|edge| done.contains(&edge.source) && !done.contains(&edge.target));
         let entries: BTreeSet<(BlockId, Option<BlockId>)> =
             waiting.map(|edge| (edge.source, (placement == Placement::Dedicated).then_some(edge.target))).collect();
         for folders in [&["db/"][..], &["logs/"], &["db/", "logs/"]] {
             let mut expected = Plan::default();
             if folders.contains(&"db/") {
-                expected.blocks = workload().order().into_iter().filter(|block| done.contains(*block)).collect();
+                expected.blocks = workload().order().into_iter().filter(|block| done.contains(block)).collect();
                 expected.write_bytes = file_bytes * expected.blocks.len() as u64;
-                let into: Vec<&Edge> = edges.iter().filter(|edge| done.contains(edge.target)).collect();
+                let into: Vec<&Edge> = edges.iter().filter(|edge| done.contains(&edge.target)).collect();
                 let recalls: BTreeSet<_> = into.iter().map(|edge| (edge.target, edge.source)).collect();
                 expected.edges += into.len() as u64;
                 expected.recalls += recalls.len() as u64;
@@ -315,7 +315,11 @@ fn a_repair_may_stop_anywhere() {
         let steps = clean.steps();
         let (mut stops, mut states) = (0, 0);
         for (turn, step) in (1..=steps + 5).enumerate() {
-            let others = if turn % 3 == 0 { sweep.of(&[Fault::Full, Fault::LoseSync], turn / 3) } else { &[] };
+            let others = match sweep {
+                _ if turn % 3 != 0 => &[][..],
+                Sweep::Sampled => &[[Fault::Full, Fault::LoseSync][turn / 3 % 2]],
+                Sweep::Full => &[Fault::Full, Fault::LoseSync],
+            };
             for &fault in [Fault::Stop].iter().chain(others) {
                 let disk = damaged.kill().with_fault(step, fault);
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -428,15 +432,7 @@ fn a_check_beside_a_run_finds_nothing() {
                     Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None, publishes: false };
                 let beside = RealStorage::open(folder.path()).unwrap();
                 while !over.load(Ordering::Relaxed) {
-                    let stop = AtomicBool::new(false);
-                    let request = Request {
-                        depth: Depth::Full,
-                        threads: 1,
-                        stop: &stop,
-                        progress: &|_, _| {},
-                        published: &|_, _| {},
-                    };
-                    match check(&workload, &beside, &request) {
+                    match mend::look(&workload, &beside, Depth::Full) {
                         Ok(report) => assert!(report.is_sound(), "{:?}", report.findings),
                         Err(Error::NotARun { .. }) => {}
                         Err(error) => panic!("{error}"),

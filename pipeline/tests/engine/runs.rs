@@ -1,15 +1,17 @@
 //! The engine on a synthetic workload, compared with the same workload computed block by block in
 //! memory.
 
+use crate::folders;
+use crate::mend::{look, mend};
 use crate::scratch::scratch;
 use crate::seek::SeekStorage;
 use crate::synthetic::Synthetic;
-use pipeline::care::{check, repair};
-use pipeline::checkpoint::Draft;
+use pipeline::care::check::Depth;
 use pipeline::codec::FRAME_WORDS;
+use pipeline::storage::pass_on;
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
-    Thresholds, Workload, footprint_bytes, timeline,
+    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, Stage, Storage, Thresholds,
+    Workload, footprint_bytes, timeline,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,16 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 fn options() -> Options {
-    Options {
-        threads: 2,
-        memory_bytes: 64 << 20,
-        placement: Placement::Dedicated,
-        codec: CodecChoice::parse("zstd1").unwrap(),
-        commit_interval: Duration::from_millis(20),
-        thresholds: None,
-        run_id: RunId(7),
-        stop: Arc::new(AtomicBool::new(false)),
-    }
+    let codec = CodecChoice::parse("zstd1").unwrap();
+    Options { codec, commit_interval: Duration::from_millis(20), ..folders::options(Placement::Dedicated) }
 }
 
 fn real(folder: &Path) -> Arc<dyn Storage> {
@@ -286,14 +280,8 @@ fn sessions_with_and_without_logs_share_a_folder() {
             let workload = Synthetic { bits: 6, words: 700, density: 50, salt: 3, stop_after, publishes };
             let threads = 1 + (sessions + first) / 2 % 2;
             let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
-            let options = Options {
-                placement,
-                threads,
-                commit_interval: Duration::from_millis(1),
-                stop,
-                thresholds,
-                ..options()
-            };
+            let commit_interval = Duration::from_millis(1);
+            let options = Options { placement, threads, commit_interval, stop, thresholds, ..options() };
             let metrics = Metrics::default();
             let ended = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics).start();
             let counts = metrics.snapshot();
@@ -352,21 +340,10 @@ fn a_damaged_published_source_is_refused_and_repaired() {
             other => panic!("case {case}: {other:?}"),
         }
         let storage = unsynced(folder.path());
-        let stop = AtomicBool::new(false);
-        let request = check::Request {
-            depth: check::Depth::Full,
-            threads: 1,
-            stop: &stop,
-            progress: &|_, _| {},
-            published: &|_, _| {},
-        };
-        let report = check::check(&workload, &*storage, &request).unwrap();
+        let report = look(&workload, &*storage, Depth::Full).unwrap();
         assert_eq!(report.damaged_blocks, [BlockId(1)].into(), "case {case}");
         assert!(report.damaged_extents.is_empty());
-        let plan = repair::Plan::of(&workload, &report).unwrap();
-        let draft = Draft::take(storage.clone()).unwrap();
-        let thresholds = Thresholds::LARGEST;
-        drop(repair::carry_out(&plan, &workload, &storage, draft, &thresholds, &stop, &|_| {}).unwrap());
+        mend(&workload, &storage, &Thresholds::LARGEST).unwrap();
         resume(folder.path()).unwrap();
         assert_published(&workload, folder.path(), "after a repair");
     }
@@ -376,20 +353,12 @@ fn a_damaged_published_source_is_refused_and_repaired() {
 struct Silent(Synthetic);
 
 impl Workload for Silent {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.0.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.0.blocks()
-    }
-    fn stream_words(&self) -> usize {
-        self.0.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.0.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.0.edges_from(source)
+    pass_on! { self.0 =>
+        fn parameters(&self) -> Vec<(String, String)>;
+        fn blocks(&self) -> u32;
+        fn stream_words(&self) -> usize;
+        fn edges_into(&self, target: BlockId) -> Vec<Edge>;
+        fn edges_from(&self, source: BlockId) -> Vec<Edge>;
     }
     fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
     fn finish(&self, _: BlockId, _: &mut [u64]) {}
@@ -494,43 +463,23 @@ fn copy_folder(from: &Path, to: &Path) {
 fn a_workload_whose_order_is_not_topological_is_refused() {
     struct Backwards(Synthetic);
     impl Workload for Backwards {
+        pass_on! { self.0 =>
+            fn parameters(&self) -> Vec<(String, String)>;
+            fn blocks(&self) -> u32;
+            fn stream_words(&self) -> usize;
+            fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge>;
+            fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge>;
+            fn begin(&self, block: BlockId, bitmap: &mut [u64]);
+            fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
+            fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]);
+            fn finish(&self, block: BlockId, bitmap: &mut [u64]);
+            fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
+            fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication>;
+        }
         fn order(&self) -> Vec<BlockId> {
             let mut order = self.0.order();
             order.reverse();
             order
-        }
-        fn parameters(&self) -> Vec<(String, String)> {
-            self.0.parameters()
-        }
-        fn blocks(&self) -> u32 {
-            self.0.blocks()
-        }
-        fn stream_words(&self) -> usize {
-            self.0.stream_words()
-        }
-        fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge> {
-            self.0.edges_into(target)
-        }
-        fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge> {
-            self.0.edges_from(source)
-        }
-        fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-            self.0.begin(block, bitmap);
-        }
-        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-            self.0.orient(orientation, restriction, stream, oriented);
-        }
-        fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]) {
-            self.0.apply(edge, stream, bitmap);
-        }
-        fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
-            self.0.finish(block, bitmap);
-        }
-        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-            self.0.summarise(block, stream)
-        }
-        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication> {
-            self.0.publish(block, stream)
         }
     }
     let folder = scratch();

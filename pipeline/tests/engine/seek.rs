@@ -5,7 +5,7 @@
 //! ended, or little further on in the same file, goes on; every other one seeks first. Operations
 //! on names and syncs are free.
 
-use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::{Error, Storage, StorageFile};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,17 +57,16 @@ impl SeekFile {
 }
 
 impl Storage for SeekStorage {
-    fn path(&self, name: &str) -> PathBuf {
-        self.inner.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), Error> {
-        self.inner.create_dir(name)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
-        self.inner.list(folder)
-    }
-    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
-        self.inner.length(name)
+    pass_on! { self.inner =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), Error>;
+        fn list(&self, folder: &str) -> Result<Vec<Entry>, Error>;
+        fn length(&self, name: &str) -> Result<Option<u64>, Error>;
+        fn sync_dir(&self, folder: &str) -> Result<(), Error>;
+        fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
+        fn remove(&self, name: &str) -> Result<(), Error>;
+        fn lock(&self, name: &str) -> Result<LockGuard, Error>;
+        fn free_bytes(&self) -> Result<u64, Error>;
     }
     fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
         Ok(self.file(name, self.inner.create(name, create)?))
@@ -78,26 +77,13 @@ impl Storage for SeekStorage {
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         Ok(self.file(name, self.inner.open_write(name)?))
     }
-    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
-        self.inner.sync_dir(folder)
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
-        self.inner.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> Result<(), Error> {
-        self.inner.remove(name)
-    }
-    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        self.inner.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, Error> {
-        self.inner.free_bytes()
-    }
 }
 
 impl StorageFile for SeekFile {
-    fn path(&self) -> PathBuf {
-        self.file.path()
+    pass_on! { self.file =>
+        fn path(&self) -> PathBuf;
+        fn sync(&self) -> Result<(), Error>;
+        fn length(&self) -> Result<u64, Error>;
     }
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
         self.pass(offset, buffer.len());
@@ -108,11 +94,5 @@ impl StorageFile for SeekFile {
             self.arm.seeks_to_write_logs.fetch_add(1, Ordering::Relaxed);
         }
         self.file.write_all_at(bytes, offset)
-    }
-    fn sync(&self) -> Result<(), Error> {
-        self.file.sync()
-    }
-    fn length(&self) -> Result<u64, Error> {
-        self.file.length()
     }
 }

@@ -11,7 +11,7 @@ use super::turn::{LINE, Scatter, Tile};
 use crate::care::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
 use crate::game::{Rule, Value, position};
-use pipeline::Bitmap;
+use pipeline::{Bitmap, BlockId};
 use std::collections::BTreeMap;
 
 /// Positions listed for one block; further ones are only counted.
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
 
     /// Reads a block and reports whether every frame of it decodes.
     pub(super) fn read(&self, ordinal: u32, scratch: &mut Scratch) -> Result<Option<Finding>, DatabaseError> {
-        damage(self.database.bitmap(ordinal, scratch.source.words_mut()))
+        damage(self.database.bitmap(BlockId(ordinal), scratch.source.words_mut()))
     }
 
     /// Checks several blocks together, so that their common sources are decoded and turned once. A
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
             scratch.losing[place].words_mut().fill(0);
         }
         for (ordinal, uses) in sources {
-            let damage = damage(self.database.bitmap(ordinal, scratch.source.words_mut()))?;
+            let damage = damage(self.database.bitmap(BlockId(ordinal), scratch.source.words_mut()))?;
             let readable = damage.is_none();
             watch.advance(0)?;
             for (turn, uses) in uses {

@@ -1,14 +1,12 @@
 //! `SUMS` and the files of the `db` folder.
-#![expect(clippy::disallowed_methods, reason = "the check lists and hashes files itself")]
 
 use super::Report;
 use crate::care::workers::{Halt, Request, Watch};
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums};
 use parking_lot::Mutex;
-use pipeline::storage::open_regular;
-use pipeline::{Damage, Expected, Finding, Weight};
+use pipeline::storage::EntryKind;
+use pipeline::{Damage, Expected, Finding, RealStorage, Storage, Weight};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// Bytes read at once, which also bounds the reaction time to a stop.
@@ -28,23 +26,26 @@ pub(super) struct Wanted<'a> {
 /// Checks the files of a `db` folder against `SUMS`; returns a report of these alone, its findings
 /// in the order of the file names, or `None` if stopped. `also(name)` is called for every hashed
 /// file, with the memory of its worker.
-pub(super) fn check<S>(
+pub(super) fn check<S: Send>(
     folder: &Path,
     wanted: Wanted<'_>,
     request: &Request<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Report>, DatabaseError> {
-    let (sums, mut findings) = match Sums::load(folder) {
+    let storage = RealStorage::open(folder)?;
+    let (sums, mut findings) = match Sums::load(&storage, SUMS) {
         Ok(sums) => {
             let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
             let expected = wanted.names.map(|names| names.iter().map(|name| (name.clone(), None)).collect());
             let findings = sums.compare(&expected.unwrap_or_else(listed));
             (sums, findings)
         }
-        Err(error) => (Sums::default(), vec![DatabaseError::of_file(&folder.join(SUMS), error).into_finding()?]),
+        Err(error) => (Sums::default(), vec![DatabaseError::from(error).into_finding()?]),
     };
-    let present = present(folder)?;
+    let length = |kind: EntryKind, length: u64| (kind == EntryKind::File).then_some(length);
+    let present: BTreeMap<String, Option<u64>> =
+        storage.list("")?.into_iter().map(|entry| (entry.name, length(entry.kind, entry.length))).collect();
     for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
         let damage = Damage::Superfluous("not named in SUMS");
         findings.push(Finding::new(Weight::Damage, folder.join(name), damage));
@@ -67,9 +68,11 @@ pub(super) fn check<S>(
                 Some(found) if found > BLOCK_BYTES_MAX => {
                     (Some(0), Some(Damage::Length { expected: Expected::AtMost(BLOCK_BYTES_MAX), found }))
                 }
-                Some(_) => match hash_file(&path, buffer, &watch)? {
-                    Some((bytes, found)) => (Some(bytes), sums.check(name, found).and_then(Result::err)),
-                    None => (None, Some(Damage::MISSING)),
+                Some(_) => match hash_file(&storage, name, buffer, &watch) {
+                    Ok((bytes, found)) => (Some(bytes), sums.check(name, found).and_then(Result::err)),
+                    // It vanished, or became shorter.
+                    Err(Halt::Failed(error)) => (None, Some(error.into_finding()?.damage)),
+                    Err(Halt::Stopped) => return Err(Halt::Stopped),
                 },
                 None if present.contains_key(name) => (None, Some(Damage::NotAFile)),
                 None => (None, Some(Damage::MISSING)),
@@ -90,48 +93,23 @@ pub(super) fn check<S>(
     Ok(finished.then_some(report))
 }
 
-/// Returns the length of a file and its BLAKE3, or nothing if the file vanished.
+/// Returns the length of a file and its BLAKE3.
 fn hash_file(
-    path: &Path,
+    storage: &dyn Storage,
+    name: &str,
     buffer: &mut [u8],
     watch: &Watch<'_>,
-) -> Result<Option<(u64, blake3::Hash)>, Halt<DatabaseError>> {
-    let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
-    let mut file = match open_regular(path).map_err(|error| DatabaseError::of_file(path, error)) {
-        Ok(file) => file,
-        Err(error) if error.is_not_found() => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let mut hasher = blake3::Hasher::new();
-    let mut bytes = 0;
-    loop {
-        let read = match file.read(buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(failed("read", error).into()),
-        };
-        hasher.update(&buffer[..read]);
-        bytes += read as u64;
-        watch.advance(read as u64)?;
+) -> Result<(u64, blake3::Hash), Halt<DatabaseError>> {
+    let file = storage.open(name).map_err(DatabaseError::from)?;
+    let bytes = file.length().map_err(DatabaseError::from)?;
+    let (mut hasher, mut at) = (blake3::Hasher::new(), 0);
+    while at < bytes {
+        let length = (bytes - at).min(buffer.len() as u64);
+        let part = &mut buffer[..length as usize];
+        file.read_exact_at(part, at).map_err(DatabaseError::from)?;
+        hasher.update(part);
+        at += length;
+        watch.advance(length)?;
     }
-    Ok(Some((bytes, hasher.finalize())))
-}
-
-/// Returns every name in the folder, with the length of each regular file.
-fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError> {
-    let failed = |source| DatabaseError::Io { operation: "list", path: folder.into(), source };
-    let mut present = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        // Links are followed; a broken one is no file. Any other error proves nothing about the
-        // file.
-        let length = match std::fs::metadata(entry.path()) {
-            Ok(found) => found.is_file().then_some(found.len()),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(source) => return Err(DatabaseError::Io { operation: "measure", path: entry.path(), source }),
-        };
-        present.insert(entry.file_name().to_string_lossy().into_owned(), length);
-    }
-    Ok(present)
+    Ok((bytes, hasher.finalize()))
 }

@@ -2,6 +2,7 @@
 
 use crate::database::{MANIFEST, block_file_name};
 use crate::game::{Rule, Value};
+use pipeline::BlockId;
 
 /// A finding. Its `Display` is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +12,7 @@ pub enum Finding {
     #[error("{0}")]
     File(pipeline::Finding),
     /// A block's row in the manifest contradicts its bitmap.
-    #[error("{}: the manifest says {manifest}, the bitmap has {bitmap}", block_file_name(*block))]
+    #[error("{}: the manifest says {manifest}, the bitmap has {bitmap}", block_file_name(BlockId(*block)))]
     Row {
         /// Ordinal of the block.
         block: u32,
@@ -23,7 +24,7 @@ pub enum Finding {
     /// A position contradicts its children.
     #[error(
         "{}: position {rows} (offset {offset}) is stored as a {stored}, but {because}",
-        block_file_name(*block)
+        block_file_name(BlockId(*block))
     )]
     Position {
         /// Ordinal of the canonical block.
@@ -40,7 +41,7 @@ pub enum Finding {
     /// A position has not the nimber that follows from its children.
     #[error(
         "{}: position {rows} (offset {offset}) is stored with {}, but {least} is the least that none of its children has",
-        block_file_name(*block), in_words(stored)
+        block_file_name(BlockId(*block)), in_words(stored)
     )]
     Nimber {
         /// Ordinal of the canonical block.
@@ -55,7 +56,7 @@ pub enum Finding {
         least: u32,
     },
     /// A bit without a position is set.
-    #[error("{}: bit {offset} is set but represents no position", block_file_name(*block))]
+    #[error("{}: bit {offset} is set but represents no position", block_file_name(BlockId(*block)))]
     Stray {
         /// Ordinal of the block.
         block: u32,
@@ -65,7 +66,7 @@ pub enum Finding {
     /// A block has more wrong positions than listed.
     #[error(
         "{}: {differences} positions contradict their children, {listed} are listed",
-        block_file_name(*block)
+        block_file_name(BlockId(*block))
     )]
     More {
         /// Ordinal of the block.

@@ -136,7 +136,6 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of canonical blocks.
     pub(super) fn canonical_blocks(&self) -> u32 {
         self.canonical.len() as u32
     }
@@ -148,12 +147,10 @@ impl Geometry {
         traces.flat_map(|trace| &trace.offsets).chain(&self.inner).copied().collect()
     }
 
-    /// Returns the BID of a canonical block.
     pub(super) fn bid(&self, ordinal: u32) -> u32 {
         self.canonical[ordinal as usize]
     }
 
-    /// Returns the number of offset bits.
     pub(super) fn offset_bits(&self) -> u32 {
         self.offset_cells.len() as u32
     }
@@ -219,7 +216,6 @@ impl Geometry {
         spread(&self.offset_cells, offset) | spread(&self.bid_cells, self.bid(ordinal).into())
     }
 
-    /// Returns the children of a position.
     pub(super) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
         self.moves.iter().filter(move |cells| position & *cells == **cells).map(move |cells| position ^ cells)
     }

@@ -84,10 +84,9 @@ use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
 use geometry::Geometry;
 use parking_lot::Mutex;
-use pipeline::Weight;
+use pipeline::{BlockId, Weight};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::path::Path;
 use totals::Account;
 
@@ -166,7 +165,7 @@ pub fn verify(database: &Database, depth: Depth, request: &Request<'_>) -> Resul
     check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, request)
 }
 
-/// A share of a full check, for many machines: consecutive blocks.
+/// A share of a full check, for many machines: the blocks of [`BlockId::share`].
 pub struct Share<'a> {
     /// The share, from 0.
     pub index: u32,
@@ -175,14 +174,6 @@ pub struct Share<'a> {
     /// By ordinal: the losses by number of pieces on the offset cells that were counted when the
     /// block was solved, of the blocks of this share, or of all for share 0.
     pub losses_by_pieces: &'a BTreeMap<u32, Vec<u64>>,
-}
-
-impl Share<'_> {
-    /// Returns the blocks of a share, by ordinal.
-    pub fn blocks(index: u32, of: u32, blocks: u32) -> Range<u32> {
-        let bound = |index: u32| (u64::from(blocks) * u64::from(index) / u64::from(of.max(1))) as u32;
-        bound(index)..bound(index + 1)
-    }
 }
 
 /// Checks a share of a database; returns `None` if it was stopped.
@@ -200,7 +191,7 @@ pub fn verify_share(
     share: &Share<'_>,
     request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
-    let chosen = |blocks| Share::blocks(share.index, share.of, blocks).collect();
+    let chosen = |blocks| BlockId::share(blocks, share.index, share.of).map(|block| block.0).collect();
     check(database, &chosen, false, Some(share), request)
 }
 
@@ -224,7 +215,7 @@ fn check(
     let plan = Plan::new(database, &geometry);
     let chosen = chosen(geometry.canonical_blocks());
     let ordinals: BTreeMap<String, u32> =
-        (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(ordinal), ordinal)).collect();
+        (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(BlockId(ordinal)), ordinal)).collect();
     let expected: BTreeSet<String> = ordinals.keys().cloned().chain([MANIFEST.to_owned()]).collect();
     // Chosen blocks are decoded later, when their positions are checked.
     let unread = |name: &str| ordinals.get(name).filter(|ordinal| !chosen.contains(*ordinal));

@@ -7,7 +7,7 @@ use super::turn::LINE;
 use crate::database::{Database, Manifest};
 use crate::game::Rule;
 use crate::game::Value;
-use crate::report::published::{self, Counts};
+use crate::game::published::{self, Counts};
 
 /// The counts and digest of one block, from its bitmap.
 pub(super) struct Account {
@@ -29,7 +29,6 @@ impl Account {
         (0..longest).all(|place| at(by_pieces, place) == at(&self.losses_by_pieces, place))
     }
 
-    /// Returns all losses of the block.
     pub(super) fn losses(&self) -> u64 {
         self.losses_by_pieces.iter().sum()
     }

@@ -2,7 +2,8 @@
 
 use super::super::{DatabaseError, Game};
 use super::order::BookOrder;
-use pipeline::{Damage, Expected};
+use pipeline::storage::Loaded;
+use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,15 +22,15 @@ const NUMBER_BYTES: usize = 9;
 const ZSTD_LEVEL: i32 = 3;
 
 /// Returns the name of the part of a canonical block inside the `db` folder.
-pub fn part_file_name(ordinal: u32) -> String {
-    format!("{ordinal:06}.part")
+pub fn part_file_name(block: BlockId) -> String {
+    format!("{:06}.part", block.0)
 }
 
 /// What a book is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookHead {
-    /// The ordinal of the block if this is the part of one.
-    pub part: Option<u32>,
+    /// The block if this is the part of one.
+    pub part: Option<BlockId>,
     /// Pieces of a position, at least.
     pub pieces: u32,
     /// Cells of the board.
@@ -40,7 +41,7 @@ pub struct BookHead {
 
 impl BookHead {
     /// Returns the head of a game's book, or of the part of a block.
-    pub fn new(game: &Game, pieces: u32, part: Option<u32>) -> BookHead {
+    pub fn new(game: &Game, pieces: u32, part: Option<BlockId>) -> BookHead {
         BookHead { part, pieces, cells: game.board.cells(), identity: game.rules_identity() }
     }
 
@@ -99,7 +100,7 @@ impl BookEncoder {
         let BookEncoder { head, at, losses, index, digest } = self;
         let mut header = Vec::with_capacity(HEADER_BYTES);
         header.extend_from_slice(&MAGIC);
-        let part = head.part.map_or(0, |ordinal| ordinal + 1);
+        let part = head.part.map_or(0, |block| block.0 + 1);
         for field in [VERSION, part, head.pieces, head.cells] {
             header.extend_from_slice(&field.to_le_bytes());
         }
@@ -183,7 +184,7 @@ impl BookIndex {
             let (found, supported) = (u32_at(8).into(), VERSION.into());
             return Err(DatabaseError::Version { path: path.into(), found, supported });
         }
-        let part = head.part.map_or(0, |ordinal| ordinal + 1);
+        let part = head.part.map_or(0, |block| block.0 + 1);
         let fields = [(12, "part", part), (16, "least pieces", head.pieces), (20, "cells", head.cells)];
         for (at, of, expected) in fields {
             if u32_at(at) != expected {
@@ -257,15 +258,25 @@ impl BookIndex {
         Ok(BookIndex { head: *head, losses, digest: number(header, 64), frames, end })
     }
 
+    /// Reads header and index of a file.
+    ///
+    /// # Errors
+    /// Those of [`BookIndex::place`] and [`BookIndex::parse`]; [`DatabaseError::Io`].
+    pub fn open(file: &dyn StorageFile, head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
+        let (path, mut header) = (file.path(), [0; HEADER_BYTES]);
+        file.read_exact_at(&mut header, 0)?;
+        let (at, length) = BookIndex::place(&path, &header, head, order, file.length()?)?;
+        let mut index = vec![0; length];
+        file.read_exact_at(&mut index, at)?;
+        BookIndex::parse(&path, &header, &index, head, order)
+    }
+
     /// Reads the index of a whole file in memory.
     ///
     /// # Errors
-    /// Those of [`BookIndex::place`] and [`BookIndex::parse`].
+    /// Those of [`BookIndex::open`].
     pub fn of_file(path: &Path, file: &[u8], head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
-        let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends inside its header");
-        let header = file.first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
-        let (at, _) = BookIndex::place(path, header, head, order, file.len() as u64)?;
-        BookIndex::parse(path, header, &file[at as usize..], head, order)
+        BookIndex::open(&Loaded::new(path, file), head, order)
     }
 
     /// Returns the frame that would hold a number; `None` before the first.

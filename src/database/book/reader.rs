@@ -1,17 +1,15 @@
 //! Opens a book, looks positions up, and reads it from end to end.
 
 use super::super::{DatabaseError, Game};
-use super::BOOK;
-use super::file::{BookHead, BookIndex, HEADER_BYTES};
+use super::file::{BookHead, BookIndex};
 use super::order::{BookOrder, canonical, orbit_size};
-use crate::database::bytes::Bytes;
 use crate::database::census::Census;
 use crate::game::{Board, Value};
 use parking_lot::Mutex;
-use pipeline::Damage;
-use pipeline::storage::open_regular;
+use pipeline::{Damage, StorageFile};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Most decoded frames that are cached: 32 MiB.
@@ -20,7 +18,7 @@ const CACHED_FRAMES: usize = 64;
 /// An open book, shareable between threads.
 pub struct Book {
     path: PathBuf,
-    bytes: Bytes,
+    file: Arc<dyn StorageFile>,
     file_bytes: u64,
     board: Board,
     order: BookOrder,
@@ -82,40 +80,16 @@ impl<'a> Account<'a> {
 }
 
 impl Book {
-    /// Opens the book of a game in a `db` folder.
+    /// Opens the book of a game, which is in this file.
     ///
     /// # Errors
     /// [`DatabaseError::Io`], [`DatabaseError::Version`], [`DatabaseError::Corrupt`].
-    pub fn open(folder: &Path, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
-        let path = folder.join(BOOK);
-        let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
-        Book::of(path, Bytes::File(file), game, pieces)
-    }
-
-    /// Opens a book that is part of the program; `place` says which, in messages.
-    ///
-    /// # Errors
-    /// Those of [`Book::open`].
-    pub(in crate::database) fn built_in(
-        place: &Path,
-        book: &'static [u8],
-        game: &Game,
-        pieces: u32,
-    ) -> Result<Book, DatabaseError> {
-        Book::of(place.join(BOOK), Bytes::BuiltIn(book), game, pieces)
-    }
-
-    fn of(path: PathBuf, bytes: Bytes, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
-        let file_bytes = bytes.length(&path)?;
-        let (order, head) = (BookOrder::new(&game.board), BookHead::new(game, pieces, None));
-        let mut header = [0; HEADER_BYTES];
-        bytes.read(&path, 0, &mut header)?;
-        let (at, length) = BookIndex::place(&path, &header, &head, &order, file_bytes)?;
-        let mut index = vec![0; length];
-        bytes.read(&path, at, &mut index)?;
-        let index = BookIndex::parse(&path, &header, &index, &head, &order)?;
+    pub fn open(file: Arc<dyn StorageFile>, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
+        let (path, file_bytes) = (file.path(), file.length()?);
+        let order = BookOrder::new(&game.board);
+        let index = BookIndex::open(&*file, &BookHead::new(game, pieces, None), &order)?;
         let (board, cache) = (game.board.clone(), Mutex::default());
-        Ok(Book { path, bytes, file_bytes, board, order, index, cache })
+        Ok(Book { path, file, file_bytes, board, order, index, cache })
     }
 
     /// Returns the canonical losses in it.
@@ -142,19 +116,37 @@ impl Book {
         Ok(Some(Value::from_loss(numbers.binary_search(&number).is_ok())))
     }
 
-    /// Returns the board.
-    pub(in crate::database) fn board(&self) -> &Board {
-        &self.board
-    }
-
-    /// Returns the number of frames.
     pub(in crate::database) fn frames(&self) -> usize {
         self.index.frames.len()
     }
 
-    /// Returns the canonical losses of a frame, by number.
-    pub(in crate::database) fn canonical_losses_of(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
-        Ok(self.decode(frame)?.into_iter().map(|number| self.order.position(number)).collect())
+    /// Returns the canonical losses of a frame with these numbers of pieces, by number, with the
+    /// sizes of their classes.
+    pub(in crate::database) fn canonical_losses(
+        &self,
+        frame: usize,
+        pieces: &RangeInclusive<u32>,
+    ) -> Result<Vec<(u64, u32)>, DatabaseError> {
+        let positions = self.decode(frame)?.into_iter().map(|number| self.order.position(number));
+        let listed = positions.filter(|position| pieces.contains(&position.count_ones()));
+        Ok(listed.map(|position| (position, orbit_size(&self.board, position) as u32)).collect())
+    }
+
+    /// Returns the losses of a frame with these numbers of pieces, all images of each.
+    pub(in crate::database) fn losses_of(
+        &self,
+        frame: usize,
+        pieces: &RangeInclusive<u32>,
+    ) -> Result<Vec<u64>, DatabaseError> {
+        let (mut losses, mut images) = (Vec::new(), Vec::new());
+        for (position, _) in self.canonical_losses(frame, pieces)? {
+            images.clear();
+            images.extend(self.board.symmetries().iter().map(|symmetry| symmetry.apply(position)));
+            images.sort_unstable();
+            images.dedup();
+            losses.extend_from_slice(&images);
+        }
+        Ok(losses)
     }
 
     fn frame(&self, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
@@ -173,7 +165,7 @@ impl Book {
     fn decode(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
         let row = self.index.frames[frame];
         let mut stored = vec![0; row.stored_bytes as usize];
-        self.bytes.read(&self.path, row.offset, &mut stored)?;
+        self.file.read_exact_at(&mut stored, row.offset)?;
         self.index.decode(&self.path, frame, &stored)
     }
 }

@@ -28,10 +28,10 @@ pub(super) struct FrameWalk<'a> {
 
 impl<'a> FrameWalk<'a> {
     /// Reads a frame.
-    pub(super) fn new(database: &'a Database, block: usize, frame: usize) -> Result<FrameWalk<'a>, DatabaseError> {
+    pub(super) fn new(database: &'a Database, block: BlockId, frame: usize) -> Result<FrameWalk<'a>, DatabaseError> {
         let layout = database.layout();
-        let bid = layout.bid(BlockId(block as u32));
-        let (first_word, mut words) = database.frame_words(block as u32, frame)?;
+        let bid = layout.bid(block);
+        let (first_word, mut words) = database.frame_words(block, frame)?;
         // A short bitmap is filled up to a row with bits that are no positions, and with nimbers
         // other planes follow.
         let positions = 1u64 << layout.offset_bits();
@@ -109,8 +109,8 @@ pub(super) struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    pub(super) fn new(database: &'a Database, block: usize) -> Classes<'a> {
-        let (board, layout, block) = (database.board(), database.layout(), BlockId(block as u32));
+    pub(super) fn new(database: &'a Database, block: BlockId) -> Classes<'a> {
+        let (board, layout) = (database.board(), database.layout());
         let all = board.symmetries().len();
         let apart = layout.symmetries().len() == all && layout.orbit_size(block) as usize == all;
         Classes { board, layout, block, apart }

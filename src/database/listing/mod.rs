@@ -22,7 +22,6 @@
 //! A loss takes about two nanoseconds and a canonical loss about thirty, on one core. Memory is
 //! that of a decoded frame, 1 MiB.
 
-mod book;
 mod frame;
 mod image;
 
@@ -31,6 +30,7 @@ use crate::database::book::BookOrder;
 use crate::game::{Board, Value};
 use crate::random::Random;
 use frame::FrameWalk;
+use pipeline::BlockId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -168,6 +168,10 @@ impl<'a> Listing<'a> {
         Pieces((!all).then(|| self.pieces.clone()))
     }
 
+    fn walk(&self, part: usize, frames: usize) -> Result<FrameWalk<'a>, DatabaseError> {
+        FrameWalk::new(self.database, block_of(part, frames), part % frames)
+    }
+
     fn rows(&self) -> impl Iterator<Item = &super::census::PieceCount> {
         self.database.manifest().census.by_pieces.iter().filter(|row| self.pieces.contains(&row.pieces))
     }
@@ -178,11 +182,8 @@ impl<'a> Listing<'a> {
     /// [`DatabaseError`] if the part cannot be read or is damaged.
     pub fn losses_of(&self, part: usize) -> Result<PartLosses<'a>, DatabaseError> {
         Ok(PartLosses(match &self.source {
-            Source::Blocks { frames } => {
-                let walk = FrameWalk::new(self.database, part / frames, part % frames)?;
-                Of::Block { walk: walk.losses(), pieces: self.filter() }
-            }
-            Source::Book(book) => Of::Book(book::losses(book, part, &self.pieces)?.into_iter()),
+            Source::Blocks { frames } => Of::Block { walk: self.walk(part, *frames)?.losses(), pieces: self.filter() },
+            Source::Book(book) => Of::Book(book.losses_of(part, &self.pieces)?.into_iter()),
         }))
     }
 
@@ -193,12 +194,12 @@ impl<'a> Listing<'a> {
     pub fn canonical_losses_of(&self, part: usize) -> Result<Box<dyn Iterator<Item = (u64, u32)> + 'a>, DatabaseError> {
         match &self.source {
             Source::Blocks { frames } => {
-                let walk = FrameWalk::new(self.database, part / frames, part % frames)?.losses().stored();
-                let (classes, pieces) = (frame::Classes::new(self.database, part / frames), self.filter());
+                let walk = self.walk(part, *frames)?.losses().stored();
+                let (classes, pieces) = (frame::Classes::new(self.database, block_of(part, *frames)), self.filter());
                 let listed = walk.filter(move |(position, _)| pieces.contain(*position));
                 Ok(Box::new(listed.filter_map(move |(position, _)| classes.of(position))))
             }
-            Source::Book(book) => Ok(Box::new(book::canonical_losses(book, part, &self.pieces)?.into_iter())),
+            Source::Book(book) => Ok(Box::new(book.canonical_losses(part, &self.pieces)?.into_iter())),
         }
     }
 
@@ -208,7 +209,7 @@ impl<'a> Listing<'a> {
     /// Those of [`Listing::losses_of`]; [`DatabaseError::NotKept`] for a book, which lists losses.
     pub fn values_of(&self, part: usize) -> Result<impl Iterator<Item = (u64, Value)> + use<'a>, DatabaseError> {
         let Source::Blocks { frames } = &self.source else { return Err(self.database.not_kept()) };
-        let (walk, pieces) = (FrameWalk::new(self.database, part / frames, part % frames)?, self.filter());
+        let (walk, pieces) = (self.walk(part, *frames)?, self.filter());
         Ok(walk.filter(move |(position, _)| pieces.contain(*position)))
     }
 
@@ -237,6 +238,11 @@ impl<'a> Listing<'a> {
         values.sort_unstable_by_key(|(position, _)| *position);
         Ok(values)
     }
+}
+
+/// Returns the block of a part, if each has this number of frames.
+fn block_of(part: usize, frames: usize) -> BlockId {
+    BlockId((part / frames) as u32)
 }
 
 impl Iterator for PartLosses<'_> {

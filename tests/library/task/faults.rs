@@ -3,9 +3,9 @@
 use super::{never, options, seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
-use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
+use pipeline::{Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Game, Keep, Terms};
+use trinim::database::{Game, Keep, Task, Terms};
 use trinim::game::Rule;
 use trinim::random::Random;
 use trinim::task::{self, FolderStore, Store, committed, compute, init};
@@ -85,9 +85,9 @@ fn a_kill_at_any_call_costs_one_block_at_most() {
         let whole = |disk: &SimulatedStorage| -> Result<(), task::Error> {
             let store =
                 FolderStore::new(Arc::new(disk.clone()), &format!("w{}", starts.fetch_add(1, Ordering::Relaxed)));
-            let definition = init(&store, terms.task(&game))?.definition;
-            for block in BlockId::all(definition.blocks()) {
-                compute(&store, (&definition, &game, terms), &[block], &options(1, &never))?;
+            init(&store, terms.task(&game))?;
+            for block in game.layout.ordinals() {
+                compute(&store, terms.task(&game), &[block], &options(1, &never))?;
             }
             seal(&store).map(drop)
         };
@@ -133,12 +133,12 @@ fn what_a_power_cut_leaves_after_a_commit_has_the_block() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let disk = SimulatedStorage::new(3);
     let store = FolderStore::new(Arc::new(disk.clone()), "w");
-    let definition = init(&store, (&game).into()).unwrap().definition;
-    for block in 0..definition.blocks() {
+    init(&store, (&game).into()).unwrap();
+    for block in 0..Task::from(&game).blocks() {
         work(&store, &[block], 1).unwrap();
         for seed in 0..4 {
             let cut = FolderStore::new(Arc::new(disk.power_cut(seed)), "c");
-            assert_eq!(committed(&cut, &definition).unwrap().len() as u32, block + 1, "power cut {seed}");
+            assert_eq!(committed(&cut, (&game).into()).unwrap().len() as u32, block + 1, "power cut {seed}");
             assert!(work(&cut, &[block], 1).unwrap().computed.is_empty());
         }
     }
@@ -164,11 +164,14 @@ impl Shaky {
 }
 
 impl Storage for Shaky {
-    fn path(&self, name: &str) -> PathBuf {
-        self.inner.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), RunError> {
-        self.inner.create_dir(name)
+    pass_on! { self.inner =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), RunError>;
+        fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError>;
+        fn remove(&self, name: &str) -> Result<(), RunError>;
+        fn idle(&self, name: &str) -> Result<Option<Duration>, RunError>;
+        fn lock(&self, name: &str) -> Result<LockGuard, RunError>;
+        fn free_bytes(&self) -> Result<u64, RunError>;
     }
     fn list(&self, folder: &str) -> Result<Vec<Entry>, RunError> {
         self.call("list", folder)?;
@@ -192,9 +195,6 @@ impl Storage for Shaky {
         self.call("open", name)?;
         self.inner.open(name)
     }
-    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError> {
-        self.inner.open_write(name)
-    }
     fn sync_dir(&self, folder: &str) -> Result<(), RunError> {
         self.call("sync", folder)?;
         self.inner.sync_dir(folder)
@@ -209,18 +209,6 @@ impl Storage for Shaky {
             return self.inner.link(from, to);
         }
         Err(RunError::io("link", self.path(to), std::io::ErrorKind::Unsupported.into()))
-    }
-    fn remove(&self, name: &str) -> Result<(), RunError> {
-        self.inner.remove(name)
-    }
-    fn idle(&self, name: &str) -> Result<Option<Duration>, RunError> {
-        self.inner.idle(name)
-    }
-    fn lock(&self, name: &str) -> Result<LockGuard, RunError> {
-        self.inner.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, RunError> {
-        self.inner.free_bytes()
     }
 }
 
@@ -263,12 +251,12 @@ fn a_full_store_loses_nothing_and_goes_on_with_room() {
     let folder = scratch();
     let inner: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let small = FolderStore::new(Arc::new(LimitedStorage::new(inner, 100 << 10).unwrap()), "w");
-    let definition = init(&small, (&game).into()).unwrap().definition;
-    let blocks: Vec<u32> = (0..definition.blocks()).collect();
+    init(&small, (&game).into()).unwrap();
+    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
     let error = work(&small, &blocks, 1).unwrap_err();
     assert!(matches!(&error, task::Error::Run(error) if error.is_full_disk()), "{error}");
     let large = store_in(folder.path(), "v");
-    let done = committed(&large, &definition).unwrap();
+    let done = committed(&large, (&game).into()).unwrap();
     assert!(!done.is_empty() && done.len() < blocks.len(), "{} blocks", done.len());
     assert_eq!(large.temporaries().unwrap(), []);
     assert_eq!(work(&large, &blocks, 1).unwrap().skipped, done);

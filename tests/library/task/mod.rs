@@ -39,17 +39,22 @@ fn store_in(folder: &Path, writer: &str) -> FolderStore {
     FolderStore::new(Arc::new(RealStorage::create(folder).unwrap().with_syncs(false)), writer)
 }
 
+/// Returns the bytes of a bitmap.
+fn bitmap_bytes(game: &Game) -> u64 {
+    8 * Task::from(game).stream_words() as u64
+}
+
 /// Computes blocks of a store.
 fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
-    let (definition, game, terms) = task::open(store)?;
+    let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-    compute(store, (&definition, &game, terms), &blocks, &options(threads, &never))
+    compute(store, terms.task(&game), &blocks, &options(threads, &never))
 }
 
 /// Seals a store.
 fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
-    let (definition, game, terms) = task::open(store)?;
-    finish(store, (&definition, &game, terms), Kernel::detect())
+    let (game, terms) = task::open(store)?;
+    finish(store, terms.task(&game), Kernel::detect())
 }
 
 #[test]
@@ -96,7 +101,7 @@ fn any_order_and_any_threads_leave_the_bytes_of_a_solve() {
             let expected = solved((&game).into());
             let folder = scratch();
             let store = store_in(folder.path(), "w");
-            assert!(init(&store, (&game).into()).unwrap().is_new);
+            assert!(init(&store, (&game).into()).unwrap());
             for block in random_order(&game, &mut random) {
                 let done = work(&store, &[block], 1 + random.index(4)).unwrap();
                 assert_eq!((done.computed, done.skipped), (vec![BlockId(block)], vec![]));
@@ -138,13 +143,13 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
     for wanted in [1, 3, 10, 40, 1000] {
         let folder = scratch();
         let store = store_in(folder.path(), "w");
-        let definition = init(&store, (&game).into()).unwrap().definition;
-        let rows = batches(&definition, &game, wanted);
+        init(&store, (&game).into()).unwrap();
+        let rows = batches((&game).into(), wanted);
         let mut blocks: Vec<u32> = rows.iter().flat_map(|row| row.blocks.clone()).collect();
         blocks.sort_unstable();
-        assert!(blocks.into_iter().eq(0..definition.blocks()), "{wanted}");
+        assert!(blocks.into_iter().eq(0..Task::from(&game).blocks()), "{wanted}");
         assert!(wanted != 1 || rows.len() == 1);
-        assert!(wanted != 1000 || rows.len() == definition.blocks() as usize);
+        assert!(wanted != 1000 || rows.len() == game.layout.canonical_blocks().len());
         let mut level: BTreeMap<u32, u32> = BTreeMap::new();
         for row in &rows {
             // In this order, so that nothing waits for itself.
@@ -152,12 +157,12 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
             assert_eq!(row.level, above, "{wanted}: {row:?}");
             level.insert(row.batch, above);
             // Without room for inner streams, and with.
-            let (definition, game, terms) = task::open(&store).unwrap();
-            let words = definition.block_bytes();
+            let (game, terms) = task::open(&store).unwrap();
+            let words = bitmap_bytes(&game);
             let memory_bytes = if row.batch % 2 == 0 { 4 * words + words / 4 } else { 64 << 20 };
             let options = Options { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
             let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
-            let done = compute(&store, (&definition, &game, terms), &batch, &options).unwrap();
+            let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
             assert_eq!(done.computed, batch);
         }
         seal(&store).unwrap();
@@ -171,7 +176,8 @@ fn a_batch_reads_no_stream_that_it_has_in_memory() {
     let game = Game::triangle(6, Rule::Misere, 15).unwrap();
     let folder = scratch();
     let store = store_in(folder.path(), "w");
-    let blocks: Vec<u32> = (0..init(&store, (&game).into()).unwrap().definition.blocks()).collect();
+    init(&store, (&game).into()).unwrap();
+    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
     let done = work(&store, &blocks, 1).unwrap();
     assert_eq!((done.read_bytes, done.computed.len()), (0, blocks.len()));
     assert!(done.written_bytes > 0);
@@ -183,9 +189,9 @@ fn a_batch_reads_a_source_once() {
     let game = Game::triangle(6, Rule::Misere, 15).unwrap();
     let folder = scratch();
     let store = store_in(folder.path(), "w");
-    let definition = init(&store, (&game).into()).unwrap().definition;
+    init(&store, (&game).into()).unwrap();
     work(&store, &[0], 1).unwrap();
-    let others: Vec<u32> = (1..definition.blocks()).collect();
+    let others: Vec<u32> = (1..Task::from(&game).blocks()).collect();
     let first = fs::metadata(folder.path().join("db").join("000000.blk")).unwrap().len();
     assert_eq!(work(&store, &others, 1).unwrap().read_bytes, first);
 }
@@ -201,11 +207,11 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         let folder = scratch();
         let store = store_in(folder.path(), "w");
         init(&store, (&game).into()).unwrap();
-        let (definition, game, terms) = task::open(&store).unwrap();
-        let bitmap = definition.block_bytes();
+        let (game, terms) = task::open(&store).unwrap();
+        let bitmap = bitmap_bytes(&game);
         let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
-        let tasks = Tasks::new(&store, (&definition, &game, terms), &options).unwrap();
+        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
         let worker = tasks.worker();
         let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
         for block in random_order(&game, &mut random) {
@@ -237,15 +243,15 @@ fn tasks_at_the_same_time_change_no_byte() {
         let folder = scratch();
         let store = store_in(folder.path(), "w");
         init(&store, (&game).into()).unwrap();
-        let (definition, game, terms) = task::open(&store).unwrap();
-        let bitmap = definition.block_bytes();
+        let (game, terms) = task::open(&store).unwrap();
+        let bitmap = bitmap_bytes(&game);
         let memory_bytes = at_once as u64 * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
-        let tasks = Tasks::new(&store, (&definition, &game, terms), &options).unwrap();
+        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
         assert_eq!(tasks.at_once(), at_once);
         let worker = tasks.worker();
         let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        plan(&definition, &game).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
+        plan(terms.task(&game)).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
         let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
         for (level, blocks) in levels {
             if level < 2 {
@@ -272,18 +278,18 @@ fn tasks_at_the_same_time_change_no_byte() {
     let folder = scratch();
     let store = store_in(folder.path(), "w");
     init(&store, (&game).into()).unwrap();
-    let (definition, game, terms) = task::open(&store).unwrap();
-    let bitmap = definition.block_bytes();
+    let (game, terms) = task::open(&store).unwrap();
+    let bitmap = bitmap_bytes(&game);
     let options = Options { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
-    assert_eq!(Tasks::new(&store, (&definition, &game, terms), &options).unwrap().at_once(), 3);
+    assert_eq!(Tasks::new(&store, terms.task(&game), &options).unwrap().at_once(), 3);
 }
 
 #[test]
 fn the_plan_has_every_edge_and_an_order() {
     let game = Game::triangle(6, Rule::Normal, 12).unwrap();
     let folder = scratch();
-    let definition = init(&store_in(folder.path(), "w"), (&game).into()).unwrap().definition;
-    let rows = plan(&definition, &game);
+    init(&store_in(folder.path(), "w"), (&game).into()).unwrap();
+    let rows = plan((&game).into());
     let mut seen = BTreeMap::new();
     let mut targets: BTreeMap<u32, u32> = BTreeMap::new();
     for row in &rows {
@@ -295,7 +301,7 @@ fn the_plan_has_every_edge_and_an_order() {
         seen.insert(row.block, row.level);
         sources.into_iter().for_each(|source| *targets.entry(source).or_default() += 1);
     }
-    assert_eq!(rows.len(), definition.blocks() as usize);
+    assert_eq!(rows.len(), game.layout.canonical_blocks().len());
     assert!(rows.iter().all(|row| row.targets == targets.get(&row.block).copied().unwrap_or(0)));
 }
 
@@ -306,23 +312,26 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
         let game = Game::triangle(layers, Rule::Misere, bits).unwrap();
         let (folder, mut random) = (scratch(), Random::new(layers.into()));
         let store = store_in(folder.path(), "w");
-        let definition = init(&store, terms.task(&game)).unwrap().definition;
+        init(&store, terms.task(&game)).unwrap();
         let (mut removed, mut most) = (0, 0);
         let order = random_order(&game, &mut random);
         for (done, block) in (1..).zip(&order) {
             work(&store, &[*block], 1).unwrap();
             let there = store.list(task::DATABASE).unwrap().len();
             most = most.max(there);
-            assert_eq!(committed(&store, &definition).unwrap().len(), done);
+            assert_eq!(committed(&store, terms.task(&game)).unwrap().len(), done);
             if sweeps {
-                let swept = sweep(&store, (&definition, &game, terms), Duration::ZERO).unwrap();
+                let swept = sweep(&store, terms.task(&game), Duration::ZERO).unwrap();
                 removed += swept.blocks;
                 // What is swept stays committed: the task again skips.
                 let again = work(&store, &[order[random.index(done)]], 1).unwrap();
                 assert_eq!((again.computed.len(), again.skipped.len()), (0, 1));
             }
         }
-        assert!(!sweeps || removed == u64::from(definition.blocks()) && most < order.len(), "{removed} of {most}");
+        assert!(
+            !sweeps || removed == u64::from(terms.task(&game).blocks()) && most < order.len(),
+            "{removed} of {most}"
+        );
         let sealed = seal(&store).unwrap();
         assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "counts");
         assert!(sealed.manifest.winning_first_moves.is_some());
@@ -337,8 +346,8 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let game = Game::triangle(5, Rule::Misere, 8).unwrap();
     let folder = scratch();
     let store = store_in(folder.path(), "w");
-    let definition = init(&store, terms.task(&game)).unwrap().definition;
-    let last = definition.blocks() - 1;
+    init(&store, terms.task(&game)).unwrap();
+    let last = terms.task(&game).blocks() - 1;
     (0..last).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
     let source = game.layout.edges_into(BlockId(last))[0].source;
     let name = format!("db/{:06}.blk", source.0);
@@ -355,7 +364,7 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
         }
         false
     };
-    let done = compute(&store, (&definition, &game, terms), &[BlockId(last)], &options(1, &wait)).unwrap();
+    let done = compute(&store, terms.task(&game), &[BlockId(last)], &options(1, &wait)).unwrap();
     assert_eq!(done.skipped, [BlockId(last)]);
 }
 
@@ -364,8 +373,8 @@ fn a_missing_source_is_waited_for_and_then_told() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();
     let folder = scratch();
     let store = store_in(folder.path(), "w");
-    let definition = init(&store, (&game).into()).unwrap().definition;
-    let task = (&definition, &game, Terms::default());
+    init(&store, (&game).into()).unwrap();
+    let task = Task::from(&game);
     let target = game.layout.edges_from(BlockId(0))[0].target;
     let waits = AtomicU64::new(0);
     let wait = |_: Duration| waits.fetch_add(1, Ordering::Relaxed) < 3;

@@ -158,7 +158,7 @@ fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
         [&["task", "verify", "--store", "s", "--shard", "1/2"][..], &["task", "copy", "--store", "s", "--to", "x"]]
     {
         let (_, error) = ends(path, 2, command);
-        assert!(error.contains("s/ is not finished") && error.contains("hint: trinim task finish"), "{error}");
+        assert!(error.contains("s is not finished") && error.contains("hint: trinim task finish"), "{error}");
     }
 }
 

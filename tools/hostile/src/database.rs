@@ -1,6 +1,7 @@
 //! Files of a database: block files, books, `manifest.json`, `SUMS`.
 
 use crate::choice;
+use pipeline::BlockId;
 use pipeline::codec::Scratch;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use trinim::verify::verify_files;
 use xxhash_rust::xxh3::xxh3_64;
 
 const IDENTITY: u64 = 11;
-const ORDINAL: u32 = 3;
+const BLOCK: BlockId = BlockId(3);
 const STREAM_WORDS: usize = 64;
 
 /// A block file: the input is the whole file, its frame, or the end of a valid file.
@@ -29,7 +30,7 @@ pub fn block(bytes: &[u8]) {
         _ => {
             // A valid file whose end is overwritten by the input.
             let stream: Vec<u64> = (0..STREAM_WORDS as u64).map(|word| (word * 0x0101) >> (word % 7)).collect();
-            let mut file = form.file(ORDINAL, &stream);
+            let mut file = form.file(BLOCK, &stream);
             let codec = file[HEADER_BYTES + 15];
             let over = rest.len().min(file.len());
             let from = file.len() - over;
@@ -104,7 +105,7 @@ fn framed(codec: u8, frame: &[u8]) -> Vec<u8> {
     let index = [begin.to_le_bytes(), length.to_le_bytes(), xxh3_64(frame).to_le_bytes()].concat();
     let mut header = b"TRINIMBK".to_vec();
     header.extend_from_slice(&1u32.to_le_bytes());
-    header.extend_from_slice(&ORDINAL.to_le_bytes());
+    header.extend_from_slice(&BLOCK.0.to_le_bytes());
     header.extend_from_slice(&(STREAM_WORDS as u64).to_le_bytes());
     header.extend_from_slice(&131_072u32.to_le_bytes());
     header.extend_from_slice(&1u32.to_le_bytes());
@@ -120,7 +121,7 @@ fn framed(codec: u8, frame: &[u8]) -> Vec<u8> {
 fn read_block(form: &BlockForm, file: &[u8]) -> Option<()> {
     let (path, mut scratch) = (Path::new("x"), Scratch::new());
     let header: &[u8; HEADER_BYTES] = file.first_chunk()?;
-    let length = BlockIndex::length(path, header, form, ORDINAL).ok()?;
+    let length = BlockIndex::length(path, header, form, BLOCK).ok()?;
     let index = file.get(HEADER_BYTES..HEADER_BYTES + length)?;
     let index = BlockIndex::parse(path, header, form, index, file.len() as u64).ok()?;
     for (number, row) in index.frames.iter().enumerate() {

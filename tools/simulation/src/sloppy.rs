@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
 
@@ -55,23 +55,17 @@ impl Sloppy {
 }
 
 impl Storage for Sloppy {
-    fn path(&self, name: &str) -> PathBuf {
-        self.disk.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), Error> {
-        self.disk.create_dir(name)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
-        self.disk.list(folder)
-    }
-    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
-        self.disk.length(name)
+    pass_on! { self.disk =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), Error>;
+        fn list(&self, folder: &str) -> Result<Vec<Entry>, Error>;
+        fn length(&self, name: &str) -> Result<Option<u64>, Error>;
+        fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
+        fn lock(&self, name: &str) -> Result<LockGuard, Error>;
+        fn free_bytes(&self) -> Result<u64, Error>;
     }
     fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
         Ok(self.wrap(name, self.disk.create(name, create)?))
-    }
-    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        self.disk.open(name)
     }
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         Ok(self.wrap(name, self.disk.open_write(name)?))
@@ -97,23 +91,14 @@ impl Storage for Sloppy {
         }
         self.disk.remove(name)
     }
-    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        self.disk.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, Error> {
-        self.disk.free_bytes()
-    }
 }
 
 impl StorageFile for SloppyFile {
-    fn path(&self) -> PathBuf {
-        self.file.path()
-    }
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        self.file.read_exact_at(buffer, offset)
-    }
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        self.file.write_all_at(bytes, offset)
+    pass_on! { self.file =>
+        fn path(&self) -> PathBuf;
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error>;
+        fn length(&self) -> Result<u64, Error>;
     }
     fn sync(&self) -> Result<(), Error> {
         match self.omit {
@@ -135,8 +120,5 @@ impl StorageFile for SloppyFile {
             late.iter().try_for_each(|file| file.sync())?;
         }
         Ok(())
-    }
-    fn length(&self) -> Result<u64, Error> {
-        self.file.length()
     }
 }

@@ -2,7 +2,7 @@
 //! Triangular Nim, solved and sealed as in the program.
 
 #[path = "../../../pipeline/tests/engine/synthetic/mod.rs"]
-mod synthetic;
+pub mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};
 use pipeline::testing::SimulatedStorage;
@@ -155,8 +155,8 @@ impl Subject {
         let Game { board, rule, layout } = &**game;
         let values = reference::values(board.cells(), board.moves(), *rule);
         let mut seen = 0;
-        for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
-            let stream = self.decode(ordinal).expect("a block of a clean run");
+        for (block, bid) in layout.ordinals().zip(layout.canonical_blocks()) {
+            let stream = self.decode(block).expect("a block of a clean run");
             for offset in 0..1u64 << layout.offset_bits() {
                 let value = Value::from_loss(stream[offset as usize / 64] >> (offset % 64) & 1 == 1);
                 let position = layout.join(*bid, offset);
@@ -167,13 +167,13 @@ impl Subject {
         assert!(seen > 0 && self.golden.len() == layout.canonical_blocks().len() + 2, "{}", self.name);
     }
 
-    fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
+    fn decode(&self, block: BlockId) -> Option<Vec<u64>> {
         let Work::Game(game, terms) = &self.work else { return None };
-        let name = block_file_name(ordinal);
+        let name = block_file_name(block);
         let file = self.golden.get(&format!("db/{name}"))?;
         let form = BlockForm::of(terms.task(game));
         let mut stream = vec![0; form.stream_words];
-        form.read(name.as_ref(), ordinal, file, &mut stream).ok()?;
+        form.read(name.as_ref(), block, file, &mut stream).ok()?;
         Some(stream)
     }
 

@@ -96,7 +96,6 @@ pub(super) struct Disk {
     full: bool,
     pub(super) poisoned: bool,
     pub(super) forgiving: bool,
-    pub(super) free_bytes: u64,
     pub(super) random: Random,
     pub(super) witness: Option<Witness>,
 }
@@ -123,7 +122,6 @@ impl Disk {
             full: false,
             poisoned: false,
             forgiving: false,
-            free_bytes: 1 << 40,
             random: Random::new(seed),
             witness: None,
         }
@@ -420,7 +418,6 @@ impl Disk {
             names: self.names.clone(),
             safe_names: self.safe_names.clone(),
             pending_names: self.pending_names.clone(),
-            free_bytes: self.free_bytes,
             random: self.random,
             next: self.next + 1,
             first: self.next + 1,
@@ -459,7 +456,7 @@ impl Disk {
                 files[file] = Arc::new(self.files[file].after(of_contents, random));
             }
         }
-        Self { files, safe_names: names.clone(), names, free_bytes: self.free_bytes, ..Self::new(seed) }
+        Self { files, safe_names: names.clone(), names, ..Self::new(seed) }
     }
 
     fn names_after(&self, fate: Fate, random: &mut Random) -> Names {

@@ -1,6 +1,5 @@
 //! Checks and repairs of a folder of the synthetic workload, and repairs whose source or workload
 //! is not the one that was written.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{Depth, Report, Request, check};
@@ -13,9 +12,7 @@ use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_128;
 
 pub fn look(workload: &dyn Workload, storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
-    let stop = AtomicBool::new(false);
-    let request = Request { depth, threads: 1, stop: &stop, progress: &|_, _| {}, published: &|_, _| {} };
-    check(workload, storage, &request)
+    check(workload, storage, &Request::of(depth))
 }
 
 /// Repairs a folder, from the lock to the end.

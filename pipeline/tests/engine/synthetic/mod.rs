@@ -1,8 +1,8 @@
 //! A synthetic workload with everything the engine must handle: several edges between the same
 //! blocks, every orientation, restrictions, streams that are not a whole number of frames, and
 //! densities from none to all.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
+use pipeline::storage::pass_on;
 use pipeline::testing::Random;
 use pipeline::{Auditor, BlockId, Edge, Passing, Publication, Unreadable, Workload};
 use std::collections::BTreeSet;
@@ -12,10 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and
 /// neighbouring pairs `d`.
 pub struct Synthetic {
+    /// Number of elements.
     pub bits: u32,
+    /// Words of a stream.
     pub words: usize,
     /// Percentage of set bits before updates: 0, 5, 50 or 100.
     pub density: u32,
+    /// Tells workloads apart.
     pub salt: u64,
     /// Number of blocks after which the run is asked to stop, and its stop flag.
     pub stop_after: Option<(AtomicU32, Arc<AtomicBool>)>,
@@ -177,6 +180,7 @@ impl Workload for Synthetic {
 
 /// A workload that breaks its promises in one place, or is another one than its parameters say.
 pub struct Careless {
+    /// The workload without the fault.
     pub sound: Synthetic,
     /// Panics when it finishes this block.
     pub panics_at: Option<u32>,
@@ -198,32 +202,17 @@ impl Careless {
 }
 
 impl Workload for Careless {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.sound.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.sound.blocks()
-    }
-    fn order(&self) -> Vec<BlockId> {
-        self.sound.order()
-    }
-    fn stream_words(&self) -> usize {
-        self.sound.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.sound.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.sound.edges_from(source)
-    }
-    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.sound.begin(block, bitmap);
-    }
-    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        self.sound.orient(orientation, restriction, stream, oriented);
-    }
-    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
-        self.sound.apply(edge, stream, bitmap);
+    pass_on! { self.sound =>
+        fn parameters(&self) -> Vec<(String, String)>;
+        fn blocks(&self) -> u32;
+        fn order(&self) -> Vec<BlockId>;
+        fn stream_words(&self) -> usize;
+        fn edges_into(&self, target: BlockId) -> Vec<Edge>;
+        fn edges_from(&self, source: BlockId) -> Vec<Edge>;
+        fn begin(&self, block: BlockId, bitmap: &mut [u64]);
+        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
+        fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
+        fn publishes_streams(&self) -> bool;
     }
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");
@@ -245,9 +234,6 @@ impl Workload for Careless {
         let sound = self.sound.publish(block, stream)?;
         let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
         Some(Publication { name: sound.name, bytes })
-    }
-    fn publishes_streams(&self) -> bool {
-        self.sound.publishes_streams()
     }
 }
 

@@ -5,7 +5,6 @@
 //! and the updates it sends depend on its value. Blocks 0 to 3 have log files of their own; blocks
 //! 4 and 5 share one. The order of updates in a log, and so its bytes, may differ between runs; the
 //! published bytes may not.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod explore;
 
@@ -36,6 +35,7 @@ pub struct Broken {
 
 /// What is wrong at the end of a history of crashes.
 #[derive(Debug)]
+#[expect(dead_code, reason = "the fields are for those who read why a test failed")]
 pub enum Wrong {
     /// An acknowledged block is gone.
     Lost(u32),
@@ -58,8 +58,8 @@ fn bucket(target: u32) -> (Placement, BlockId) {
 
 fn needs(finished: &FinishedBlocks, extent: &Extent) -> bool {
     match extent.file.placement {
-        Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(BlockId(block))),
-        Placement::Dedicated => !finished.contains(extent.file.bucket),
+        Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(&BlockId(block))),
+        Placement::Dedicated => !finished.contains(&extent.file.bucket),
     }
 }
 
@@ -225,7 +225,7 @@ impl Run {
 
     fn remove_consumed(&mut self, also: impl Fn(u32) -> bool) -> Result<(), Error> {
         let finished = self.checkpoint.finished();
-        let done = |block: u32| finished.contains(BlockId(block)) || also(block);
+        let done = |block: u32| finished.contains(&BlockId(block)) || also(block);
         let is_live = |extent: &Extent| match extent.file.placement {
             Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !done(block)),
             Placement::Dedicated => !done(extent.file.bucket.0),
@@ -247,14 +247,14 @@ pub fn run(
 ) -> Result<Result<(), Wrong>, Error> {
     let opened = Checkpoint::open(storage, &parameters(), RunId(u128::from(seed)), &needs)?;
     let Opened { mut checkpoint, recovered, .. } = opened;
-    if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(BlockId(**block))) {
+    if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(&BlockId(**block))) {
         return Ok(Err(Wrong::Lost(*lost)));
     }
     let extents: Vec<Extent> = recovered.iter().flat_map(|record| record.extents.iter().copied()).collect();
     let live: BTreeSet<String> = extents.iter().map(|extent| extent.file.name()).collect();
     checkpoint.sweep(&|name| live.contains(name))?;
     let mut run = Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new() };
-    let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(BlockId(*block))).collect();
+    let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(&BlockId(*block))).collect();
     let mut values: BTreeMap<u32, Vec<u8>> =
         recovered.into_iter().map(|record| (record.block.0, record.summary)).collect();
     for blocks in left.chunks(EPOCH_BLOCKS) {

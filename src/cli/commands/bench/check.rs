@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_found() {
-        let mut checker = Checker::new(trinim::report::published::losses);
+        let mut checker = Checker::new(trinim::game::published::losses);
         assert_eq!(checker.solve(None, &report()), Ok(()));
         for wrong in [
             json!({ "losses": 143 }),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn solves_of_one_game_have_the_same_counts_whatever_they_compute() {
-        let mut checker = Checker::new(trinim::report::published::losses);
+        let mut checker = Checker::new(trinim::game::published::losses);
         let star = json!({ "board": "rect:2x2", "layers": null, "positions": 16, "losses": 5 });
         assert_eq!(checker.solve(None, &with(star.clone())), Ok(()));
         let nimbers = |losses: u64| {

@@ -59,7 +59,7 @@ impl Rounds<'_> {
         let mut session = Session {
             rounds: self,
             program: Program::own(self.folder)?,
-            checker: Checker::new(trinim::report::published::losses),
+            checker: Checker::new(trinim::game::published::losses),
             databases: BTreeMap::new(),
         };
         let row = |case: &Case| Row {

@@ -55,11 +55,11 @@ pub struct Report {
 /// Runs the subcommand.
 pub fn run(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let from = store::open(&args.store)?;
-    let (definition, game, terms) = task::open(&*from)?;
+    let (game, terms) = task::open(&*from)?;
     // Before anything is created.
     task::require_sealed(&*from)?;
     let to = store::create(&args.to)?;
-    let copied = task::copy(&*from, &*to, (&definition, &game, terms), None, args.threads.count())?;
+    let copied = task::copy(&*from, &*to, terms.task(&game), None, args.threads.count())?;
     let task::Copied { files, bytes, present } = copied;
     let report = Report { store: args.store, to: args.to, files, bytes, present };
     if args.json.json {

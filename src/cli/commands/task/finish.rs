@@ -57,8 +57,8 @@ pub struct Report {
 pub fn run(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let store = store::open(&args.store)?;
-    let (definition, game, terms) = task::open(&*store)?;
-    let sealed = task::finish(&*store, (&definition, &game, terms), Kernel::detect())?;
+    let (game, terms) = task::open(&*store)?;
+    let sealed = task::finish(&*store, terms.task(&game), Kernel::detect())?;
     let report = Report {
         finished: true,
         summary: Summary::of(&sealed.manifest, &game),

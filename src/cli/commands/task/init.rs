@@ -121,11 +121,12 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
     let terms = Terms { keep, audit, ..Terms::default() };
     let store = store::create(&args.store)?;
-    let begun = task::init(&*store, terms.task(&game))?;
+    let task = terms.task(&game);
+    let is_new = task::init(&*store, task)?;
     let layout = &game.layout;
     let report = Report {
         store: args.store,
-        is_new: begun.is_new,
+        is_new,
         board: game.board.name().to_owned(),
         layers: game.board.layers(),
         rule: args.rule.name(),
@@ -134,9 +135,9 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keep,
         bid_cells: layout.bid_cells().to_vec(),
         blocks: layout.blocks(),
-        canonical_blocks: begun.definition.blocks(),
+        canonical_blocks: task.blocks(),
         offset_bits: layout.offset_bits(),
-        block_bytes: begun.definition.block_bytes(),
+        block_bytes: 8 * task.stream_words() as u64,
     };
     if args.json.json {
         out.json("trinim.task.init/1", &report)?;

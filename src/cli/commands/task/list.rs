@@ -40,15 +40,16 @@ pub struct Row {
 /// Runs the subcommand.
 pub fn run(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let store = store::open(&args.store)?;
-    let (definition, ..) = task::open(&*store)?;
-    let committed = task::committed(&*store, &definition)?;
+    let (game, terms) = task::open(&*store)?;
+    let task = terms.task(&game);
+    let committed = task::committed(&*store, task)?;
     if args.json.json {
         for block in committed {
             out.json_line("trinim.task.list/1", &Row { block: block.0 })?;
         }
         return Ok(Exit::Done);
     }
-    let all = counted(definition.blocks().into(), "block");
+    let all = counted(task.blocks().into(), "block");
     writeln!(out, "{} of {all} committed", committed.len())?;
     Ok(Exit::Done)
 }
@@ -76,15 +77,15 @@ pub struct PlanArgs {
 /// Runs the subcommand.
 pub fn run_plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let store = store::open(&args.store)?;
-    let (definition, game, _) = task::open(&*store)?;
+    let (game, terms) = task::open(&*store)?;
     match args.batches {
         None => {
-            for row in task::plan(&definition, &game) {
+            for row in task::plan(terms.task(&game)) {
                 out.json_line("trinim.task.plan/1", &row)?;
             }
         }
         Some(wanted) => {
-            for row in task::batches(&definition, &game, wanted) {
+            for row in task::batches(terms.task(&game), wanted) {
                 out.json_line("trinim.task.plan.batches/1", &row)?;
             }
         }

@@ -177,7 +177,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         store::die_with_parent()?;
     }
     let store = store::open(args.store.as_deref().unwrap_or_default())?;
-    let (definition, game, terms) = task::open(&*store)?;
+    let (game, terms) = task::open(&*store)?;
     let wait = |missing: Duration| {
         let goes_on = missing < args.wait;
         if goes_on {
@@ -193,7 +193,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,
     };
-    let tasks = Tasks::new(&*store, (&definition, &game, terms), &options)?;
+    let tasks = Tasks::new(&*store, terms.task(&game), &options)?;
     let worker = tasks.worker();
     let blocks = match &args.batch {
         Some(Wanted::Lines) => {

@@ -48,8 +48,8 @@ pub struct Report {
 /// Runs the subcommand.
 pub fn run(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let store = store::open(&args.store)?;
-    let (definition, game, terms) = task::open(&*store)?;
-    let swept = task::sweep(&*store, (&definition, &game, terms), args.older_than)?;
+    let (game, terms) = task::open(&*store)?;
+    let swept = task::sweep(&*store, terms.task(&game), args.older_than)?;
     let report = Report { blocks: swept.blocks, block_bytes: swept.block_bytes, temporary_files: swept.temporaries };
     if args.json.json {
         out.json("trinim.task.sweep/1", &report)?;

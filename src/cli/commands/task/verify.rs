@@ -14,8 +14,8 @@ use std::path::Path;
 use std::str::FromStr;
 use tempfile::TempDir;
 use trinim::care::Request;
-use trinim::database::{Database, Game, Terms};
-use trinim::task::{self, Definition, Store};
+use trinim::database::{Database, Task};
+use trinim::task::{self, Store};
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\
@@ -92,13 +92,13 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         store::die_with_parent()?;
     }
     let store = store::open(&args.store)?;
-    let (definition, game, terms) = task::open(&*store)?;
+    let (game, terms) = task::open(&*store)?;
     let Shard { number, of } = args.shard;
     task::require_sealed(&*store)?;
     let threads = args.threads.count();
     let local = match store::is_folder(&args.store) {
         true => None,
-        false => Some(fetch(&*store, (&definition, &game, terms), args.shard, threads)?),
+        false => Some(fetch(&*store, terms.task(&game), args.shard, threads)?),
     };
     let folder = local.as_ref().map_or(Path::new(&args.store), |local| local.path());
     let database = Database::open(&folder.join(task::DATABASE))?;
@@ -110,7 +110,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     // Before the summaries: of a store that keeps only counts, these say too little.
     database.require_values()?;
-    let counts = task::counts(&*store, (&definition, &game, terms), number - 1, of)?;
+    let counts = task::counts(&*store, terms.task(&game), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
@@ -134,20 +134,15 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
 /// their children; for the first share, which checks the list of files, all blocks.
-fn fetch(
-    store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
-    shard: Shard,
-    threads: usize,
-) -> anyhow::Result<TempDir> {
+fn fetch(store: &dyn Store, task: Task<'_>, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
-    let own = Share::blocks(shard.number - 1, shard.of, definition.blocks()).map(BlockId);
+    let own = BlockId::share(task.blocks(), shard.number - 1, shard.of);
     let needed: BTreeSet<BlockId> = own
-        .flat_map(|block| game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
+        .flat_map(|block| task.game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
         .collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    task::copy(store, &*target, (definition, game, terms), blocks, threads).map_err(|error| match error {
+    task::copy(store, &*target, task, blocks, threads).map_err(|error| match error {
         // What a check finds has its exit code.
         task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()

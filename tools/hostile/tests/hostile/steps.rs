@@ -3,7 +3,7 @@
 
 use hostile::long::{Files, KINDS};
 use pipeline::checkpoint::{examine, inspect};
-use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
 use std::path::{Path, PathBuf};
@@ -23,30 +23,29 @@ struct CountingFile {
 }
 
 impl StorageFile for CountingFile {
-    fn path(&self) -> PathBuf {
-        self.file.path()
+    pass_on! { self.file =>
+        fn path(&self) -> PathBuf;
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error>;
+        fn sync(&self) -> Result<(), Error>;
+        fn length(&self) -> Result<u64, Error>;
     }
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
         self.steps.fetch_add(1 + buffer.len() as u64 / 64, Ordering::Relaxed);
         self.file.read_exact_at(buffer, offset)
     }
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        self.file.write_all_at(bytes, offset)
-    }
-    fn sync(&self) -> Result<(), Error> {
-        self.file.sync()
-    }
-    fn length(&self) -> Result<u64, Error> {
-        self.file.length()
-    }
 }
 
 impl Storage for Counting {
-    fn path(&self, name: &str) -> PathBuf {
-        self.disk.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), Error> {
-        self.disk.create_dir(name)
+    pass_on! { self.disk =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), Error>;
+        fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error>;
+        fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
+        fn sync_dir(&self, folder: &str) -> Result<(), Error>;
+        fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
+        fn remove(&self, name: &str) -> Result<(), Error>;
+        fn lock(&self, name: &str) -> Result<LockGuard, Error>;
+        fn free_bytes(&self) -> Result<u64, Error>;
     }
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
         self.steps.fetch_add(1, Ordering::Relaxed);
@@ -56,30 +55,9 @@ impl Storage for Counting {
         self.steps.fetch_add(1, Ordering::Relaxed);
         self.disk.length(name)
     }
-    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
-        self.disk.create(name, create)
-    }
     fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         self.steps.fetch_add(1, Ordering::Relaxed);
         Ok(Arc::new(CountingFile { file: self.disk.open(name)?, steps: self.steps.clone() }))
-    }
-    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        self.disk.open_write(name)
-    }
-    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
-        self.disk.sync_dir(folder)
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
-        self.disk.rename(from, to)
-    }
-    fn remove(&self, name: &str) -> Result<(), Error> {
-        self.disk.remove(name)
-    }
-    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        self.disk.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, Error> {
-        self.disk.free_bytes()
     }
 }
 

@@ -3,8 +3,6 @@
 
 #[path = "../../../../pipeline/tests/engine/mend/mod.rs"]
 mod mend;
-#[path = "../../../../pipeline/tests/engine/synthetic/mod.rs"]
-mod synthetic;
 #[path = "../../../../pipeline/tests/engine/toy/mod.rs"]
 mod toy;
 
@@ -14,3 +12,5 @@ mod controls;
 mod damage;
 mod protocol;
 mod states;
+
+use simulation::subject::synthetic;

@@ -12,8 +12,7 @@
 //! 1. The published wins and losses of a board add up to its positions, and their rate rounds to
 //!    the published one.
 
-use crate::game::Rule;
-use crate::game::Value;
+use crate::{Rule, Value};
 
 /// Boards with a published value of the start: 1 to this many layers.
 pub const LAYERS: u32 = 9;
@@ -95,7 +94,7 @@ pub fn losses(layers: u32, rule: Rule) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Board, reference};
+    use crate::{Board, reference};
 
     #[test]
     fn the_published_figures_agree_among_themselves() {
