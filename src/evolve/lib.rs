@@ -73,6 +73,7 @@ mod proof {
     pub mod law;
     pub mod probe;
     pub mod prove;
+    mod residues;
     pub mod settle;
     pub mod truth;
 }

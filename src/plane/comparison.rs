@@ -4,7 +4,7 @@
 //! rules alone.
 
 use super::goals::Flip;
-use super::heaps::{Kind, Move, Point};
+use super::heaps::{Move, Point};
 use super::retrograde::{Setting, Situation, Table};
 use super::winning;
 use trinim_game::{Rule, Value};
@@ -79,23 +79,9 @@ pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
     found
 }
 
-/// Returns every move that leaves a loss, found by trying all; equal heaps give one move, not two.
+/// Returns every move that leaves a loss, found by trying all.
 fn winning_by_rules(table: &Table, at: Situation) -> Vec<Move> {
-    let mut moves = Vec::new();
-    let is_loss = |short: usize, long: usize| {
-        let (short, long) = (short.min(long), short.max(long));
-        table.value(Situation { short, long, ..at }) == Some(Value::Loss)
-    };
-    for amount in 1..=at.long {
-        if is_loss(at.short, at.long - amount) {
-            moves.push(Move::new(Kind::Long, amount));
-        }
-        if amount <= at.short && at.short != at.long && is_loss(at.short - amount, at.long) {
-            moves.push(Move::new(Kind::Short, amount));
-        }
-        if amount <= at.short && is_loss(at.short - amount, at.long - amount) {
-            moves.push(Move::new(Kind::Both, amount));
-        }
-    }
-    moves
+    let lost = |short, long| table.value(Situation { short, long, ..at }) == Some(Value::Loss);
+    let winning = at.steps().filter(|(_, short, long)| lost(*short, *long));
+    winning.map(|((kind, amount), ..)| Move::new(kind, amount)).collect()
 }

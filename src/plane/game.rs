@@ -19,7 +19,6 @@ use std::fmt;
 use trinim_game::random::Random;
 use trinim_game::{Rule, Value};
 
-/// The first line of a transcript.
 const HEADING: &str = "# trinim plane game";
 
 /// A player.
@@ -153,11 +152,6 @@ impl Game {
     /// Returns the player to move.
     pub fn to_move(&self) -> Player {
         self.to_move
-    }
-
-    /// Returns how often the goal can still change.
-    pub fn flips_left(&self) -> u32 {
-        self.flips_left
     }
 
     /// Returns the turns so far, by playing them again.
@@ -312,7 +306,6 @@ pub fn parse_turn(words: &[&str], number: fn(&str) -> Result<UBig, NumberError>)
 }
 
 impl fmt::Display for Game {
-    /// Writes the transcript.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, rule, first, flips) = &self.start;
         writeln!(f, "{HEADING}\ngoal {}\nflips {flips}", goals::name(*rule))?;

@@ -135,12 +135,7 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
     while !lies_between(last) {
         last *= 2;
     }
-    let mut first = 0;
-    while first < last {
-        let middle = first + (last - first) / 2;
-        if lies_between(middle) { last = middle } else { first = middle + 1 }
-    }
-    fibonacci(number(first)).0
+    fibonacci(number(least(last, lies_between))).0
 }
 
 /// Returns φ truncated to this many decimals.
@@ -153,10 +148,15 @@ pub fn cut(decimals: usize) -> Ratio {
 /// `2 digits + 1`, as the distance of `nφ` from any whole number is at least about `1 / (√5 n)`.
 pub fn decimals_needed(digits: usize) -> usize {
     let power = UBig::from(10u8).pow(digits);
-    let (mut first, mut last) = (0, 2 * digits + 1);
+    least(2 * digits as u64 + 1, |decimals| first_failure(&cut(decimals as usize)) > power) as usize
+}
+
+/// Returns the least number up to `last` that a test accepts, as it does all from there on.
+fn least(mut last: u64, accepts: impl Fn(u64) -> bool) -> u64 {
+    let mut first = 0;
     while first < last {
         let middle = first + (last - first) / 2;
-        if first_failure(&cut(middle)) > power { last = middle } else { first = middle + 1 }
+        if accepts(middle) { last = middle } else { first = middle + 1 }
     }
     first
 }

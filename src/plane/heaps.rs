@@ -15,28 +15,19 @@ const BITS_MAX: usize = 3_321_929;
 /// Characters of an invalid text that an error shows.
 const SHOWN: usize = 24;
 
-/// A text that is not a number, or too large a number.
+/// A text that is not a number, or too large a number; the text is cut after 24 characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
     /// The number has a minus sign.
-    #[error("{text} is negative: expected a whole number from 0")]
-    Negative {
-        /// The text, cut after 24 characters.
-        text: String,
-    },
+    #[error("{0} is negative: expected a whole number from 0")]
+    Negative(String),
     /// The text is neither digits nor digits with one `^`.
-    #[error("{text:?} is not a whole number: expected decimal digits, or a power like 10^1000")]
-    Syntax {
-        /// The text, cut after 24 characters.
-        text: String,
-    },
+    #[error("{0:?} is not a whole number: expected decimal digits, or a power like 10^1000")]
+    Syntax(String),
     /// The number has more than [`DIGITS_MAX`] digits.
-    #[error("{text} has too many digits: expected at most {DIGITS_MAX}")]
-    TooLong {
-        /// The text, cut after 24 characters.
-        text: String,
-    },
+    #[error("{0} has too many digits: expected at most {DIGITS_MAX}")]
+    TooLong(String),
 }
 
 /// Parses decimal digits, or two such numbers with `^` between them.
@@ -52,7 +43,7 @@ pub enum NumberError {
 /// [`NumberError`], which shows the beginning of the text.
 pub fn parse(text: &str) -> Result<UBig, NumberError> {
     let text = text.trim();
-    let too_long = || NumberError::TooLong { text: cut(text) };
+    let too_long = || NumberError::TooLong(cut(text));
     let Some((base, exponent)) = text.split_once('^') else { return digits(text) };
     let (base, exponent) = (part(base, text)?, part(exponent, text)?);
     if exponent.is_zero() || base.is_one() {
@@ -66,7 +57,7 @@ pub fn parse(text: &str) -> Result<UBig, NumberError> {
         return Err(too_long());
     }
     let value = base.pow(exponent);
-    if is_too_long(&value) { Err(too_long()) } else { Ok(value) }
+    if length(&value) > DIGITS_MAX { Err(too_long()) } else { Ok(value) }
 }
 
 /// Parses decimal digits; the number is never much longer than the text.
@@ -80,23 +71,19 @@ pub fn digits(text: &str) -> Result<UBig, NumberError> {
 fn part(text: &str, whole: &str) -> Result<UBig, NumberError> {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if text.strip_prefix('-').is_some_and(are_digits) {
-        return Err(NumberError::Negative { text: cut(whole) });
+        return Err(NumberError::Negative(cut(whole)));
     }
     if !are_digits(text) {
-        return Err(NumberError::Syntax { text: cut(whole) });
+        return Err(NumberError::Syntax(cut(whole)));
     }
     let significant = text.trim_start_matches('0');
     if significant.len() > DIGITS_MAX {
-        return Err(NumberError::TooLong { text: cut(whole) });
+        return Err(NumberError::TooLong(cut(whole)));
     }
     if significant.is_empty() {
         return Ok(UBig::ZERO);
     }
-    UBig::from_str_radix(significant, 10).map_err(|_| NumberError::Syntax { text: cut(whole) })
-}
-
-fn is_too_long(value: &UBig) -> bool {
-    value.bit_len() > BITS_MAX - 2 && *value >= UBig::from(10u8).pow(DIGITS_MAX)
+    UBig::from_str_radix(significant, 10).map_err(|_| NumberError::Syntax(cut(whole)))
 }
 
 fn cut(text: &str) -> String {
@@ -108,20 +95,7 @@ fn cut(text: &str) -> String {
 
 /// Returns the number of decimal digits; 0 has one.
 pub fn length(value: &UBig) -> usize {
-    match u128::try_from(value) {
-        Ok(small) => small.checked_ilog10().map_or(1, |log| log as usize + 1),
-        // Numbers this long are worth an estimate, which is off by one at most.
-        Err(_) => {
-            let least = (value.bit_len() - 1) * 30_102 / 100_000;
-            let mut length = least.max(1);
-            let mut power = UBig::from(10u8).pow(length);
-            while *value >= power {
-                power *= 10u8;
-                length += 1;
-            }
-            length
-        }
-    }
+    if value.is_zero() { 1 } else { value.ilog(&UBig::from(10u8)) + 1 }
 }
 
 /// Formats the number, shortened by [`brief`].
@@ -293,14 +267,14 @@ mod tests {
             assert_eq!(length(&parse(largest).unwrap()), DIGITS_MAX, "{largest}");
         }
         for text in ["", "-", "1.5", "1e5", "0x10", "+1", "1 2", "10^", "^3", "2^3^4", "10^-1x", "\u{661}"] {
-            assert!(matches!(parse(text), Err(NumberError::Syntax { .. })), "{text}");
+            assert!(matches!(parse(text), Err(NumberError::Syntax(_))), "{text}");
         }
         for text in ["-1", "10^-1", "-2^3"] {
-            assert!(matches!(parse(text), Err(NumberError::Negative { .. })), "{text}");
+            assert!(matches!(parse(text), Err(NumberError::Negative(_))), "{text}");
         }
         for text in ["10^1000000", "9^1047952", "2^99999999999999999999999", &"1".repeat(DIGITS_MAX + 1)] {
             let error = parse(text).unwrap_err();
-            assert!(matches!(error, NumberError::TooLong { .. }), "{text}");
+            assert!(matches!(error, NumberError::TooLong(_)), "{text}");
             assert!(error.to_string().len() < 100);
         }
         assert!(parse(&"9".repeat(DIGITS_MAX)).is_ok());

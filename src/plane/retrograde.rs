@@ -17,6 +17,7 @@
 //!    for ever rather than lose.
 
 use super::goals::{self, Budget, Condition, Flip};
+use super::heaps::Kind;
 use std::collections::HashMap;
 use trinim_game::{Rule, Value};
 
@@ -48,6 +49,9 @@ pub struct Situation {
     pub left: u8,
 }
 
+/// The heaps that a move takes from, and how many it takes from each of them.
+pub type Step = (Kind, usize);
+
 /// Who wins in each situation.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -55,6 +59,18 @@ pub struct Table {
     most: usize,
     /// `None` is a draw.
     values: Vec<Option<Value>>,
+}
+
+impl Situation {
+    /// Returns each move with the heaps after it; none at the end. Equal heaps count as one heap,
+    /// the long one.
+    pub fn steps(self) -> impl Iterator<Item = (Step, usize, usize)> {
+        let Situation { short, long, .. } = self;
+        let shorter = if short == long { 0 } else { short };
+        let steps = (1..=shorter).map(move |x| ((Kind::Short, x), short - x, long));
+        let steps = steps.chain((1..=long).map(move |x| ((Kind::Long, x), short.min(long - x), short.max(long - x))));
+        steps.chain((1..=short).map(move |x| ((Kind::Both, x), short - x, long - x)))
+    }
 }
 
 impl Setting {
@@ -100,13 +116,8 @@ impl Setting {
 
     /// Returns the situations after each possible turn, with its change of heaps, goal and flips
     /// left; none at the end.
-    pub fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
-        let Situation { short, long, .. } = at;
-        let points = (1..=short).map(move |x| (short - x, long));
-        let points = points.chain((1..=long).map(move |x| (short.min(long - x), short.max(long - x))));
-        let points = points.chain((1..=short).map(move |x| (short - x, long - x)));
-        let turn = self.may_change(at, short, long) && self.flip == Flip::Turn && long > 0;
-        let moved = points.flat_map(move |(short, long)| {
+    fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
+        let moved = at.steps().flat_map(move |(_, short, long)| {
             let flipped = match self.flip {
                 Flip::Free => self.may_change(at, at.short, at.long),
                 Flip::After => self.may_change(at, short, long),
@@ -116,13 +127,18 @@ impl Setting {
             let other = Situation { short, long, rule: goals::other(at.rule), left: self.left_after(at.left, flipped) };
             std::iter::once(plain).chain(flipped.then_some(other))
         });
-        let flip = turn.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at });
-        moved.chain(flip)
+        moved.chain(self.flipped(at).filter(|_| self.flip == Flip::Turn))
+    }
+
+    /// Returns the situation after a turn that only changes the goal, if that may be one.
+    pub fn flipped(self, at: Situation) -> Option<Situation> {
+        let may_flip = at.long > 0 && self.may_change(at, at.short, at.long);
+        may_flip.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at })
     }
 
     /// Returns whether the player to move may change the goal, with the condition checked for these
     /// heaps.
-    pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
+    fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
         self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
     }
 }

@@ -120,20 +120,10 @@ fn formulas_are_proved_or_refuted() {
     let period = verify(0, "subtraction:1,2,3:20", "a1 mod 4", &["--max", "500"]);
     assert_eq!(period["check"]["verdict"], "proved");
     assert!(period["check"]["theorem"].as_str().unwrap().contains("repeat every 4 from 0 on"), "{period}");
-    // Every second heap is out of reach of the largest.
-    let odd = verify(1, "subtraction:2:20", "if(a1 and 1, 7, a1 and 2)", &[]);
-    assert_eq!(odd["check"]["counterexample"]["position"], "(1)");
     // Right for all heaps of a check, wrong at large ones; no product is decided bit by bit.
-    for formula in ["a1*a1-a2*a2", "(a1-a2)*(a1+a2)"] {
-        let large = verify(1, "nim:3,3", formula, &[]);
-        let found = &large["check"]["counterexample"];
-        assert_eq!((found["found_by"].as_str(), found["position"].as_str()), (Some("probe"), Some("(0,65536)")));
-    }
-    let large = verify(1, "nim:3,3,3", "(a1^a2^a3) mod 1073741824", &[]);
-    assert_eq!(large["check"]["counterexample"]["position"], "(0,0,1073741824)");
-    // The constants of a formula are probed too.
-    let misere = verify(1, "nim:3,3", "if(big, a1 mod 100000007 - a2 mod 100000007, 1-(a1^a2))", &["--misere"]);
-    assert_eq!(misere["check"]["counterexample"]["position"], "(0,100000007)");
+    let large = verify(1, "nim:3,3", "(a1-a2)*(a1+a2)", &[]);
+    let found = &large["check"]["counterexample"];
+    assert_eq!((found["found_by"].as_str(), found["position"].as_str()), (Some("probe"), Some("(0,65536)")));
     let theorems = |report: &Value| {
         let row = |row: &Value| {
             [&row["domain"], &row["verdict"], &row["wrong_at"]].map(|value| value.as_str().unwrap_or("").to_owned())
@@ -157,8 +147,6 @@ fn formulas_are_proved_or_refuted() {
         (Some("ascending"), Some("proved"))
     );
     assert!(golden["check"]["theorem"].as_str().unwrap().contains("Wythoff's theorem"), "{golden}");
-    let misere = verify(1, "nim:4,4,4", "a1^a2^a3", &["--misere"]);
-    assert_eq!(misere["check"]["counterexample"]["position"], "(0,0,0)");
     verify(0, "nim:4,4,4", "a1^a2^a3", &["--target", "grundy"]);
     let nim = ["score", "--game", "nim:2,1", "--target", "grundy", "--formula", "a1-a2"];
     let (text, _) = ends(folder.path(), 0, &nim);

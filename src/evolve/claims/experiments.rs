@@ -12,6 +12,7 @@ use crate::int::OnFault;
 use crate::score::Target;
 use crate::settings::Settings;
 use crate::stats::fisher;
+use crate::truth::Truth;
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
 
@@ -64,7 +65,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, ClaimsError> {
 
 fn problem(graph: &Graph, terminals: &[&str], settings: &Settings) -> Result<Problem, ClaimsError> {
     let alphabet = Alphabet::choose(&graph.scope, Number::Heaps, terminals, &["paper"]).map_err(refused)?;
-    Problem::new(graph.clone(), graph.outcomes(), alphabet, settings).map_err(refused)
+    Problem::new(graph.clone(), alphabet, settings).map_err(refused)
 }
 
 /// Returns the claims of section 4 on its experiments.
@@ -185,24 +186,21 @@ fn same_settings(one: &Measured, two: &Measured) -> Claim {
     .because(format!("experiment 1 fits {PROBABLE_GENERATIONS} generations, the number of experiment 3"))
 }
 
-/// Returns whether the values of a formula are right at all positions of a graph.
-fn is_right(graph: &Graph, formula: &Formula) -> bool {
-    let column = formula.column(&graph.scope, graph.features(), OnFault::Zero).unwrap_or_default();
-    let outcomes = graph.outcomes();
-    column.len() == outcomes.len()
-        && column.iter().zip(&outcomes).all(|(value, truth)| (*value == 0) == truth.is_loss())
-}
-
 /// Whether formulas that are perfect on the paper's 70 positions are strategies.
 fn is_enough(measured: &[Measured]) -> Result<Claim, ClaimsError> {
     const HEAP: i32 = 7;
     let larger = game(GAME)?.with_heaps_of(HEAP);
-    let all = larger.graph(Rule::Normal, Ordering::All).map_err(refused)?;
-    let sorted = larger.graph(Rule::Normal, Ordering::Descending).map_err(refused)?;
+    let truth = |ordering| {
+        let graph = larger.graph(Rule::Normal, ordering).map_err(refused)?;
+        Ok(Truth::new(graph, Target::Rules))
+    };
+    let (all, sorted) = (truth(Ordering::All)?, truth(Ordering::Descending)?);
+    let is_right = |truth: &Truth, formula: &Formula| truth.counterexample(formula, OnFault::Zero).is_none();
     let formulas: Vec<&Formula> = measured.iter().flat_map(|one| &one.formulas).collect();
     let wrong: Vec<&&Formula> = formulas.iter().filter(|formula| !is_right(&all, formula)).collect();
     let even_sorted = wrong.iter().filter(|formula| !is_right(&sorted, formula)).count();
-    let shortest = wrong.iter().map(|formula| formula.text(&all.scope)).min_by_key(|text| (text.len(), text.clone()));
+    let shortest =
+        wrong.iter().map(|formula| formula.text(&all.graph.scope)).min_by_key(|text| (text.len(), text.clone()));
     Ok(Claim::fact(
         "section 4",
         "The configuration (4,4,4,4) is enough to evolve a winning strategy.",

@@ -40,15 +40,12 @@ pub enum ClaimsError {
     #[error("stopped before all runs were done")]
     Stopped,
     /// A game, formula or setting of the paper is refused.
-    #[error("{what}")]
-    Refused {
-        /// The reason.
-        what: String,
-    },
+    #[error("{0}")]
+    Refused(String),
 }
 
 fn refused(error: impl std::fmt::Display) -> ClaimsError {
-    ClaimsError::Refused { what: error.to_string() }
+    ClaimsError::Refused(error.to_string())
 }
 
 /// Returns the number of runs that [`all`] makes.
@@ -72,7 +69,6 @@ pub fn all(effort: Effort, stop: &AtomicBool, done: &AtomicU64) -> Result<Vec<Cl
     Ok(claims)
 }
 
-/// The means to make runs.
 struct Bench<'a> {
     effort: Effort,
     stop: &'a AtomicBool,
@@ -80,7 +76,6 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Makes runs with these numbers.
     fn runs(&self, problem: &Problem, settings: &Settings, first: u64, count: u64) -> Result<Vec<Run>, ClaimsError> {
         let batch = Batch { seed: self.effort.seed, runs: first..first + count, threads: self.effort.threads };
         let found = run_all(problem, settings, &batch, self.stop, self.done);

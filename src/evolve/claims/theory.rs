@@ -30,10 +30,9 @@ pub(super) fn rules() -> Result<Vec<Claim>, ClaimsError> {
     let equal = grundy.iter().zip(&values).filter(|(grundy, xor)| grundy == xor).count();
     // Every way to call the six positions of two heaps of 2 wins and losses.
     let two = graph("nim:2,2", Ordering::Descending)?;
-    let truth = two.outcomes();
     let accepted = |count| {
         let labelings = (0..1i32 << two.len()).map(|bits| (0..two.len()).map(|place| bits >> place & 1).collect());
-        let perfect = |column: &Vec<i32>| violations(&two, &truth, Target::Rules, count, column).total() == 0;
+        let perfect = |column: &Vec<i32>| violations(&two, Target::Rules, count, column).total() == 0;
         labelings.filter(perfect).count()
     };
     let (rules, text) = (accepted(Count::Position), accepted(Count::AllOptions));
@@ -99,8 +98,8 @@ pub(super) fn example() -> Result<Vec<Claim>, ClaimsError> {
         .map(|branch| tree.label(branch.position))
         .collect();
     circled.sort_by(|one, other| other.cmp(one));
-    let [any, edges, all] = [Count::Position, Count::Edge, Count::AllOptions]
-        .map(|count| tree_violations(&tree, &[], count, &values).total());
+    let [any, edges, all] =
+        [Count::Position, Count::Edge, Count::AllOptions].map(|count| tree_violations(&tree, count, &values).total());
     Ok(vec![
         Claim::value("section 3.1", "The expression of gene 3, + 1, 2", "(a + b)", read(2)),
         Claim::value(
@@ -162,11 +161,10 @@ pub(super) fn configuration() -> Result<Vec<Claim>, ClaimsError> {
 /// Sections 3.2 and 4: the formulas that are called correct.
 pub(super) fn formulas() -> Result<Vec<Claim>, ClaimsError> {
     let sorted = graph(GAME, Ordering::Descending)?;
-    let labels = sorted.outcomes();
     let held = held_out(GAME, Ordering::All, 7)?;
     let judged = |text: &str| {
         let (formula, values) = column(&sorted, text)?;
-        let broken = violations(&sorted, &labels, Target::Rules, Count::Position, &values).total();
+        let broken = violations(&sorted, Target::Rules, Count::Position, &values).total();
         let standing = held.standing(&formula, OnFault::Stop);
         Ok((format!("{broken} violations of 70 positions, {}", standing.word()), standing.is_strategy()))
     };

@@ -53,12 +53,9 @@ fn filled(text: &str, args: &[String]) -> String {
 
 fn python(formula: &Formula, scope: &Scope, on_fault: OnFault) -> String {
     const TEMPLATE: &str = include_str!("python.txt");
-    // No language reserves a word that ends in a digit.
-    let safe =
-        |name: &String| if name.ends_with(|c: char| c.is_ascii_digit()) { name.clone() } else { format!("{name}_") };
-    let heaps = scope.features.iter().map(safe).collect::<Vec<_>>().join(", ");
+    let heaps = scope.features.join(", ");
     let name = |term: u16| match formula.terms()[usize::from(term)] {
-        Term::Terminal(terminal @ Terminal::Feature(_)) => safe(&scope.name(terminal)),
+        Term::Terminal(terminal @ Terminal::Feature(_)) => scope.name(terminal),
         Term::Terminal(Terminal::Constant(value)) => value.to_string(),
         _ => format!("t{term}"),
     };

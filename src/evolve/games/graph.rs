@@ -71,6 +71,7 @@ pub struct Graph {
     /// The position the game starts from.
     pub start: u32,
     features: Vec<Vec<i32>>,
+    outcomes: Vec<Value>,
     options: Lists,
     parents: Lists,
 }
@@ -184,7 +185,8 @@ impl Graph {
         let column = |feature: usize| by_rank.iter().map(|index| found[*index as usize][feature]).collect();
         let features = (0..scope.features.len()).map(column).collect();
         let start = place.first().copied().unwrap_or(0);
-        Ok(Graph { parents: options.reversed(found.len()), scope, rule, start, features, options })
+        let (parents, outcomes) = (options.reversed(found.len()), outcomes(&options, rule));
+        Ok(Graph { scope, rule, start, features, outcomes, options, parents })
     }
 
     /// Returns the number of positions.
@@ -227,17 +229,9 @@ impl Graph {
         label(&self.position(position))
     }
 
-    /// Returns the value of every position, by the definition.
-    pub fn outcomes(&self) -> Vec<Value> {
-        let mut outcomes: Vec<Value> = Vec::with_capacity(self.len());
-        for index in 0..self.len() as u32 {
-            let options = self.options(index);
-            outcomes.push(match options {
-                [] => self.rule.empty(),
-                some => Value::from_loss(!some.iter().any(|option| outcomes[*option as usize].is_loss())),
-            });
-        }
-        outcomes
+    /// Returns the value of every position.
+    pub fn outcomes(&self) -> &[Value] {
+        &self.outcomes
     }
 
     /// Returns the Grundy value of every position: the least number that none of its options has.
@@ -250,6 +244,18 @@ impl Graph {
         }
         values
     }
+}
+
+/// Returns the value of every position, by the definition.
+fn outcomes(options: &Lists, rule: Rule) -> Vec<Value> {
+    let mut outcomes: Vec<Value> = Vec::with_capacity(options.starts.len() - 1);
+    for index in 0..options.starts.len() as u32 - 1 {
+        outcomes.push(match options.of(index) {
+            [] => rule.empty(),
+            some => Value::from_loss(!some.iter().any(|option| outcomes[*option as usize].is_loss())),
+        });
+    }
+    outcomes
 }
 
 /// The order of counterexamples: by fewer pieces, then lexicographic.

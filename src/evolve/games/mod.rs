@@ -31,32 +31,12 @@ pub const HEAP_MAX: i32 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The text names no known game.
-    #[error("unknown game {text:?}: expected nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4")]
-    Unknown {
-        /// The text.
-        text: String,
-    },
-    /// A part of the text is invalid.
-    #[error("game {game}: {what} {text:?}: expected {expected}")]
-    Part {
-        /// The kind of game.
-        game: &'static str,
-        /// The part.
-        what: &'static str,
-        /// The text found.
-        text: String,
-        /// The text expected.
-        expected: String,
-    },
+    /// The text is no known game, or a part of it is invalid.
+    #[error("{0}")]
+    Text(String),
     /// The game has too many positions or options.
-    #[error("{game} {size}: expected a smaller game")]
-    TooLarge {
-        /// The game.
-        game: String,
-        /// The limit.
-        size: TooLarge,
-    },
+    #[error("{0} {1}: expected a smaller game")]
+    TooLarge(String, TooLarge),
     /// The largest heap to check is smaller than a heap of the game.
     #[error("the largest heap of {game} is {own}: expected a check of heaps up to {own} or more, not {most}")]
     TooSmall {
@@ -97,10 +77,13 @@ impl Game {
     /// # Errors
     /// [`GameError`] with the invalid part and what was expected.
     pub fn parse(text: &str) -> Result<Game, GameError> {
-        let unknown = || GameError::Unknown { text: shortened(text) };
+        let unknown = || {
+            let expected = "nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4";
+            GameError::Text(format!("unknown game {:?}: expected {expected}", shortened(text)))
+        };
         let (name, rest) = text.trim().split_once(':').ok_or_else(unknown)?;
-        let two = |game: &'static str, what: &'static str, expected: &str| {
-            rest.split_once(':').ok_or_else(|| part(game, what, rest, expected.to_owned()))
+        let two = |game: &str, what: &str, expected: &str| {
+            rest.split_once(':').ok_or_else(|| part(game, what, rest, expected))
         };
         let heaps = |game, text| numbers(game, "heaps", text, 0, HEAPS_MAX);
         Ok(match name.trim() {
@@ -123,7 +106,7 @@ impl Game {
                 let heaps = heaps("moore", start)?;
                 let expected = || format!("a number from 1 to {}, the number of heaps", heaps.len());
                 let parsed = most.trim().parse().ok().filter(|most| (1..=heaps.len()).contains(most));
-                let most = parsed.ok_or_else(|| part("moore", "heaps of a move", most, expected()))?;
+                let most = parsed.ok_or_else(|| part("moore", "heaps of a move", most, &expected()))?;
                 Game { moves: Moves::Moore(most), heaps }
             }
             _ => return Err(unknown()),
@@ -190,7 +173,7 @@ impl Game {
             let options = |position: &[i32], found: &mut dyn FnMut(&[i32])| self.options(position, found);
             Graph::explore(self.scope(), rule, ordering, starts, positions_max, options)
         });
-        graph.map_err(|size| GameError::TooLarge { game: self.to_string(), size })
+        graph.map_err(|size| GameError::TooLarge(self.to_string(), size))
     }
 
     /// Calls `found` with every position one move away.
@@ -236,21 +219,20 @@ fn several_heaps(option: &mut [i32], index: usize, most: usize, taken: bool, fou
     option[index] = heap;
 }
 
-fn part(game: &'static str, what: &'static str, text: &str, expected: String) -> GameError {
-    GameError::Part { game, what, text: shortened(text), expected }
+fn part(game: &str, what: &str, text: &str, expected: &str) -> GameError {
+    GameError::Text(format!("game {game}: {what} {:?}: expected {expected}", shortened(text)))
 }
 
-/// Shortens a text for a message.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 60 { text.to_owned() } else { text.chars().take(60).chain("..".chars()).collect() }
 }
 
 /// Parses integers separated by commas, from `least` to [`HEAP_MAX`].
-fn numbers(game: &'static str, what: &'static str, text: &str, least: i32, most: usize) -> Result<Vec<i32>, GameError> {
+fn numbers(game: &str, what: &str, text: &str, least: i32, most: usize) -> Result<Vec<i32>, GameError> {
     let number = |part: &str| part.trim().parse().ok().filter(|value| (least..=HEAP_MAX).contains(value));
     let values: Option<Vec<i32>> = text.split(',').take(most + 1).map(number).collect();
     let expected = || format!("1 to {most} integers from {least} to {HEAP_MAX}, separated by commas");
-    values.filter(|values| values.len() <= most).ok_or_else(|| part(game, what, text, expected()))
+    values.filter(|values| values.len() <= most).ok_or_else(|| part(game, what, text, &expected()))
 }
 
 impl fmt::Display for Game {

@@ -3,8 +3,8 @@
 //! To explore 2^26 options takes ten seconds; a game beyond the limits is refused at once where
 //! counting is possible. In Nim, Wythoff's game and Moore's Nim any smaller heaps can be reached:
 //! if every ordering counts, each tuple is a position and each of its moves an option of its own,
-//! and both numbers are exact. Otherwise they are lower bounds: a position has as many options as
-//! its largest heap has pieces.
+//! and both numbers are exact. If one ordering stands for all, they are lower bounds: at most n!
+//! tuples of n heaps are one position, and at most n!² pairs of them one option.
 
 use super::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
 use super::{Game, Moves};
@@ -12,21 +12,26 @@ use super::{Game, Moves};
 impl Game {
     /// Rejects games that would take long to reach a limit.
     pub(super) fn check_size(&self, ordering: Ordering, positions_max: usize) -> Result<(), TooLarge> {
-        let (positions, options) = match (&self.moves, ordering) {
-            (Moves::Subtraction(_), _) => return Ok(()),
-            (_, Ordering::All) => (positions(&self.heaps), self.options_of_all()),
-            _ => ordered(&self.heaps),
-        };
+        if let Moves::Subtraction(_) = self.moves {
+            return Ok(());
+        }
+        let (positions, options) = self.least(ordering);
         let within = |count: u128, limit: usize, what| {
             if count > limit as u128 { Err(TooLarge { limit, what }) } else { Ok(()) }
         };
         within(positions, positions_max, "positions")?;
-        within(options, OPTIONS_MAX, "options")?;
-        // The moves of one position lead to all of them, and are listed in one go.
-        match self.moves {
-            Moves::Moore(_) => within(self::positions(&self.heaps), POSITIONS_MAX, "positions"),
-            _ => Ok(()),
+        // The moves of one position of Moore's Nim lead to all of them, and are listed in one go.
+        if let Moves::Moore(_) = self.moves {
+            within(self.least(Ordering::All).0, POSITIONS_MAX, "positions")?;
         }
+        within(options, OPTIONS_MAX, "options")
+    }
+
+    /// Returns lower bounds of the positions and options.
+    fn least(&self, ordering: Ordering) -> (u128, u128) {
+        let tuples = self.heaps.iter().fold(1, |count: u128, heap| count.saturating_mul(*heap as u128 + 1));
+        let orderings = if ordering == Ordering::All { 1 } else { (1..=self.heaps.len() as u128).product() };
+        (tuples.div_ceil(orderings), self.options_of_all().div_ceil(orderings * orderings))
     }
 
     /// Counts the options of all tuples of heaps.
@@ -56,35 +61,6 @@ impl Game {
         };
         from_heaps.saturating_add(diagonal)
     }
-}
-
-/// Counts all tuples of heaps.
-fn positions(heaps: &[i32]) -> u128 {
-    heaps.iter().fold(1, |count: u128, heap| count.saturating_mul(*heap as u128 + 1))
-}
-
-/// Returns lower bounds of the positions and options if one ordering of the heaps stands for all;
-/// once a bound exceeds its limit it grows no further.
-fn ordered(heaps: &[i32]) -> (u128, u128) {
-    let least = heaps.iter().copied().min().unwrap_or(0) as u128;
-    let most = heaps.iter().copied().max().unwrap_or(0) as u128;
-    // One heap alone: every number of pieces up to the largest, and every smaller one from there.
-    let (mut positions, mut options) = (most + 1, most * (most + 1) / 2);
-    // All heaps up to the smallest: those with this largest heap are as many as there are multisets
-    // of the others.
-    let others = heaps.len().saturating_sub(1) as u128;
-    let (mut multisets, mut positions_below, mut options_below) = (1u128, 0u128, 0u128);
-    for largest in 0..=least {
-        positions_below += multisets;
-        options_below += multisets * largest;
-        if positions_below > POSITIONS_MAX as u128 && options_below > OPTIONS_MAX as u128 {
-            break;
-        }
-        multisets = multisets * (largest + 1 + others) / (largest + 1);
-    }
-    positions = positions.max(positions_below);
-    options = options.max(options_below);
-    (positions, options)
 }
 
 /// Lists all tuples of heaps, that of the given ones first.
@@ -117,12 +93,13 @@ mod tests {
             "nim:4,4,4 nim:5,2 nim:7 wythoff:9 wythoff:3,8 moore:2:3,3,3 moore:2:4,2,3 moore:3:2,2,2".split(' ');
         for text in games {
             let game = Game::parse(text).unwrap();
-            let all = game.graph(Rule::Normal, Ordering::All).unwrap();
-            let counted = (positions(&game.heaps), game.options_of_all());
-            assert_eq!(counted, (all.len() as u128, all.options_total() as u128), "{text}");
-            let one = game.graph(Rule::Normal, Ordering::Descending).unwrap();
-            let (positions, options) = ordered(&game.heaps);
-            assert!(positions <= one.len() as u128 && options <= one.options_total() as u128, "{text}");
+            for ordering in [Ordering::All, Ordering::Descending] {
+                let graph = game.graph(Rule::Normal, ordering).unwrap();
+                let ((positions, options), counted) = (game.least(ordering), (graph.len(), graph.options_total()));
+                assert!(positions <= counted.0 as u128 && options <= counted.1 as u128, "{text} {ordering:?}");
+                let is_exact = (positions, options) == (counted.0 as u128, counted.1 as u128);
+                assert!(is_exact || ordering != Ordering::All, "{text}");
+            }
         }
     }
 

@@ -32,15 +32,6 @@ pub struct Gene {
     pub args: [u16; ARITY_MAX],
 }
 
-/// Meaning of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symbol {
-    /// The terminal at this index of [`Alphabet::terminals`].
-    Terminal(usize),
-    /// A function.
-    Function(Op),
-}
-
 /// Meaning of the paper's terminal `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -53,28 +44,10 @@ pub enum Number {
     None,
 }
 
-/// An alphabet that cannot be built.
+/// The reason why an alphabet cannot be built: an unknown name, or more than [`SYMBOLS_MAX`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AlphabetError {
-    /// Unknown terminal.
-    #[error("terminal {name:?}: expected {expected} or a 32-bit integer")]
-    Terminal {
-        /// The name found.
-        name: String,
-        /// The terminals of the game.
-        expected: String,
-    },
-    /// Unknown function.
-    #[error("function {name:?}: expected paper, {}", Op::ALL.map(Op::name).join(", "))]
-    Function {
-        /// The name found.
-        name: String,
-    },
-    /// More than [`SYMBOLS_MAX`].
-    #[error("more than {SYMBOLS_MAX} terminals or functions")]
-    TooMany,
-}
+#[error("{0}")]
+pub struct AlphabetError(String);
 
 impl Alphabet {
     /// Collects the paper's terminals for a game, the `extra` ones, and the named functions.
@@ -94,7 +67,8 @@ impl Alphabet {
         };
         terminals.extend((0..scope.features.len() as u16).map(Terminal::Feature));
         for name in extra {
-            let unknown = || AlphabetError::Terminal { name: (*name).to_owned(), expected: scope.names() };
+            let expected = || format!("expected {} or a 32-bit integer", scope.names());
+            let unknown = || AlphabetError(format!("terminal {name:?}: {}", expected()));
             let terminal = scope.find(name).ok_or_else(unknown)?;
             if !terminals.contains(&terminal) {
                 terminals.push(terminal);
@@ -107,28 +81,20 @@ impl Alphabet {
                 name => Op::ALL.into_iter().filter(|op| op.name() == name).collect(),
             };
             if found.is_empty() {
-                return Err(AlphabetError::Function { name: (*name).to_owned() });
+                let all = Op::ALL.map(Op::name).join(", ");
+                return Err(AlphabetError(format!("function {name:?}: expected paper, {all}")));
             }
             chosen.extend(found);
         }
         // A function named twice counts once.
         let functions: Vec<Op> = Op::ALL.into_iter().filter(|op| chosen.contains(op)).collect();
         if terminals.len() > SYMBOLS_MAX || functions.len() > SYMBOLS_MAX {
-            return Err(AlphabetError::TooMany);
+            return Err(AlphabetError(format!("more than {SYMBOLS_MAX} terminals or functions")));
         }
         Ok(Alphabet { terminals, functions })
     }
 
-    /// Returns the meaning of a symbol.
-    pub fn symbol(&self, symbol: u16) -> Symbol {
-        let index = usize::from(symbol);
-        match index.checked_sub(self.terminals.len()) {
-            None => Symbol::Terminal(index),
-            Some(function) => Symbol::Function(self.functions[function]),
-        }
-    }
-
-    /// Returns the function of a gene, if it is one.
+    /// Returns the function of a gene; `None` for a terminal, whose symbol is its index.
     pub fn function(&self, gene: &Gene) -> Option<Op> {
         usize::from(gene.symbol).checked_sub(self.terminals.len()).map(|function| self.functions[function])
     }
@@ -148,11 +114,9 @@ impl Alphabet {
         let mut builder = Builder::default();
         let mut indices: Vec<u16> = Vec::with_capacity(place + 1);
         for gene in &genes[..=place] {
-            indices.push(builder.term(match self.symbol(gene.symbol) {
-                Symbol::Terminal(terminal) => Term::Terminal(self.terminals[terminal]),
-                Symbol::Function(op) => {
-                    Term::Apply(op, first(op.arity(), |index| indices[usize::from(gene.args[index])]))
-                }
+            indices.push(builder.term(match self.function(gene) {
+                None => Term::Terminal(self.terminals[usize::from(gene.symbol)]),
+                Some(op) => Term::Apply(op, first(op.arity(), |index| indices[usize::from(gene.args[index])])),
             })?);
         }
         Some(builder.finish(indices[place]))
@@ -160,10 +124,10 @@ impl Alphabet {
 
     /// Writes the genes as the paper does, `3: + 1, 2`, counted from 1.
     pub fn text(&self, genes: &[Gene], name: impl Fn(Terminal) -> String) -> Vec<String> {
-        let gene = |(place, gene): (usize, &Gene)| match self.symbol(gene.symbol) {
-            Symbol::Terminal(terminal) => format!("{place}: {}", name(self.terminals[terminal])),
-            Symbol::Function(op) => {
-                let args: Vec<String> = gene.args[..op.arity()].iter().map(|arg| (arg + 1).to_string()).collect();
+        let gene = |(place, gene): (usize, &Gene)| match self.function(gene) {
+            None => format!("{place}: {}", name(self.terminals[usize::from(gene.symbol)])),
+            Some(op) => {
+                let args: Vec<String> = self.args(gene).iter().map(|arg| (arg + 1).to_string()).collect();
                 format!("{place}: {op} {}", args.join(", "))
             }
         };

@@ -14,6 +14,7 @@
 //! # Invariants
 //! 1. Nothing here panics or uses floating point.
 //! 2. [`Op::fill`] equals [`Op::apply`], the definition, position by position.
+//! 3. Where there is no fault, the value wraps what it is among integers of any size.
 //!
 //! # Cost
 //! The loops of [`Op::fill`] compile to vector code: about a nanosecond for ten positions, but one
@@ -136,25 +137,33 @@ impl Op {
     }
 
     /// Computes the value; `None` is a fault. Ignores arguments beyond the arity.
-    pub fn apply(self, [a, b, c]: [i32; ARITY_MAX]) -> Option<i32> {
+    pub fn apply(self, args: [i32; ARITY_MAX]) -> Option<i32> {
+        let is_defined = !self.may_fault() || !is_fault(args[0], args[1]);
+        let exact = is_defined.then(|| self.exact(args.map(i128::from))).flatten();
+        exact.map(|value| value as i32)
+    }
+
+    /// Computes the value among integers of any size; `None` if there is none, or it is too large
+    /// to compute.
+    pub(crate) fn exact(self, [a, b, c]: [i128; ARITY_MAX]) -> Option<i128> {
         Some(match self {
-            Op::Add => a.wrapping_add(b),
-            Op::Sub => a.wrapping_sub(b),
-            Op::Mul => a.wrapping_mul(b),
-            Op::Div => return a.checked_div(b),
-            Op::Mod => return a.checked_rem(b),
+            Op::Add => a.checked_add(b)?,
+            Op::Sub => a.checked_sub(b)?,
+            Op::Mul => a.checked_mul(b)?,
+            Op::Div => a.checked_div(b)?,
+            Op::Mod => a.checked_rem(b)?,
             Op::And => a & b,
             Op::Or => a | b,
             Op::Xor => a ^ b,
             Op::Not => !a,
             Op::Min => a.min(b),
             Op::Max => a.max(b),
-            Op::Eq => i32::from(a == b),
-            Op::Lt => i32::from(a < b),
+            Op::Eq => i128::from(a == b),
+            Op::Lt => i128::from(a < b),
             Op::If if a == 0 => c,
             Op::If => b,
-            Op::Phi => phi(a),
-            Op::Isqrt => isqrt(a),
+            Op::Phi => phi(i64::try_from(a).ok().filter(|a| a.unsigned_abs() <= u32::MAX.into())?).into(),
+            Op::Isqrt => a.max(0).isqrt(),
         })
     }
 
@@ -191,8 +200,8 @@ impl Op {
                     *out = if *a == 0 { *c } else { *b };
                 }
             }
-            Op::Phi => one(a, out, phi),
-            Op::Isqrt => one(a, out, isqrt),
+            Op::Phi => one(a, out, |a| phi(a.into()) as i32),
+            Op::Isqrt => one(a, out, |a| a.max(0).isqrt()),
         }
         Ok(())
     }
@@ -244,14 +253,10 @@ pub fn golden(n: u32) -> u64 {
     ((n + (5 * n * n).isqrt()) / 2) as u64
 }
 
-/// ⌊x·φ⌋, wrapped. For negative x, as x·φ is irrational, ⌊−y⌋ = −⌊y⌋ − 1.
-fn phi(x: i32) -> i32 {
-    let floor = golden(x.unsigned_abs()) as i32;
-    if x < 0 { floor.wrapping_neg().wrapping_sub(1) } else { floor }
-}
-
-fn isqrt(x: i32) -> i32 {
-    x.checked_isqrt().unwrap_or(0)
+/// Returns ⌊x·φ⌋ for x below 2^32. For negative x, as x·φ is irrational, ⌊−y⌋ = −⌊y⌋ − 1.
+fn phi(x: i64) -> i64 {
+    let floor = golden(x.unsigned_abs() as u32) as i64;
+    if x < 0 { -floor - 1 } else { floor }
 }
 
 #[cfg(test)]
@@ -278,6 +283,7 @@ mod tests {
         assert_eq!([-1, -2, -3].map(phi), [-2, -4, -5]);
         // The product in double precision is one more here, its first error.
         assert_eq!(phi(102_334_155), 165_580_140);
+        let isqrt = |a| Op::Isqrt.apply([a, 0, 0]).unwrap();
         assert_eq!([-4, 0, 3, 4, 99, i32::MAX].map(isqrt), [0, 0, 1, 2, 9, 46_340]);
     }
 

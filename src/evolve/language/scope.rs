@@ -7,10 +7,8 @@
 //! positions form a column.
 //!
 //! # Invariants
-//! 1. The names of a scope are distinct and are not words of the formula language.
-//! 2. [`Scope::fill`] equals [`Scope::value`] position by position.
+//! 1. [`Scope::fill`] equals [`Scope::value`] position by position.
 
-use crate::int::Op;
 use std::fmt;
 
 /// A symbol without arguments.
@@ -60,15 +58,6 @@ impl Scope {
     /// Names heaps `a1..an`.
     pub fn heaps(number: usize, parameter: Option<i32>) -> Scope {
         Scope { features: (1..=number).map(|heap| format!("a{heap}")).collect(), parameter }
-    }
-
-    /// Returns whether a text can name a feature.
-    pub fn is_name(text: &str) -> bool {
-        let letters = text.starts_with(|c: char| c.is_ascii_alphabetic());
-        let clean = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && text.len() <= 32;
-        // t0, t1, .. name the definitions of formulas too long to be written out.
-        let defined = text.strip_prefix('t').is_some_and(|rest| rest.parse::<u32>().is_ok());
-        letters && clean && !defined && Op::ALL.iter().all(|op| op.name() != text) && Terminal::fixed(text).is_none()
     }
 
     /// Returns the terminal of that name.
@@ -169,14 +158,6 @@ mod tests {
             let mut out = [0; 2];
             scope.fill(scope.find(name).unwrap(), &features, &mut out);
             assert_eq!(out, [value(name), scope.value(scope.find(name).unwrap(), &[1; 4])]);
-        }
-    }
-
-    #[test]
-    fn words_of_the_language_are_no_names() {
-        assert!(Scope::is_name("a1") && Scope::is_name("left_arm"));
-        for text in ["", "1a", "xor", "sum", "n", "m", "a b", "ä", "t7", &"a".repeat(33)] {
-            assert!(!Scope::is_name(text), "{text}");
         }
     }
 }

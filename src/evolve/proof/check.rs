@@ -14,14 +14,14 @@
 
 use crate::formula::Formula;
 use crate::games::{Game, GameError};
-use crate::graph::{Ordering, POSITIONS_MAX};
+use crate::graph::{Graph, Ordering, POSITIONS_MAX};
 use crate::int::OnFault;
-use crate::law::Law;
+use crate::law::{Case, Law, Settled};
 use crate::probe::{Probes, shrink};
 use crate::prove::{Domain, Proof, Question, WORD_BITS};
 use crate::scope::Scope;
 use crate::score::Target;
-use crate::settle::{Settled, settle};
+use crate::settle::settle;
 use crate::truth::{Counterexample, FoundBy, Truth};
 use trinim_game::Rule;
 
@@ -75,11 +75,10 @@ impl Standing {
 pub struct HeldOut {
     /// Largest heap; `None` if nothing is checked.
     pub heap_max: Option<i32>,
-    /// All orderings first, then the ordering formulas are found in if it is another.
-    truths: Vec<(Ordering, Truth)>,
     law: Option<Law>,
-    /// Points beyond the graphs, for the same orderings.
-    probes: Vec<Probes>,
+    /// The positions of all orderings first, then those of the ordering formulas are found in if it
+    /// is another; with points beyond, if there is a law.
+    truths: Vec<(Ordering, Truth, Option<Probes>)>,
 }
 
 impl HeldOut {
@@ -101,14 +100,14 @@ impl HeldOut {
         let orderings = if ordering == Ordering::All { vec![ordering] } else { vec![Ordering::All, ordering] };
         let larger = |most: i32, positions_max: usize| {
             let larger = game.with_heaps_of(most);
-            let truth = |ordering: &Ordering| {
-                let graph = larger.graph_of_all(rule, *ordering, positions_max)?;
-                Ok((*ordering, Truth::new(graph, target)))
+            let graph = |ordering: &Ordering| larger.graph_of_all(rule, *ordering, positions_max);
+            let graphs = orderings.iter().map(graph).collect::<Result<Vec<_>, GameError>>()?;
+            let truth = |(ordering, graph): (&Ordering, Graph)| {
+                let probes = law.as_ref().map(|law| Probes::new(law, game.heaps.len(), *ordering));
+                (*ordering, Truth::new(graph, target), probes)
             };
-            let truths: Vec<(Ordering, Truth)> = orderings.iter().map(truth).collect::<Result<_, GameError>>()?;
-            let probes =
-                orderings.iter().filter_map(|ordering| Some(Probes::new(law.as_ref()?, game.heaps.len(), *ordering)));
-            Ok(HeldOut { heap_max: Some(most), truths, law: law.clone(), probes: probes.collect() })
+            let truths = orderings.iter().zip(graphs).map(truth).collect();
+            Ok(HeldOut { heap_max: Some(most), law: law.clone(), truths })
         };
         if let Some(most) = heap_max {
             if most < own {
@@ -118,37 +117,42 @@ impl HeldOut {
         }
         for most in [4 * own, 3 * own, 2 * own, own + 2, own + 1] {
             match larger(most.max(own + 1), POSITIONS_QUICK) {
-                Err(GameError::TooLarge { .. }) => {}
+                Err(GameError::TooLarge(..)) => {}
                 settled => return settled,
             }
         }
-        Ok(HeldOut { heap_max: None, truths: Vec::new(), law, probes: Vec::new() })
+        Ok(HeldOut { heap_max: None, law, truths: Vec::new() })
     }
 
     /// Returns the number of positions checked, in the first ordering.
     pub fn positions(&self) -> usize {
-        self.truths.first().map_or(0, |(_, truth)| truth.graph.len())
+        self.truths.first().map_or(0, |(_, truth, _)| truth.graph.len())
     }
 
     /// Returns the number of points beyond these positions that are probed where there is no proof,
     /// in the first ordering, and the theorem that tells the truth there.
     pub fn probed(&self) -> Option<(usize, &'static str)> {
-        Some((self.probes.first()?.len(), self.law.as_ref()?.name()))
+        let (.., probes) = self.truths.first()?;
+        Some((probes.as_ref()?.points(), self.law.as_ref()?.name()))
     }
 
     /// Checks a formula.
     pub fn standing(&self, formula: &Formula, on_fault: OnFault) -> Standing {
         let mut refuted = Standing::Unchecked;
-        for (index, (ordering, truth)) in self.truths.iter().enumerate() {
-            match truth.counterexample(formula, on_fault) {
-                // The last one is in the ordering the formula was found in, and is the most
-                // telling.
-                Some(counterexample) => refuted = Standing::Refuted(counterexample),
-                None => match self.settle(formula, truth, *ordering, self.probes.get(index), on_fault) {
-                    Standing::Refuted(counterexample) => refuted = Standing::Refuted(counterexample),
-                    standing => return standing,
-                },
+        for (ordering, truth, probes) in &self.truths {
+            let standing = match (truth.counterexample(formula, on_fault), &self.law) {
+                (Some(counterexample), _) => Standing::Refuted(counterexample),
+                (None, None) => Standing::Checked(*ordering, "no theorem covers this game".to_owned()),
+                (None, Some(law)) => {
+                    let (scope, ordering) = (&truth.graph.scope, *ordering);
+                    beyond(&Case { law, formula, scope, ordering, on_fault }, probes.as_ref())
+                }
+            };
+            if standing.is_strategy() {
+                return standing;
             }
+            // The last one is in the ordering the formula was found in, and is the most telling.
+            refuted = standing;
         }
         refuted
     }
@@ -156,49 +160,39 @@ impl HeldOut {
     /// Decides whether the formula is right for all heaps, as words and as integers, in the
     /// ordering of its standing; `None` for games other than Nim and Moore's Nim.
     pub fn theorems(&self, formula: &Formula, standing: &Standing) -> Option<Theorems> {
-        let (last, truth) = self.truths.last()?;
+        let (last, truth, _) = self.truths.last()?;
         let ordering = standing.ordering().unwrap_or(*last);
         Theorems::decide(formula, &truth.graph.scope, self.law.as_ref()?, ordering)
     }
+}
 
-    /// Decides about a formula that is right on every position checked: by a proof, or by probing
-    /// points beyond.
-    fn settle(
-        &self,
-        formula: &Formula,
-        truth: &Truth,
-        ordering: Ordering,
-        probes: Option<&Probes>,
-        on_fault: OnFault,
-    ) -> Standing {
-        let Some(law) = &self.law else {
-            return Standing::Checked(ordering, "no theorem covers this game".to_owned());
-        };
-        let scope = &truth.graph.scope;
-        let refuted = |heaps: Vec<i32>, found_by: FoundBy| {
-            let expected = law.expected(&heaps);
-            Standing::Refuted(Counterexample::new(formula, scope, &heaps, on_fault, expected, found_by))
-        };
-        let smaller = |heaps| refuted(shrink(law, formula, scope, ordering, on_fault, heaps), FoundBy::Proof);
-        let reason = match law {
-            Law::Bits(theorem) => {
-                let domain = Domain::Words(WORD_BITS);
-                match (Question { formula, scope, theorem: *theorem, ordering, domain }.prove()) {
-                    Proof::Proved => return Standing::Proved(ordering),
-                    Proof::Refuted(heaps) => return smaller(heaps.into_iter().map(|heap| heap as i32).collect()),
-                    Proof::Open(reason) => reason,
-                }
+/// Decides about a formula that is right on every position checked: by a proof, or by probing
+/// points beyond.
+fn beyond(case: &Case<'_>, probes: Option<&Probes>) -> Standing {
+    let Case { law, formula, scope, ordering, on_fault } = *case;
+    let refuted = |heaps: Vec<i32>, found_by: FoundBy| {
+        let expected = law.expected(&heaps);
+        Standing::Refuted(Counterexample::new(formula, scope, &heaps, on_fault, expected, found_by))
+    };
+    let smaller = |heaps| refuted(shrink(case, heaps), FoundBy::Proof);
+    let reason = match law {
+        Law::Bits(theorem) => {
+            let domain = Domain::Words(WORD_BITS);
+            match (Question { formula, scope, theorem: *theorem, ordering, domain }.prove()) {
+                Proof::Proved => return Standing::Proved(ordering),
+                Proof::Refuted(heaps) => return smaller(heaps.into_iter().map(|heap| heap as i32).collect()),
+                Proof::Open(reason) => reason,
             }
-            law => match settle(law, formula, scope, ordering, on_fault) {
-                Settled::Right(theorem) => return Standing::Theorem(ordering, theorem),
-                Settled::Wrong(heaps) => return smaller(heaps),
-                Settled::Open(reason) => reason,
-            },
-        };
-        match probes.and_then(|probes| probes.wrong(formula, scope, on_fault)) {
-            Some(heaps) => refuted(heaps, FoundBy::Probe),
-            None => Standing::Checked(ordering, reason),
         }
+        _ => match settle(case) {
+            Settled::Right(theorem) => return Standing::Theorem(ordering, theorem),
+            Settled::Wrong(heaps) => return smaller(heaps),
+            Settled::Open(reason) => reason,
+        },
+    };
+    match probes.and_then(|probes| probes.wrong(case)) {
+        Some(heaps) => refuted(heaps, FoundBy::Probe),
+        None => Standing::Checked(ordering, reason),
     }
 }
 
@@ -224,10 +218,5 @@ impl Theorems {
         let Law::Bits(theorem) = *law else { return None };
         let prove = |domain| Question { formula, scope, theorem, ordering, domain }.prove();
         Some(Theorems { ordering, words: prove(Domain::Words(WORD_BITS)), integers: prove(Domain::Integers) })
-    }
-
-    /// Returns both with the integers they are about, in words.
-    pub fn in_words(&self) -> [(&'static str, &Proof); 2] {
-        [("32-bit words that wrap, heaps below 2^31", &self.words), ("integers of any size", &self.integers)]
     }
 }

@@ -9,10 +9,13 @@
 //! A theorem judges a formula where no graph of positions can be built: see [`crate::probe`] and
 //! [`crate::settle`].
 
+use crate::formula::Formula;
 use crate::games::{Game, Moves};
-use crate::int::golden;
+use crate::graph::Ordering;
+use crate::int::{OnFault, golden};
 use crate::period::Period;
 use crate::prove::{Theorem, is_loss};
+use crate::scope::Scope;
 use crate::score::Target;
 use crate::truth::Expected;
 use trinim_game::{Rule, Value};
@@ -79,6 +82,40 @@ impl Law {
     }
 }
 
+/// A formula, and the law that it is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The truth.
+    pub law: &'a Law,
+    /// The formula.
+    pub formula: &'a Formula,
+    /// Its heaps.
+    pub scope: &'a Scope,
+    /// The heaps that count.
+    pub ordering: Ordering,
+    /// The value of a quotient without one.
+    pub on_fault: OnFault,
+}
+
+impl Case<'_> {
+    /// Returns whether the formula has no value for these heaps, or not the right one.
+    pub fn is_wrong(&self, heaps: &[i32]) -> bool {
+        let value = self.formula.value(self.scope, heaps, self.on_fault);
+        !value.is_ok_and(|value| self.law.expected(heaps).accepts(value))
+    }
+}
+
+/// The outcome of an attempted proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
+    Right(String),
+    /// The formula is wrong for these heaps.
+    Wrong(Vec<i32>),
+    /// The question is undecided, for this reason.
+    Open(String),
+}
+
 /// Returns whether the player to move loses Wythoff's game with heaps `short` and `long`.
 fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
     match (rule, short, long) {
@@ -92,7 +129,7 @@ fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
 impl Law {
     /// What tests of probes and of proofs begin with: a law by the text of its game, and a formula
     /// over its heaps.
-    pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, crate::scope::Scope, crate::formula::Formula) {
+    pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {
         let game = Game::parse(game).unwrap();
         let formula = crate::parse::parse(&game.scope(), formula).unwrap();
         (Law::of(&game, rule, Target::Rules).unwrap(), game.scope(), formula)

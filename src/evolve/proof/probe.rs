@@ -16,8 +16,8 @@
 
 use crate::formula::{Formula, Term};
 use crate::graph::{Ordering, size};
-use crate::int::{OnFault, golden};
-use crate::law::Law;
+use crate::int::golden;
+use crate::law::{Case, Law};
 use crate::prove::Theorem;
 use crate::scope::{Scope, Terminal};
 use crate::truth::{Expected, first_wrong};
@@ -25,75 +25,56 @@ use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
 pub const HEAP_MAX: i32 = i32::MAX;
-/// Seed of the points that are drawn.
 const SEED: u64 = 20_260;
 /// P-positions that are drawn, each with its neighbours.
 const DRAWN: usize = 3_000;
 /// Limit on the pairs of heaps of each two places.
 const PAIRS_MAX: usize = 40_000;
 
-/// Points for a game in one ordering of the heaps.
+/// Points for a game in one ordering of the heaps, as columns, with the truth of each.
 pub struct Probes {
-    law: Law,
-    ordering: Ordering,
-    points: Points,
-}
-
-/// Points as columns, with the truth of each.
-struct Points {
     heaps: Vec<Vec<i32>>,
     expected: Vec<Expected>,
-}
-
-impl Points {
-    fn new(mut points: Vec<Vec<i32>>, law: &Law, width: usize, ordering: Ordering) -> Points {
-        points.iter_mut().for_each(|heaps| ordering.arrange(heaps));
-        points.sort_by(|one, other| size(one).cmp(&size(other)));
-        points.dedup();
-        Points {
-            heaps: (0..width).map(|heap| points.iter().map(|point| point[heap]).collect()).collect(),
-            expected: points.iter().map(|point| law.expected(point)).collect(),
-        }
-    }
-
-    fn wrong(&self, formula: &Formula, scope: &Scope, on_fault: OnFault) -> Option<Vec<i32>> {
-        let right = |index: usize, value| self.expected[index].accepts(value);
-        let first = first_wrong(formula, scope, &self.heaps, on_fault, right)?;
-        Some(self.heaps.iter().map(|column| column[first]).collect())
-    }
 }
 
 impl Probes {
     /// Collects the points for positions of `width` heaps.
     pub fn new(law: &Law, width: usize, ordering: Ordering) -> Probes {
-        let points = Points::new(points(law, width, &values()), law, width, ordering);
-        Probes { law: law.clone(), ordering, points }
+        Probes::of(&values(), law, width, ordering)
+    }
+
+    fn of(values: &[i32], law: &Law, width: usize, ordering: Ordering) -> Probes {
+        let mut points = points(law, width, values);
+        points.iter_mut().for_each(|heaps| ordering.arrange(heaps));
+        points.sort_by(|one, other| size(one).cmp(&size(other)));
+        points.dedup();
+        Probes {
+            heaps: (0..width).map(|heap| points.iter().map(|point| point[heap]).collect()).collect(),
+            expected: points.iter().map(|point| law.expected(point)).collect(),
+        }
     }
 
     /// Returns the number of points.
-    pub fn len(&self) -> usize {
-        self.points.expected.len()
+    pub fn points(&self) -> usize {
+        self.expected.len()
     }
 
-    /// Returns whether there is no point.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns heaps for which a formula is wrong, made as small as can be, if one of the points
-    /// is.
-    pub fn wrong(&self, formula: &Formula, scope: &Scope, on_fault: OnFault) -> Option<Vec<i32>> {
+    /// Returns heaps for which a formula is wrong, made as small as can be, if one of the points is
+    /// or one near a constant of the formula.
+    pub fn wrong(&self, case: &Case<'_>) -> Option<Vec<i32>> {
         let own = || {
-            let values = constants(formula, scope);
+            let values = constants(case.formula, case.scope);
             if values.is_empty() {
                 return None;
             }
-            let width = scope.features.len();
-            let points = points(&self.law, width, &values);
-            Points::new(points, &self.law, width, self.ordering).wrong(formula, scope, on_fault)
+            Probes::of(&values, case.law, case.scope.features.len(), case.ordering).first(case)
         };
-        let found = self.points.wrong(formula, scope, on_fault).or_else(own)?;
-        Some(shrink(&self.law, formula, scope, self.ordering, on_fault, found))
+        Some(shrink(case, self.first(case).or_else(own)?))
+    }
+
+    fn first(&self, case: &Case<'_>) -> Option<Vec<i32>> {
+        let first = first_wrong(case.formula, case.scope, &self.heaps, case.on_fault, &self.expected)?;
+        Some(self.heaps.iter().map(|column| column[first]).collect())
     }
 }
 
@@ -267,25 +248,14 @@ fn complete(law: &Law, heaps: &mut [i32], random: &mut Random) -> bool {
 }
 
 /// Returns smaller heaps for which the formula is wrong as well, until no step finds any.
-pub fn shrink(
-    law: &Law,
-    formula: &Formula,
-    scope: &Scope,
-    ordering: Ordering,
-    on_fault: OnFault,
-    mut heaps: Vec<i32>,
-) -> Vec<i32> {
-    let is_wrong = |heaps: &[i32]| {
-        let value = formula.value(scope, heaps, on_fault);
-        !value.is_ok_and(|value| law.expected(heaps).accepts(value))
-    };
+pub fn shrink(case: &Case<'_>, mut heaps: Vec<i32>) -> Vec<i32> {
     while let Some(smaller) = steps(&heaps)
         .into_iter()
         .map(|mut step| {
-            ordering.arrange(&mut step);
+            case.ordering.arrange(&mut step);
             step
         })
-        .filter(|step| size(step) < size(&heaps) && is_wrong(step))
+        .filter(|step| size(step) < size(&heaps) && case.is_wrong(step))
         .min_by(|one, other| size(one).cmp(&size(other)))
     {
         heaps = smaller;
@@ -335,14 +305,15 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::int::OnFault;
     use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {
         let (law, scope, formula) = Law::case(game, rule, text);
         let width = scope.features.len();
-        let probes = Probes::new(&law, width, ordering);
-        let found = probes.wrong(&formula, &scope, OnFault::Stop);
-        assert_eq!(found, Probes::new(&law, width, ordering).wrong(&formula, &scope, OnFault::Stop), "{text}");
+        let case = Case { law: &law, formula: &formula, scope: &scope, ordering, on_fault: OnFault::Stop };
+        let found = Probes::new(&law, width, ordering).wrong(&case);
+        assert_eq!(found, Probes::new(&law, width, ordering).wrong(&case), "{text}");
         found
     }
 

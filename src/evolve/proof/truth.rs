@@ -62,15 +62,11 @@ pub enum FoundBy {
     Proof,
 }
 
-/// A graph with its true outcomes.
+/// A graph with the truth about each position.
 pub struct Truth {
     /// The graph.
     pub graph: Graph,
-    /// The true outcomes.
-    pub outcomes: Vec<Value>,
-    /// The true Grundy values, for [`Target::Grundy`].
-    pub grundy: Vec<i32>,
-    target: Target,
+    expected: Vec<Expected>,
 }
 
 /// A position where a formula is wrong.
@@ -121,40 +117,35 @@ impl Counterexample {
 impl Truth {
     /// Solves a graph.
     pub fn new(graph: Graph, target: Target) -> Truth {
-        let grundy = if target == Target::Grundy { graph.grundy() } else { Vec::new() };
-        Truth { outcomes: graph.outcomes(), grundy, graph, target }
+        let expected = match target {
+            Target::Grundy => graph.grundy().into_iter().map(Expected::Grundy).collect(),
+            Target::Rules | Target::Labels => graph.outcomes().iter().copied().map(Expected::Outcome).collect(),
+        };
+        Truth { graph, expected }
     }
 
     /// Returns the smallest position where a formula is wrong.
     pub fn counterexample(&self, formula: &Formula, on_fault: OnFault) -> Option<Counterexample> {
         let graph = &self.graph;
-        let right = |index: usize, value| self.expected(index).accepts(value);
-        let first = first_wrong(formula, &graph.scope, graph.features(), on_fault, right)?;
-        let index = self.smallest(formula, first, on_fault);
-        let expected = self.expected(index as usize);
+        let first = first_wrong(formula, &graph.scope, graph.features(), on_fault, &self.expected)?;
+        let index = self.smallest(formula, first as u32, on_fault);
+        let expected = self.expected[index as usize];
         let found =
             Counterexample::new(formula, &graph.scope, &graph.position(index), on_fault, expected, FoundBy::Check);
-        let winning = graph.options(index).iter().find(|option| self.outcomes[**option as usize].is_loss());
+        let is_lost = |option: &&u32| self.expected[**option as usize] == Expected::Outcome(Value::Loss);
+        let winning = graph.options(index).iter().find(is_lost);
         let because = winning.filter(|_| expected == Expected::Outcome(Value::Win)).map(|option| graph.label(*option));
         Some(Counterexample { because, ..found })
     }
 
-    fn expected(&self, index: usize) -> Expected {
-        match self.target {
-            Target::Grundy => Expected::Grundy(self.grundy[index]),
-            _ => Expected::Outcome(self.outcomes[index]),
-        }
-    }
-
     /// Returns the wrong position that comes first among those with the sum of `first`.
-    fn smallest(&self, formula: &Formula, first: usize, on_fault: OnFault) -> u32 {
+    fn smallest(&self, formula: &Formula, first: u32, on_fault: OnFault) -> u32 {
         let graph = &self.graph;
         let sum = |index: u32| graph.position(index).iter().map(|feature| i64::from(*feature)).sum::<i64>();
-        let first = first as u32;
         let alike = (first..graph.len() as u32).take_while(|index| sum(*index) == sum(first));
         let wrong = alike.filter(|index| {
             let value = formula.value(&graph.scope, &graph.position(*index), on_fault);
-            !value.is_ok_and(|value| self.expected(*index as usize).accepts(value))
+            !value.is_ok_and(|value| self.expected[*index as usize].accepts(value))
         });
         wrong.min_by_key(|index| graph.position(*index)).unwrap_or(first)
     }
@@ -167,13 +158,13 @@ pub(crate) fn first_wrong(
     scope: &Scope,
     features: &[Vec<i32>],
     on_fault: OnFault,
-    is_right: impl Fn(usize, i32) -> bool,
+    expected: &[Expected],
 ) -> Option<usize> {
     let (column, fault) = match formula.column(scope, features, on_fault) {
         Ok(column) => (column, None),
         // No position before the first fault has a fault, so its replacement does not matter there.
         Err(fault) => (formula.column(scope, features, OnFault::Zero).unwrap_or_default(), Some(fault)),
     };
-    let wrong = (0..fault.unwrap_or(column.len())).find(|index| !is_right(*index, column[*index]));
+    let wrong = (0..fault.unwrap_or(column.len())).find(|index| !expected[*index].accepts(column[*index]));
     wrong.or(fault)
 }

@@ -137,7 +137,6 @@ impl<'a> Variation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Symbol;
     use crate::int::Op;
     use crate::scope::Terminal;
     use proptest::prelude::*;
@@ -151,9 +150,7 @@ mod tests {
     fn is_well_formed(alphabet: &Alphabet, genes: &[Gene]) -> bool {
         let known = |gene: &Gene| usize::from(gene.symbol) < alphabet.terminals.len() + alphabet.functions.len();
         let below = |(place, gene): (usize, &Gene)| gene.args.iter().all(|arg| usize::from(*arg) < place.max(1));
-        matches!(alphabet.symbol(genes[0].symbol), Symbol::Terminal(_))
-            && genes.iter().all(known)
-            && genes.iter().enumerate().all(below)
+        alphabet.function(&genes[0]).is_none() && genes.iter().all(known) && genes.iter().enumerate().all(below)
     }
 
     proptest! {

@@ -17,7 +17,7 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use crate::alphabet::{Alphabet, GENES_MAX, Gene, Symbol};
+use crate::alphabet::{Alphabet, GENES_MAX, Gene};
 use crate::chance::Chance;
 use crate::chromosome::{Variation, any_terminal};
 use crate::formula::Formula;
@@ -26,19 +26,16 @@ use crate::int::{OnFault, Op};
 use crate::score::Judge;
 use crate::settings::{Replacement, Representative, Settings, SettingsError, Zero};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trinim_game::Value;
 
 /// Fitness of a formula that has no value at some position.
 pub const WORST: u32 = u32::MAX;
 /// Limit on the columns of a run, in bytes.
 pub const COLUMN_BYTES_MAX: usize = 512 << 20;
 
-/// A search for formulas: the positions, the truth and the alphabet.
+/// A search for formulas: the positions and the alphabet.
 pub struct Problem {
     /// The positions formulas are judged by.
     pub graph: Graph,
-    /// The true outcomes.
-    pub labels: Vec<Value>,
     /// Terminals and functions.
     pub alphabet: Alphabet,
     terminals: Vec<i32>,
@@ -52,43 +49,33 @@ pub enum ProblemError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The columns take too much memory.
-    #[error("{genes} genes on {positions} positions take more than {} MiB: expected fewer", COLUMN_BYTES_MAX >> 20)]
-    Columns {
-        /// The genes.
-        genes: usize,
-        /// The positions.
-        positions: usize,
-    },
+    #[error("{0} genes on {1} positions take more than {max} MiB: expected fewer", max = COLUMN_BYTES_MAX >> 20)]
+    Columns(usize, usize),
     /// The alphabet has no terminal.
     #[error("no terminals: expected at least one")]
     NoTerminals,
 }
 
 impl Problem {
-    /// Sets up the search for formulas over `alphabet` for `graph` with the true outcomes `labels`.
+    /// Sets up the search for formulas over `alphabet` for `graph`.
     ///
     /// # Errors
     /// [`ProblemError`] if a setting is out of range, the columns exceed [`COLUMN_BYTES_MAX`] or
     /// the alphabet has no terminal.
-    pub fn new(
-        graph: Graph,
-        labels: Vec<Value>,
-        alphabet: Alphabet,
-        settings: &Settings,
-    ) -> Result<Problem, ProblemError> {
+    pub fn new(graph: Graph, alphabet: Alphabet, settings: &Settings) -> Result<Problem, ProblemError> {
         settings.check()?;
         let (genes, positions) = (settings.genes, graph.len());
         if alphabet.terminals.is_empty() {
             return Err(ProblemError::NoTerminals);
         }
         if (genes + alphabet.terminals.len()) * positions > COLUMN_BYTES_MAX / size_of::<i32>() {
-            return Err(ProblemError::Columns { genes, positions });
+            return Err(ProblemError::Columns(genes, positions));
         }
         let mut terminals = vec![0; alphabet.terminals.len() * positions];
         for (column, terminal) in terminals.chunks_exact_mut(positions).zip(&alphabet.terminals) {
             graph.scope.fill(*terminal, graph.features(), column);
         }
-        Ok(Problem { graph, labels, alphabet, terminals })
+        Ok(Problem { graph, alphabet, terminals })
     }
 }
 
@@ -130,7 +117,6 @@ struct Member {
     totals: Vec<u32>,
 }
 
-/// Judges chromosomes.
 struct Evaluation<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
@@ -151,7 +137,7 @@ struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings) -> Evaluation<'a> {
-        let mut judge = Judge::new(&problem.graph, &problem.labels, settings.target, settings.count);
+        let mut judge = Judge::new(&problem.graph, settings.target, settings.count);
         let positions = problem.graph.len();
         let terminal_totals = problem.terminals.chunks_exact(positions).map(|column| judge.total(column)).collect();
         let mut columns = problem.terminals.clone();
@@ -229,9 +215,9 @@ impl<'a> Evaluation<'a> {
             if !self.needed[place] {
                 continue;
             }
-            self.slots[place] = match self.problem.alphabet.symbol(gene.symbol) {
-                Symbol::Terminal(terminal) => Some(terminal),
-                Symbol::Function(op) => match self.apply(op, place, gene) {
+            self.slots[place] = match self.problem.alphabet.function(gene) {
+                None => Some(usize::from(gene.symbol)),
+                Some(op) => match self.apply(op, place, gene) {
                     None if self.settings.zero == Zero::Terminal => {
                         gene.symbol = any_terminal(&self.problem.alphabet, chance);
                         Some(usize::from(gene.symbol))

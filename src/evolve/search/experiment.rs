@@ -63,53 +63,31 @@ pub struct Experiment {
     pub genes: usize,
 }
 
-const fn points(first: u32, successes: [u64; 10]) -> [Point; 10] {
+const fn experiment(number: u32, axis: Axis, generations: u32, first: u32, successes: [u64; 10]) -> Experiment {
     let mut points = [Point { value: 0, paper: 0 }; 10];
     let mut index = 0;
     while index < 10 {
         points[index] = Point { value: first * (index as u32 + 1), paper: successes[index] };
         index += 1;
     }
-    points
+    Experiment { number, axis, points, population: 100, generations, genes: 15 }
 }
 
 /// The three experiments.
 pub const EXPERIMENTS: [Experiment; 3] = [
-    Experiment {
-        number: 1,
-        axis: Axis::Population,
-        points: points(20, [6, 10, 9, 14, 25, 23, 37, 28, 31, 37]),
-        population: 100,
-        generations: 100,
-        genes: 15,
-    },
-    Experiment {
-        number: 2,
-        axis: Axis::Generations,
-        // The figure shows 8 at 20 generations; the text says 9.
-        points: points(20, [8, 21, 26, 32, 41, 37, 34, 35, 41, 37]),
-        population: 100,
-        generations: 100,
-        genes: 15,
-    },
-    Experiment {
-        number: 3,
-        axis: Axis::Genes,
-        points: points(5, [0, 16, 21, 22, 19, 22, 25, 22, 25, 20]),
-        population: 100,
-        generations: 50,
-        genes: 15,
-    },
+    experiment(1, Axis::Population, 100, 20, [6, 10, 9, 14, 25, 23, 37, 28, 31, 37]),
+    // The figure shows 8 at 20 generations; the text says 9.
+    experiment(2, Axis::Generations, 100, 20, [8, 21, 26, 32, 41, 37, 34, 35, 41, 37]),
+    experiment(3, Axis::Genes, 50, 5, [0, 16, 21, 22, 19, 22, 25, 22, 25, 20]),
 ];
 
 impl Experiment {
     /// Returns the settings of a point, based on those of a preset; `generations` replaces the
     /// paper's number unless generations vary.
     pub fn settings(&self, preset: &Settings, value: u32, generations: Option<u32>) -> Settings {
-        let mut settings = preset.clone();
-        settings.population = self.population;
-        settings.generations = generations.unwrap_or(self.generations);
-        settings.genes = self.genes;
+        let Experiment { population, genes, .. } = *self;
+        let generations = generations.unwrap_or(self.generations);
+        let mut settings = Settings { population, generations, genes, ..preset.clone() };
         match self.axis {
             Axis::Population => settings.population = value as usize,
             Axis::Generations => settings.generations = value,

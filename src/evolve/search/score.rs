@@ -113,21 +113,13 @@ impl Violations {
     }
 }
 
-/// Returns what is wrong with one position, by the definition, and how often it counts. `labels`
-/// are the true outcomes, for [`Target::Labels`] and [`Count::Wrong`].
-pub fn broken(
-    graph: &Graph,
-    labels: &[Value],
-    target: Target,
-    count: Count,
-    column: &[i32],
-    index: u32,
-) -> Option<(Breach, u64)> {
+/// Returns what is wrong with one position, by the definition, and how often it counts.
+pub fn broken(graph: &Graph, target: Target, count: Count, column: &[i32], index: u32) -> Option<(Breach, u64)> {
     let is_loss = |index: u32| column[index as usize] == 0;
     let options = graph.options(index);
     match target {
         _ if compares(target, count) => {
-            (is_loss(index) != labels[index as usize].is_loss()).then_some((Breach::Label, 1))
+            (is_loss(index) != graph.outcomes()[index as usize].is_loss()).then_some((Breach::Label, 1))
         }
         Target::Grundy => {
             let values = options.iter().map(|option| column[*option as usize]);
@@ -157,7 +149,7 @@ fn compares(target: Target, count: Count) -> bool {
 }
 
 /// Explains in words what is wrong with a position.
-pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, breach: Breach) -> String {
+pub fn explain(graph: &Graph, column: &[i32], index: u32, breach: Breach) -> String {
     let value = column[index as usize];
     match breach {
         Breach::LossToLoss => "P, but some move leads to a P-position".to_owned(),
@@ -165,7 +157,7 @@ pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, brea
         Breach::End => "the wrong value where no move is left".to_owned(),
         Breach::Label => {
             let said = Value::from_loss(value == 0).outcome();
-            format!("{said} by the formula, {} in truth", labels[index as usize].outcome())
+            format!("{said} by the formula, {} in truth", graph.outcomes()[index as usize].outcome())
         }
         Breach::Mex => {
             let values = graph.options(index).iter().map(|option| column[*option as usize]);
@@ -187,20 +179,20 @@ pub struct Wrong {
 }
 
 /// Lists all positions that break a rule, smallest first.
-pub fn wrong(graph: &Graph, labels: &[Value], target: Target, count: Count, column: &[i32]) -> Vec<Wrong> {
+pub fn wrong(graph: &Graph, target: Target, count: Count, column: &[i32]) -> Vec<Wrong> {
     let here = |index: u32| {
-        let (breach, _) = broken(graph, labels, target, count, column, index)?;
-        let broken = explain(graph, labels, column, index, breach);
+        let (breach, _) = broken(graph, target, count, column, index)?;
+        let broken = explain(graph, column, index, breach);
         Some(Wrong { position: graph.label(index), rule: breach.name(), broken })
     };
     (0..graph.len() as u32).filter_map(here).collect()
 }
 
 /// Counts the violations of all positions, by the definition. Slow.
-pub fn violations(graph: &Graph, labels: &[Value], target: Target, count: Count, column: &[i32]) -> Violations {
+pub fn violations(graph: &Graph, target: Target, count: Count, column: &[i32]) -> Violations {
     let mut violations = Violations::default();
     for index in 0..graph.len() as u32 {
-        if let Some((breach, times)) = broken(graph, labels, target, count, column, index) {
+        if let Some((breach, times)) = broken(graph, target, count, column, index) {
             violations.add(breach, times);
         }
     }
@@ -210,7 +202,6 @@ pub fn violations(graph: &Graph, labels: &[Value], target: Target, count: Count,
 /// A fast counter of violations for many formulas in turn.
 pub struct Judge<'a> {
     graph: &'a Graph,
-    labels: &'a [Value],
     target: Target,
     count: Count,
     losing_options: Vec<u32>,
@@ -221,11 +212,10 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Prepares for one graph; `labels` are its true outcomes.
-    pub fn new(graph: &'a Graph, labels: &'a [Value], target: Target, count: Count) -> Judge<'a> {
+    /// Prepares for one graph.
+    pub fn new(graph: &'a Graph, target: Target, count: Count) -> Judge<'a> {
         Judge {
             graph,
-            labels,
             target,
             count,
             losing_options: vec![0; graph.len()],
@@ -239,7 +229,8 @@ impl<'a> Judge<'a> {
     pub fn total(&mut self, column: &[i32]) -> u32 {
         match self.target {
             _ if compares(self.target, self.count) => {
-                let wrong = column.iter().zip(self.labels).filter(|(value, label)| (**value == 0) != label.is_loss());
+                let both = column.iter().zip(self.graph.outcomes());
+                let wrong = both.filter(|(value, outcome)| (**value == 0) != outcome.is_loss());
                 wrong.count() as u32
             }
             Target::Rules | Target::Labels => self.by_rules(column),

@@ -239,9 +239,10 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] for the first one out of range.
     pub fn check(&self) -> Result<(), SettingsError> {
-        let range = |name, what, value: f64, least: f64, most: f64| {
+        let range = |name: &str, what, value: f64, least: f64, most: f64| {
             let is_right = (least..=most).contains(&value) && (what == ANY || value.fract() == 0.0);
-            if is_right { Ok(()) } else { Err(SettingsError { name, value, what, least, most }) }
+            let expected = || SettingsError(format!("{name} {value}: expected {what} from {least} to {most}"));
+            is_right.then_some(()).ok_or_else(expected)
         };
         range("population", WHOLE, self.population as f64, 2.0, POPULATION_MAX as f64)?;
         range("generations", WHOLE, self.generations.into(), 1.0, GENERATIONS_MAX.into())?;
@@ -258,18 +259,7 @@ impl Settings {
     }
 }
 
-/// A number out of range.
+/// A number out of range: which setting, its value, and what was expected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{name} {value}: expected {what} from {least} to {most}")]
-pub struct SettingsError {
-    /// Name of the setting.
-    pub name: &'static str,
-    /// Its value.
-    pub value: f64,
-    /// The kind of number expected.
-    pub what: &'static str,
-    /// The smallest accepted value.
-    pub least: f64,
-    /// The largest accepted value.
-    pub most: f64,
-}
+#[error("{0}")]
+pub struct SettingsError(String);

@@ -8,7 +8,6 @@
 
 use crate::graph::Graph;
 use crate::score::{Breach, Count, Target, Violations, broken};
-use trinim_game::Value;
 
 /// Limit on the branches of a tree that is built.
 pub const BRANCHES_MAX: usize = 5_000;
@@ -35,9 +34,8 @@ pub struct Tree {
     pub branches: Vec<Branch>,
 }
 
-/// Counts the violations on the tree below the start, for a formula with these values; `labels` are
-/// the true outcomes.
-pub fn tree_violations(graph: &Graph, labels: &[Value], count: Count, column: &[i32]) -> Violations {
+/// Counts the violations on the tree below the start, for a formula with these values.
+pub fn tree_violations(graph: &Graph, count: Count, column: &[i32]) -> Violations {
     let mut ways = vec![0u64; graph.len()];
     ways[graph.start as usize] = 1;
     let mut violations = Violations::default();
@@ -47,7 +45,7 @@ pub fn tree_violations(graph: &Graph, labels: &[Value], count: Count, column: &[
             let way = &mut ways[*option as usize];
             *way = way.saturating_add(here);
         }
-        if let Some((breach, times)) = broken(graph, labels, Target::Rules, count, column, index).filter(|_| here > 0) {
+        if let Some((breach, times)) = broken(graph, Target::Rules, count, column, index).filter(|_| here > 0) {
             violations.add(breach, times.saturating_mul(here));
         }
     }
@@ -74,7 +72,7 @@ impl Tree {
         let mut branches: Vec<Branch> = Vec::new();
         let mut open = vec![(graph.start, None, 0)];
         while let Some((position, parent, depth)) = open.pop() {
-            let breach = broken(graph, &[], Target::Rules, Count::Position, column, position).map(|(breach, _)| breach);
+            let breach = broken(graph, Target::Rules, Count::Position, column, position).map(|(breach, _)| breach);
             let is_loss = column[position as usize] == 0;
             // The last one is popped first.
             open.extend(graph.options(position).iter().map(|option| (*option, Some(branches.len()), depth + 1)));

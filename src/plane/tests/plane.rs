@@ -35,23 +35,15 @@ fn is_right(point: &Point, step: &Move) -> bool {
 
 // Normal play.
 
-/// Claim: the losses of normal play are (⌊nφ⌋, ⌊nφ²⌋). True: heaps up to 400, 154 losses, all
-/// winning moves of every point.
+/// Claims: the losses of normal play are (⌊nφ⌋, ⌊nφ²⌋), and attrition has (0, 1), (2, 2) and those
+/// of normal play from the third on. True: heaps up to 400, all winning moves of every point.
 #[test]
-fn losses_of_normal_play() {
-    let [normal, _] = compare(Setting::PLAIN, 400);
-    assert!(normal.agrees(), "{normal:?}");
-    assert_eq!((normal.losses, normal.situations), (154, 401 * 402 / 2));
+fn losses_of_both_goals() {
+    for found in compare(Setting::PLAIN, 400) {
+        assert!(found.agrees(), "{found:?}");
+        assert_eq!((found.losses, found.situations), (154, 401 * 402 / 2));
+    }
     assert_eq!(loss(153), point(247, 400));
-}
-
-/// Claim: attrition has the losses (0, 1), (2, 2) and those of normal play from the third on. True:
-/// heaps up to 400.
-#[test]
-fn losses_of_attrition() {
-    let [_, attrition] = compare(Setting::PLAIN, 400);
-    assert!(attrition.agrees(), "{attrition:?}");
-    assert_eq!(attrition.losses, 154);
     for (n, expected) in [(0u8, point(0, 1)), (1, point(2, 2)), (2, point(3, 5)), (3, point(4, 7))] {
         assert_eq!(winning::index(Rule::Misere, &expected), Some(n.into()));
     }
@@ -115,22 +107,6 @@ fn the_papers_generator() {
 }
 
 // Precision.
-
-/// Claim (40): the error of x_r is at most ε^(2^r) with ε < 10^-3. True, generously: x_0 is off by
-/// 3.4·10^-5, to the other side than all later ones.
-#[test]
-fn newton_steps_converge() {
-    for steps in 0..8u32 {
-        let Ratio { numerator: p, denominator: q } = Ratio::newton(steps);
-        assert_eq!(sequence::is_below(&p, &q), steps == 0);
-        // |x - φ| ≤ 10^-(3·2^r): φ cut after that many decimals, and one more unit.
-        let unit = UBig::from(10u8).pow(3 << steps);
-        let phi = sequence::a(&unit);
-        let x = p * &unit / q;
-        let apart = if x > phi { x - phi } else { phi - x };
-        assert!(apart <= UBig::ONE, "{steps}");
-    }
-}
 
 /// Claim (theorem 4): k decimals are enough up to 10^k. False from k = 2: with 1.61, ⌊13 · 1.61⌋ =
 /// 20 and a_13 = 21.
@@ -299,6 +275,9 @@ fn v_at_its_edges() {
     let mut random = Random::new(0);
     assert_eq!(paper::choose(&point(0, 0), &mut random), None);
     assert_eq!(paper::choose(&point(1, 2), &mut random), Some(Move::new(Kind::Long, 1u8)));
+    // Example 7.
+    let seventh = paper::choose(&point(2_718_282, 3_141_593), &mut random);
+    assert_eq!(seventh, Some(Move::new(Kind::Both, 2_033_351u32)));
     // m = 1 gives the logarithm of 0 / 3, which means no steps.
     assert_eq!(golden::paper_steps(0), 0);
     assert!(paper::choose(&point(4, 5), &mut random).is_some());
@@ -450,31 +429,6 @@ fn the_first_points() {
         "(0,0)(1,2)(3,5)(4,7)(6,10)(8,13)(9,15)(11,18)(12,20)(14,23)(16,26)(17,28)(19,31)(21,34)(22,36)(24,39)(25,41)\
          (27,44)(29,47)(30,49)(32,52)(33,54)(35,57)(37,60)(38,62)(40,65)"
     );
-}
-
-/// Example 6: 102 is not an a_k, as the smallest k with kφ > 102 is 64 and a_64 = 103; it is b_39.
-#[test]
-fn example_6() {
-    assert_eq!(sequence::place(&102u8.into()), Place::B(39u8.into()));
-    assert_eq!(sequence::a(&64u8.into()), 103u8.into());
-    assert!(sequence::is_below(&102u8.into(), &64u8.into()) && !sequence::is_below(&102u8.into(), &63u8.into()));
-}
-
-/// Example 7: the difference is 423,311; the paper prints 323,311. One Newton step, and both
-/// winning moves.
-#[test]
-fn example_7() {
-    let start = point(2_718_282, 3_141_593);
-    assert_eq!(start.difference(), 423_311u32.into());
-    assert_eq!(golden::paper_steps(6), 1);
-    assert_eq!(Ratio::newton(1).a(&423_311u32.into()), 684_931u32.into());
-    assert_eq!(sequence::a(&423_311u32.into()), 684_931u32.into());
-    assert_eq!(sequence::a(&323_311u32.into()), 523_128u32.into());
-    let moves = winning::moves(Rule::Normal, &start);
-    assert_eq!(moves[0], Move::new(Kind::Both, 2_033_351u32));
-    let reached: Vec<Point> = moves.iter().map(|step| start.after(step).unwrap()).collect();
-    assert_eq!(reached, [point(684_931, 1_108_242), point(1_941_611, 3_141_593)]);
-    assert_eq!(paper::choose(&start, &mut Random::new(0)), Some(moves[0].clone()));
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::output::counted;
+use crate::cli::face::progress;
+use crate::cli::face::watch::Reading;
 use crate::cli::words::choice::choice;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::sync::atomic::{self, AtomicU64};
 use trinim::game::Rule;
-use trinim::game::Value;
 use trinim_evolve::check::HeldOut;
 use trinim_evolve::experiment::PAPER_RUNS;
 use trinim_evolve::formula::Formula;
@@ -18,7 +20,6 @@ use trinim_evolve::parse::parse;
 use trinim_evolve::scope::Scope;
 use trinim_evolve::score::Target;
 
-/// Largest number of runs.
 const RUNS_MAX: u64 = 100_000;
 
 const TARGETS: &[Target] = &[Target::Rules, Target::Labels, Target::Grundy];
@@ -75,15 +76,13 @@ impl EvolveGameArgs {
 }
 
 impl Chosen {
-    /// Returns the positions of the game and their true outcomes.
+    /// Returns the positions of the game.
     ///
     /// # Errors
     /// Returns [`Refused`] beyond the limits.
-    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<(Graph, Vec<Value>)> {
+    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<Graph> {
         let smaller = "use fewer or smaller heaps, or --states canonical";
-        let graph = self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))?;
-        let outcomes = graph.outcomes();
-        Ok((graph, outcomes))
+        self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))
     }
 }
 
@@ -102,12 +101,21 @@ pub fn held_out(chosen: &Chosen, ordering: Ordering, most: Option<i32>) -> anyho
     })
 }
 
-/// Describes the positions that check formulas.
-pub fn held_in_words(held: &HeldOut) -> String {
-    let positions = counted(held.positions() as u64, "position");
-    match held.heap_max {
+/// Describes the positions that check formulas: their number, and the largest heap.
+pub fn held_in_words(heap_max: Option<i32>, positions: usize) -> String {
+    let positions = counted(positions as u64, "position");
+    match heap_max {
         Some(most) => format!("all heaps up to {most}: {positions}, {}", ordering_in_words(Ordering::All)),
         None => "nothing: the next larger heaps have too many positions".to_owned(),
+    }
+}
+
+/// Returns the status of evolution of which `done` of `total` runs are finished.
+pub fn evolving(done: &AtomicU64, total: u64) -> impl Fn(f64) -> Reading + Sync + '_ {
+    move |elapsed| {
+        let done = done.load(atomic::Ordering::Relaxed);
+        let share = done as f64 / total as f64;
+        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
     }
 }
 

@@ -1,6 +1,7 @@
-//! `trinim evolve experiment`: the paper's sweeps repeated, with a test for each point.
+//! `trinim evolve experiment` and `trinim evolve claims`: the paper's sweeps repeated, with a test
+//! for each point, and every claim of the paper, with a verdict.
 
-use super::args::{RunsArgs, refused};
+use super::args::{RunsArgs, evolving, refused};
 use super::settings::{Given, Preset, SettingsArgs};
 use super::sweep::{self, Rates, Sweep};
 use crate::cli::face::exit::Exit;
@@ -11,13 +12,15 @@ use crate::cli::face::schema::sorted;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use crate::cli::words::choice::name;
+use crate::cli::words::claims::report;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use trinim::game::Rule;
+use trinim_evolve::claims::{self, ClaimsError, Effort};
 use trinim_evolve::engine::Problem;
 use trinim_evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
 use trinim_evolve::games::Game;
@@ -35,6 +38,17 @@ Examples:
 
 p is Fisher's exact test, two-sided, of the paper's 50 runs against ours. Among ten points, one p below 0.05 is no \
 surprise. Ctrl-C stops the runs and reports the finished points.";
+
+const CLAIMS_EXAMPLES: &str = "\
+Examples:
+  trinim evolve claims
+  trinim evolve claims --runs 500 --json    repeat the experiments with 500 runs a point
+
+Every rule, table, figure, formula, experiment and number of [Olt21] with the printed value, the computed one and a \
+verdict: agrees, contradicted, misprint (the paper itself shows what was meant), undecided. A success rate is \
+contradicted if Fisher's exact test, two-sided, gives a probability below 0.05 divided by the ten points of its \
+experiment; many runs show smaller differences. The exit code is 1 if a claim is contradicted or misprinted, as some \
+are.";
 
 /// Findings from the repetition of each experiment.
 const REMARKS: [&str; 3] = [
@@ -110,7 +124,7 @@ pub struct Printed<'a> {
     interrupted: bool,
 }
 
-/// Runs the subcommand.
+/// Runs `experiment`.
 pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let experiment = &chosen(&args)?;
     let preset = args.settings.settings(Target::Rules)?;
@@ -126,12 +140,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let done = AtomicU64::new(0);
     let total = args.points.runs * 10 * sweeps.len() as u64;
-    let status = |elapsed: f64| {
-        let done = done.load(Ordering::Relaxed);
-        let share = done as f64 / total as f64;
-        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
-    };
-    let measured = progress::during(&status, &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
+    let measured = progress::during(&evolving(&done, total), &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
         let mut measured = Vec::new();
         for generations in &sweeps {
             let sweep = measure(&args, experiment, &preset, *generations, &signals, &done)?;
@@ -147,14 +156,10 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.csv {
         writeln!(out, "{},generations,paper_rate,successes,runs,rate,low,high,p_fisher", experiment.axis.name())?;
         for sweep in &measured {
-            for row in &sweep.points {
-                let generations = sweep.generations.unwrap_or(row.value);
-                let [low, high] = row.wilson_95;
-                writeln!(
-                    out,
-                    "{},{generations},{},{},{},{:.4},{low:.4},{high:.4},{:.4}",
-                    row.value, row.paper_rate, row.successes, row.runs, row.rate, row.p
-                )?;
+            for Rates { value, paper_rate, successes, runs, rate, wilson_95: [low, high], p, .. } in &sweep.points {
+                let generations = sweep.generations.unwrap_or(*value);
+                write!(out, "{value},{generations},{paper_rate},{successes},{runs},")?;
+                writeln!(out, "{rate:.4},{low:.4},{high:.4},{p:.4}")?;
             }
         }
     } else if args.json.json {
@@ -224,9 +229,8 @@ fn measure(
         let settings = experiment.settings(preset, point.value, generations);
         let game = Game::parse(GAME).map_err(|error| refused(error, help))?;
         let graph = game.graph(Rule::Normal, settings.ordering).map_err(|error| refused(error, help))?;
-        let labels = graph.outcomes();
         let alphabet = args.settings.alphabet(&graph.scope)?;
-        let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
+        let problem = Problem::new(graph, alphabet, &settings).map_err(|error| refused(error, help))?;
         let first = experiment.first_run(index, generations);
         let batch =
             Batch { seed: args.points.seed, runs: first..first + args.points.runs, threads: args.threads.count() };
@@ -236,16 +240,14 @@ fn measure(
             break;
         }
         let successes = results.iter().filter(|run| run.success.is_some()).count() as u64;
-        let (low, high) = wilson(successes, args.points.runs);
-        let (paper_low, paper_high) = wilson(point.paper, PAPER_RUNS);
         points.push(Rates {
             value: point.value,
             paper_rate: point.paper as f64 / PAPER_RUNS as f64,
-            paper_wilson_95: [paper_low, paper_high],
+            paper_wilson_95: wilson(point.paper, PAPER_RUNS).into(),
             successes,
             runs: args.points.runs,
             rate: successes as f64 / args.points.runs as f64,
-            wilson_95: [low, high],
+            wilson_95: wilson(successes, args.points.runs).into(),
             p: fisher((point.paper, PAPER_RUNS), (successes, args.points.runs)),
         });
     }
@@ -257,13 +259,11 @@ fn measure(
 }
 
 fn print(args: &ExperimentArgs, experiment: &Experiment, sweeps: &[Sweep], out: &mut Out) -> anyhow::Result<()> {
+    let (axis, preset) = (experiment.axis.name(), name(&args.settings.preset));
+    let (number, runs) = (experiment.number, args.points.runs);
     writeln!(
         out,
-        "experiment {}: {} varied, {GAME}, preset {}, {} runs a point against the paper's {PAPER_RUNS}",
-        experiment.number,
-        experiment.axis.name(),
-        name(&args.settings.preset),
-        args.points.runs
+        "experiment {number}: {axis} varied, {GAME}, preset {preset}, {runs} runs a point against the paper's {PAPER_RUNS}"
     )?;
     for sweep in sweeps {
         if let Some(generations) = sweep.generations {
@@ -271,26 +271,13 @@ fn print(args: &ExperimentArgs, experiment: &Experiment, sweeps: &[Sweep], out: 
         } else {
             writeln!(out)?;
         }
-        writeln!(
-            out,
-            "{:>11} {:>8} {:>8}  {:>16}  {:>8}",
-            experiment.axis.name(),
-            "paper",
-            "ours",
-            "95 % (Wilson)",
-            "p"
-        )?;
-        for row in &sweep.points {
-            let interval = format!("{:.1} to {:.1} %", row.wilson_95[0] * 100.0, row.wilson_95[1] * 100.0);
-            let p = format!("{:.4}", row.p);
-            let p = if row.p < 0.05 { out.paint.mark(format!("{p:>8}")) } else { format!("{p:>8}") };
-            writeln!(
-                out,
-                "{:>11} {:>6.0} % {:>6.1} %  {interval:>16}  {p}",
-                row.value,
-                row.paper_rate * 100.0,
-                row.rate * 100.0
-            )?;
+        writeln!(out, "{axis:>11} {:>8} {:>8}  {:>16}  {:>8}", "paper", "ours", "95 % (Wilson)", "p")?;
+        for Rates { value, paper_rate, rate, wilson_95, p, .. } in &sweep.points {
+            let [paper, ours, low, high] = [*paper_rate, *rate, wilson_95[0], wilson_95[1]].map(|rate| rate * 100.0);
+            let interval = format!("{low:.1} to {high:.1} %");
+            let text = format!("{p:>8.4}");
+            let text = if *p < 0.05 { out.paint.mark(text) } else { text };
+            writeln!(out, "{value:>11} {paper:>6.0} % {ours:>6.1} %  {interval:>16}  {text}")?;
         }
         if let Some(log_likelihood) = sweep.log_likelihood {
             writeln!(out, "log-likelihood of the paper's points at our rates: {log_likelihood:.1}")?;
@@ -299,4 +286,39 @@ fn print(args: &ExperimentArgs, experiment: &Experiment, sweeps: &[Sweep], out: 
     writeln!(out, "\np: Fisher's exact test, two-sided, of the paper's runs against ours")?;
     writeln!(out, "\n{}", remark(experiment))?;
     Ok(())
+}
+
+/// List every claim of the paper with a verdict; exit code 1 if one does not hold
+#[derive(Args)]
+#[command(after_help = CLAIMS_EXAMPLES)]
+pub struct ClaimsArgs {
+    #[command(flatten)]
+    points: RunsArgs,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// Runs `claims`.
+pub fn claims(args: ClaimsArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let effort = Effort { runs: args.points.runs, seed: args.points.seed, threads: args.threads.count() };
+    let shown = args.progress.on(out)?;
+    let signals = Signals::register()?;
+    let (done, total) = (AtomicU64::new(0), claims::runs(effort));
+    let found =
+        progress::during(&evolving(&done, total), &signals, &shown, |_| claims::all(effort, &signals.stop, &done));
+    match found {
+        Ok(found) => report("trinim.evolve.claims/1", "[Olt21]", &found, args.json.json, out),
+        Err(ClaimsError::Stopped) => {
+            out.remark("stopped by a signal; no claim is judged by a part of the runs");
+            Ok(signals.exit())
+        }
+        Err(error) => Err(refused(error, "use fewer --runs")),
+    }
 }

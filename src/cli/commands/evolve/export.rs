@@ -63,7 +63,7 @@ pub struct Printed {
 /// Runs the subcommand.
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
-    let (graph, _) = chosen.graph(Ordering::Descending)?;
+    let graph = chosen.graph(Ordering::Descending)?;
     let mut formula = args.formula.read(&graph.scope)?;
     if args.simplify {
         formula = simplify(&formula);

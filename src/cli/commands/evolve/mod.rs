@@ -9,7 +9,7 @@
 //! 2. Finding nothing is a result, not a failure.
 
 mod args;
-mod claims;
+mod check;
 pub mod experiment;
 pub mod export;
 mod run;
@@ -17,7 +17,6 @@ pub mod run_report;
 pub mod score;
 mod settings;
 mod sweep;
-mod theorems;
 mod tree;
 pub mod verify;
 
@@ -50,7 +49,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     Experiment(experiment::ExperimentArgs),
     Export(export::ExportArgs),
-    Claims(claims::ClaimsArgs),
+    Claims(experiment::ClaimsArgs),
 }
 
 /// Runs the subcommand.
@@ -61,6 +60,6 @@ pub fn run(args: EvolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Verify(args) => verify::run(args, out),
         Command::Experiment(args) => experiment::run(args, out),
         Command::Export(args) => export::run(args, out),
-        Command::Claims(args) => claims::run(args, out),
+        Command::Claims(args) => experiment::claims(args, out),
     }
 }

@@ -1,8 +1,8 @@
 //! `trinim evolve run`: runs of the engine, whose formulas are checked on more positions than they
 //! were found on.
 
-use super::args::{EvolveGameArgs, held_out, refused, runs};
-use super::run_report::Report;
+use super::args::{EvolveGameArgs, evolving, held_out, refused, runs};
+use super::run_report::Printed;
 use super::settings::SettingsArgs;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
@@ -11,7 +11,7 @@ use crate::cli::face::schema::sorted;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use clap::Args;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use trinim_evolve::engine::Problem;
 use trinim_evolve::runs::{Batch, run_all};
 
@@ -77,10 +77,10 @@ pub fn heap_max(text: &str) -> Result<i32, String> {
 pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let settings = args.settings.settings(chosen.target)?;
-    let (graph, labels) = chosen.graph(settings.ordering)?;
+    let graph = chosen.graph(settings.ordering)?;
     let alphabet = args.settings.alphabet(&graph.scope)?;
     let help = "see trinim evolve run --help";
-    let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
+    let problem = Problem::new(graph, alphabet, &settings).map_err(|error| refused(error, help))?;
     let trained = chosen.game.largest();
     if let Some(most) = args.max.filter(|most| *most <= trained) {
         let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");
@@ -93,23 +93,17 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let batch = Batch { seed: args.seed, runs: 0..args.runs, threads: args.threads.count() };
     let done = AtomicU64::new(0);
-    let status = |elapsed: f64| {
-        let done = done.load(Ordering::Relaxed);
-        let share = done as f64 / args.runs as f64;
-        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {} runs  ETA {left}", args.runs))
-    };
-    let results =
-        progress::during(&status, &signals, &shown, |_| run_all(&problem, &settings, &batch, &signals.stop, &done));
-    let finished = results.iter().filter(|run| run.finished).count() as u64;
-    let interrupted = finished < args.runs;
-    let report = Report::new(&chosen, &problem, &settings, &held, &batch, &results);
+    let results = progress::during(&evolving(&done, args.runs), &signals, &shown, |_| {
+        run_all(&problem, &settings, &batch, &signals.stop, &done)
+    });
+    let printed = Printed::new(&chosen, &problem, args.settings.preset, &settings, &held, &batch, &results);
     if args.json.json {
-        out.json("trinim.evolve.run/1", &sorted(&report.printed(args.settings.preset, interrupted))?)?;
+        out.json("trinim.evolve.run/1", &sorted(&printed)?)?;
     } else {
-        report.print(args.settings.preset, args.chromosomes, out)?;
+        printed.print(args.chromosomes, out)?;
     }
-    if interrupted {
-        out.remark(format_args!("stopped by a signal after {finished} of {} runs", args.runs));
+    if printed.interrupted {
+        out.remark(format_args!("stopped by a signal after {} of {} runs", printed.runs_finished, args.runs));
         return Ok(signals.exit());
     }
     Ok(Exit::Done)

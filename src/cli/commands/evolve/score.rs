@@ -1,8 +1,8 @@
 //! `trinim evolve score`: where a formula breaks the rules, by each way to count.
 
 use super::args::{Chosen, EvolveGameArgs, FormulaArgs, ordering_in_words, refused};
-use super::run_report::{RULES_LEGEND, by_rule};
-use super::theorems::{self, TheoremRow, theorem_rows};
+use super::check::TheoremRow;
+use super::run_report::{RULES_LEGEND, by_rule as in_parentheses, print_wrong};
 use super::tree::tree_picture;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::game::{Outcome, Value};
+use trinim::game::{Outcome, Rule, Value};
 use trinim_evolve::check::Theorems;
 use trinim_evolve::formula::Formula;
 use trinim_evolve::graph::{Graph, Ordering};
@@ -34,8 +34,6 @@ Examples:
 The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
 experiments on the positions, one for all orderings of the heaps.";
 
-/// Largest number of wrong positions to list.
-const LISTED: usize = 20;
 /// Longest formula in the title of a picture, in characters.
 const TITLE_MAX: usize = 80;
 const COUNTS: [Count; 4] = [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong];
@@ -66,13 +64,12 @@ pub struct ScoreArgs {
 struct Scored {
     ordering: Ordering,
     graph: Graph,
-    labels: Vec<Value>,
     column: Vec<i32>,
 }
 
 impl Scored {
     fn new(chosen: &Chosen, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
-        let (graph, labels) = chosen.graph(ordering)?;
+        let graph = chosen.graph(ordering)?;
         let (formula, zero) = (args.read(&graph.scope)?, args.zero);
         let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
             let index = index as u32;
@@ -83,11 +80,21 @@ impl Scored {
             let message = format!("the formula has no value at {}: {reason}", graph.label(index));
             refused(message, "--zero 0, 1 or numerator gives such quotients a value")
         })?;
-        Ok((Scored { ordering, graph, labels, column }, formula))
+        Ok((Scored { ordering, graph, column }, formula))
     }
 
     fn violations(&self, target: Target, count: Count) -> Violations {
-        violations(&self.graph, &self.labels, target, count, &self.column)
+        violations(&self.graph, target, count, &self.column)
+    }
+
+    /// Describes a branch of the tree in one line.
+    fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
+        let Scored { graph, column, .. } = self;
+        let class = Value::from_loss(*is_loss).outcome();
+        let broken = breach.map_or(String::new(), |breach| {
+            format!("  <- {} {}", breach.name(), explain(graph, column, *position, breach))
+        });
+        format!("{} {class}{broken}", graph.label(*position))
     }
 }
 
@@ -125,23 +132,52 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let law = Law::of(&chosen.game, chosen.rule, chosen.target);
     let theorems = law.and_then(|law| Theorems::decide(&formula, &whole.graph.scope, &law, Ordering::All));
-    let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree, theorems };
+    let on_tree = |count| tree_violations(&whole.graph, count, &whole.column);
+    let mut countings = Vec::new();
+    for count in COUNTS {
+        let counted = |on, scored: Option<&Scored>, by_rule: Violations| Counting {
+            on,
+            states: scored.map(|scored| scored.ordering),
+            positions: scored.map(|scored| scored.graph.len()),
+            count,
+            violations: by_rule.total(),
+            by_rule,
+        };
+        countings.extend(has_tree.then(|| counted("tree", None, on_tree(count))));
+        countings.extend(scored.iter().map(|on| counted("positions", Some(on), on.violations(chosen.target, count))));
+    }
+    let Scored { graph, column, .. } = whole;
+    let shown = tree.as_ref().filter(|_| args.tree);
+    let printed = Printed {
+        game: chosen.game.to_string(),
+        rule: chosen.rule,
+        target: chosen.target,
+        formula: formula.text(&graph.scope),
+        tree_positions: has_tree.then(|| tree_size(graph)),
+        tree_violations: has_tree.then(|| on_tree(Count::Position).total()),
+        countings,
+        theorems: theorems.as_ref().map(TheoremRow::both),
+        broken: wrong(graph, chosen.target, Count::Position, column),
+        tree: shown.map(|tree| tree.branches.iter().map(|branch| BranchRow::of(branch, graph)).collect()),
+    };
     if args.json.json {
-        out.json("trinim.evolve.score/1", &sorted(&report.printed(tree.as_ref().filter(|_| args.tree)))?)?;
+        out.json("trinim.evolve.score/1", &sorted(&printed)?)?;
     } else {
-        report.print(tree.as_ref().filter(|_| args.tree), out)?;
+        printed.print(out)?;
+        if let Some(tree) = shown {
+            writeln!(out, "\n{}", tree.text(|branch| whole.line(branch)).trim_end())?;
+        }
     }
     Ok(Exit::Done)
 }
 
 /// What `trinim evolve score` prints.
 #[derive(Serialize, JsonSchema)]
-pub struct Printed<'a> {
+pub struct Printed {
     /// The game, as `--game` takes it.
     game: String,
     /// Whether who makes the last move wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: &'a str,
+    rule: Rule,
     /// What a formula has to tell.
     target: Target,
     /// The formula.
@@ -153,7 +189,7 @@ pub struct Printed<'a> {
     /// Violations in every way to count them.
     countings: Vec<Counting>,
     /// Whether it is right for all heaps; null if no theorem is known for the game.
-    theorems: Option<Vec<TheoremRow<'a>>>,
+    theorems: Option<Vec<TheoremRow>>,
     /// Positions that break a rule.
     broken: Vec<Wrong>,
     /// The game tree, with `--tree`.
@@ -192,123 +228,57 @@ struct BranchRow {
     rule: Option<&'static str>,
 }
 
-struct Report<'a> {
-    chosen: &'a Chosen,
-    scored: &'a [Scored],
-    whole: &'a Scored,
-    formula: &'a Formula,
-    has_tree: bool,
-    theorems: Option<Theorems>,
+impl BranchRow {
+    fn of(Branch { position, parent, is_loss, breach, .. }: &Branch, graph: &Graph) -> BranchRow {
+        BranchRow {
+            position: graph.label(*position),
+            parent: *parent,
+            outcome: Value::from_loss(*is_loss).outcome(),
+            rule: breach.map(Breach::name),
+        }
+    }
 }
 
-impl Report<'_> {
-    /// Describes a branch of the tree in one line.
-    fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
-        let Scored { graph, labels, column, .. } = self.whole;
-        let class = if *is_loss { Outcome::P } else { Outcome::N };
-        let broken = breach.map_or(String::new(), |breach| {
-            format!("  <- {} {}", breach.name(), explain(graph, labels, column, *position, breach))
-        });
-        format!("{} {class}{broken}", graph.label(*position))
-    }
-
-    fn wrong(&self) -> Vec<Wrong> {
-        let Scored { graph, labels, column, .. } = self.whole;
-        wrong(graph, labels, self.chosen.target, Count::Position, column)
-    }
-
-    fn printed<'a>(&'a self, tree: Option<&'a Tree>) -> Printed<'a> {
-        let graph = &self.whole.graph;
-        let on_tree = |count| tree_violations(graph, &self.whole.labels, count, &self.whole.column);
-        let mut countings = Vec::new();
-        for count in COUNTS {
-            let counted = |on, scored: Option<&Scored>, by_rule: Violations| Counting {
-                on,
-                states: scored.map(|scored| scored.ordering),
-                positions: scored.map(|scored| scored.graph.len()),
-                count,
-                violations: by_rule.total(),
-                by_rule,
-            };
-            countings.extend(self.has_tree.then(|| counted("tree", None, on_tree(count))));
-            let scored = self.scored.iter();
-            countings.extend(scored.map(|on| counted("positions", Some(on), on.violations(self.chosen.target, count))));
-        }
-        let branch = |branch: &Branch| BranchRow {
-            position: graph.label(branch.position),
-            parent: branch.parent,
-            outcome: if branch.is_loss { Outcome::P } else { Outcome::N },
-            rule: branch.breach.map(Breach::name),
+impl Printed {
+    fn print(&self, out: &mut Out) -> anyhow::Result<()> {
+        let Printed { game, rule, formula, countings, .. } = self;
+        // The first are those of the tree, or of all orderings.
+        let Some(Counting { positions, violations, by_rule, .. }) = countings.first() else { return Ok(()) };
+        let total = grouped(*violations);
+        let violations = match (self.tree_positions, positions) {
+            (Some(size), _) => {
+                format!("{total} {} on the game tree of {} positions", in_parentheses(by_rule), grouped(size))
+            }
+            (None, positions) => format!("{total} of {} positions", grouped(positions.unwrap_or(0) as u64)),
         };
-        Printed {
-            game: self.chosen.game.to_string(),
-            rule: self.chosen.rule.name(),
-            target: self.chosen.target,
-            formula: self.formula.text(&graph.scope),
-            tree_positions: self.has_tree.then(|| tree_size(graph)),
-            tree_violations: self.has_tree.then(|| on_tree(Count::Position).total()),
-            countings,
-            theorems: self.theorems.as_ref().map(theorems::printed),
-            broken: self.wrong(),
-            tree: tree.map(|tree| tree.branches.iter().map(branch).collect()),
-        }
-    }
-
-    fn print(&self, tree: Option<&Tree>, out: &mut Out) -> anyhow::Result<()> {
-        let graph = &self.whole.graph;
-        let Chosen { game, rule, target, .. } = self.chosen;
-        let mut breaks_rules = false;
-        let mut rows =
-            vec![("formula", self.formula.text(&graph.scope)), ("game", format!("{game}, {rule}, {}", name(target)))];
-        if self.has_tree {
-            let found = tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column);
-            breaks_rules = found.total() > 0;
-            let size = grouped(tree_size(graph));
-            let total = grouped(found.total());
-            rows.push(("violations", format!("{total} {} on the game tree of {size} positions", by_rule(&found))));
-        } else {
-            let found = self.whole.violations(*target, Count::Position);
-            rows.push((
-                "violations",
-                format!("{} of {} positions", grouped(found.total()), grouped(graph.len() as u64)),
-            ));
-        }
-        rows.extend(self.theorems.iter().flat_map(|theorems| theorem_rows(theorems)));
+        let mut rows = vec![
+            ("formula", formula.clone()),
+            ("game", format!("{game}, {rule}, {}", name(&self.target))),
+            ("violations", violations),
+        ];
+        rows.extend(self.theorems.iter().flatten().map(TheoremRow::text));
         out.table(&rows)?;
-        if breaks_rules {
+        if self.tree_violations.is_some_and(|violations| violations > 0) {
             out.paragraph(RULES_LEGEND)?;
         }
-        if self.has_tree {
+        if let Some(size) = self.tree_positions {
             writeln!(
                 out,
                 "\n{:36} {:>9} {:>8} {:>8} {:>8} {:>8}",
                 "counted on", "positions", "node", "edge", "all", "wrong"
             )?;
-            let cells = |of: &dyn Fn(Count) -> Violations| {
-                COUNTS.map(|count| format!("{:>8}", grouped(of(count).total()))).join(" ")
-            };
-            let on_tree = cells(&|count| tree_violations(graph, &self.whole.labels, count, &self.whole.column));
-            writeln!(out, "{:36} {:>9} {on_tree}", "game tree", grouped(tree_size(graph)))?;
-            for on in self.scored {
-                let name = format!("positions, {}", ordering_in_words(on.ordering));
-                let on_positions = cells(&|count| on.violations(*target, count));
-                writeln!(out, "{name:36} {:>9} {on_positions}", grouped(on.graph.len() as u64))?;
+            for Counting { states, positions, .. } in countings.iter().take_while(|one| one.count == Count::Position) {
+                let of = countings.iter().filter(|one| one.states == *states);
+                let cells: Vec<String> = of.map(|one| format!("{:>8}", grouped(one.violations))).collect();
+                let name =
+                    states.map_or("game tree".to_owned(), |states| format!("positions, {}", ordering_in_words(states)));
+                let size = positions.map_or(size, |positions| positions as u64);
+                writeln!(out, "{name:36} {:>9} {}", grouped(size), cells.join(" "))?;
             }
         }
-        let wrong = self.wrong();
-        if !wrong.is_empty() {
+        if !self.broken.is_empty() {
             writeln!(out)?;
         }
-        for Wrong { position, rule, broken } in wrong.iter().take(LISTED) {
-            writeln!(out, "{position} {rule}: {broken}")?;
-        }
-        if wrong.len() > LISTED {
-            writeln!(out, "and {} more; --json lists all", wrong.len() - LISTED)?;
-        }
-        if let Some(tree) = tree {
-            writeln!(out)?;
-            write!(out, "{}", tree.text(|branch| self.line(branch)))?;
-        }
-        Ok(())
+        print_wrong(&self.broken, "", out)
     }
 }

@@ -1,9 +1,8 @@
 //! `trinim evolve verify`: whether a formula is right, and for how many heaps.
 
 use super::args::{EvolveGameArgs, FormulaArgs, StatesArgs, held_in_words, held_out, refused};
+use super::check::{Check, TheoremRow};
 use super::run::heap_max;
-use super::run_report::{Check, standing_text};
-use super::theorems::theorem_rows;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::schema::sorted;
@@ -11,6 +10,7 @@ use crate::cli::words::args::JsonArgs;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use trinim::game::Rule;
 use trinim_evolve::check::Standing;
 use trinim_evolve::graph::Ordering;
 use trinim_evolve::score::Target;
@@ -51,14 +51,13 @@ pub struct VerifyArgs {
 
 /// What `trinim evolve verify` prints.
 #[derive(Serialize, JsonSchema)]
-pub struct Printed<'a> {
+pub struct Printed {
     /// Whether the formula was not refuted: exit code 0.
     ok: bool,
     /// The game, as `--game` takes it.
     game: String,
     /// Whether who makes the last move wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: &'a str,
+    rule: Rule,
     /// What a formula has to tell.
     target: Target,
     /// The formula.
@@ -72,7 +71,7 @@ pub struct Printed<'a> {
     /// Larger heaps tried where there is no proof; null where no theorem tells the truth.
     probed: Option<Probed>,
     /// How far the formula can be trusted.
-    check: Check<'a>,
+    check: Check,
 }
 
 /// Larger heaps that were tried.
@@ -89,7 +88,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let ordering = args.states.states.unwrap_or(Ordering::All);
     // Errors about the game are reported before those about the formula.
-    let (graph, _) = chosen.graph(ordering)?;
+    let graph = chosen.graph(ordering)?;
     let formula = args.formula.read(&graph.scope)?;
     let mut held = held_out(&chosen, ordering, args.max)?;
     if held.positions() == 0 {
@@ -97,47 +96,50 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         held = held_out(&chosen, ordering, Some(chosen.game.largest()))?;
     }
     let standing = held.standing(&formula, args.formula.zero);
-    let theorems = held.theorems(&formula, &standing);
-    let text = formula.text(&graph.scope);
+    let printed = Printed {
+        ok: !matches!(standing, Standing::Refuted(_)),
+        game: chosen.game.to_string(),
+        rule: chosen.rule,
+        target: chosen.target,
+        formula: formula.text(&graph.scope),
+        simplified: simplify(&formula).text(&graph.scope),
+        heap_max: held.heap_max,
+        positions: held.positions(),
+        probed: held.probed().map(|(points, by)| Probed { points, by }),
+        check: Check::of(&standing, held.theorems(&formula, &standing).as_ref()),
+    };
     if args.json.json {
-        out.json(
-            "trinim.evolve.verify/1",
-            &sorted(&Printed {
-                ok: !matches!(standing, Standing::Refuted(_)),
-                game: chosen.game.to_string(),
-                rule: chosen.rule.name(),
-                target: chosen.target,
-                formula: text,
-                simplified: simplify(&formula).text(&graph.scope),
-                heap_max: held.heap_max,
-                positions: held.positions(),
-                probed: held.probed().map(|(points, by)| Probed { points, by }),
-                check: Check::of(&standing, theorems.as_ref()),
-            })?,
-        )?;
+        out.json("trinim.evolve.verify/1", &sorted(&printed)?)?;
     } else {
-        let words = standing_text(&standing, theorems.as_ref(), &held);
-        let painted = if standing.is_strategy() { out.paint.good(words) } else { out.paint.bad(words) };
-        let mut rows = vec![("formula", text), ("game", format!("{}, {}", chosen.game, chosen.rule))];
-        rows.push(("verdict", painted));
-        rows.push(("checked on", held_in_words(&held)));
-        rows.extend(theorems.iter().flat_map(|theorems| theorem_rows(theorems)));
-        match &standing {
-            Standing::Theorem(_, theorem) => rows.push(("by", theorem.clone())),
-            Standing::Checked(_, reason) => {
-                if let Some((points, theorem)) = held.probed() {
-                    let points = counted(points as u64, "point");
-                    rows.push(("probed", format!("{points} of larger heaps, by {theorem}")));
-                }
-                rows.push(("no proof", reason.clone()));
-            }
-            _ => {}
-        }
-        out.table(&rows)?;
+        printed.print(out)?;
     }
     Ok(match standing {
         Standing::Refuted(_) => Exit::Refuted,
         Standing::Unchecked => return Err(refused("nothing could be checked", "give a smaller --max")),
         _ => Exit::Done,
     })
+}
+
+impl Printed {
+    fn print(&self, out: &mut Out) -> anyhow::Result<()> {
+        let Printed { game, rule, formula, check, .. } = self;
+        let words = check.text(self.heap_max);
+        let mut rows = vec![
+            ("formula", formula.clone()),
+            ("game", format!("{game}, {rule}")),
+            ("verdict", if check.strategy { out.paint.good(words) } else { out.paint.bad(words) }),
+            ("checked on", held_in_words(self.heap_max, self.positions)),
+        ];
+        rows.extend(check.theorems.iter().flatten().map(TheoremRow::text));
+        rows.extend(check.theorem.clone().map(|theorem| ("by", theorem)));
+        if let Some(reason) = &check.no_proof_because {
+            let probed = |Probed { points, by }: &Probed| {
+                ("probed", format!("{} of larger heaps, by {by}", counted(*points as u64, "point")))
+            };
+            rows.extend(self.probed.as_ref().map(probed));
+            rows.push(("no proof", reason.clone()));
+        }
+        out.table(&rows)?;
+        Ok(())
+    }
 }

@@ -14,8 +14,8 @@ use std::path::Path;
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim_plane::goals::{self, Budget, Condition, Flip};
-use trinim_plane::heaps::{DIGITS_MAX, Kind, Move, Point, brief};
-use trinim_plane::retrograde::{Setting, Situation, Table};
+use trinim_plane::heaps::{DIGITS_MAX, Move, Point, brief};
+use trinim_plane::retrograde::{Setting, Situation, Step, Table};
 use trinim_plane::winning;
 
 /// Largest heap where no formula is known, so that all smaller points are decided first.
@@ -134,22 +134,21 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
 
 fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let rule = args.goal;
-    let reported = |step: &Move, flip: Option<bool>| {
-        point.after(step).ok().map(|to| (to.clone(), MoveReport::new(step, &to, flip)))
-    };
     let is_flippable = args.flip != Flip::None;
-    let winning = winning::moves(rule, point);
+    let reported = |step: &Move, flip: bool| {
+        let to = point.after(step).ok()?;
+        Some(MoveReport::new(step, &to, is_flippable.then_some(flip)))
+    };
     let mut moves: Vec<MoveReport> =
-        winning.iter().filter_map(|step| reported(step, is_flippable.then_some(false))).map(|(_, step)| step).collect();
+        winning::moves(rule, point).iter().filter_map(|step| reported(step, false)).collect();
     // A flip with a move changes no value, so the same formula holds for the other goal.
     if is_flippable {
-        let changed = winning::moves(goals::other(rule), point);
-        let changed = changed.iter().filter_map(|step| reported(step, Some(true)));
-        let allowed = changed.filter(|(to, _)| match args.flip {
+        let may_flip = |step: &&Move| match args.flip {
             Flip::Free => Condition::Paper.holds(point),
-            _ => Condition::Paper.holds(to),
-        });
-        moves.extend(allowed.map(|(_, step)| step));
+            _ => point.after(step).is_ok_and(|to| Condition::Paper.holds(&to)),
+        };
+        let changed = winning::moves(goals::other(rule), point);
+        moves.extend(changed.iter().filter(may_flip).filter_map(|step| reported(step, true)));
     }
     let value = winning::value(rule, point);
     let delay = if value.is_loss() { winning::delay(rule, point) } else { None };
@@ -161,7 +160,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
         outcome: Some(value.outcome().to_string()),
         index: winning::index(rule, point).map(|index| index.to_string()),
         moves,
-        delay: delay.and_then(|step| reported(&step, is_flippable.then_some(false))).map(|(_, step)| step),
+        delay: delay.and_then(|step| reported(&step, false)),
     };
     (Some(value), report)
 }
@@ -181,11 +180,16 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let table = Table::new(setting, long);
     let at = Situation { short, long, rule: args.goal, left: setting.full() };
     let value = table.value(at);
-    let replies = |at: Situation| turns(setting, at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
-    let delay = turns(setting, at).filter(|(step, to)| step.is_some() && to.long > 0);
+    let turns = |at: Situation| {
+        let left = setting.left_after(at.left, false);
+        let moved = at.steps().map(move |(step, short, long)| (Some(step), Situation { short, long, left, ..at }));
+        moved.chain(setting.flipped(at).map(|to| (None, to)))
+    };
+    let replies = |at: Situation| turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
+    let delay = turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
     // Of the moves with the fewest winning replies, the first takes least.
     let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
-    let report = |(step, to): (Option<(Kind, usize)>, Situation)| MoveReport {
+    let report = |(step, to): (Option<Step>, Situation)| MoveReport {
         kind: step.map_or("flip", |(kind, _)| kind.name()),
         amount: step.map_or(0, |(_, amount)| amount).to_string(),
         to: [to.short.to_string(), to.long.to_string()],
@@ -202,26 +206,6 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
         delay: if value == Some(Value::Loss) { delay.map(report) } else { None },
     };
     Ok((value, report))
-}
-
-/// Returns all turns of a situation: a kind and an amount, or `None` for a flip.
-fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind, usize)>, Situation)> {
-    let Situation { short, long, .. } = at;
-    let kinds = Kind::ALL.into_iter().filter(move |kind| *kind != Kind::Short || short != long);
-    let moves = kinds.flat_map(move |kind| {
-        let most = if kind == Kind::Long { long } else { short };
-        (1..=most).map(move |amount| {
-            let (one, other) = match kind {
-                Kind::Short => (short - amount, long),
-                Kind::Long => (short, long - amount),
-                Kind::Both => (short - amount, long - amount),
-            };
-            let left = setting.left_after(at.left, false);
-            (Some((kind, amount)), Situation { short: one.min(other), long: one.max(other), left, ..at })
-        })
-    });
-    let flipped = Situation { rule: goals::other(at.rule), left: setting.left_after(at.left, true), ..at };
-    moves.chain(setting.may_change(at, short, long).then_some((None, flipped)))
 }
 
 fn print(value: Option<Value>, report: &Report, out: &mut Out) -> anyhow::Result<()> {

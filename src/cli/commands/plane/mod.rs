@@ -4,7 +4,6 @@
 //! numbers of more than 60 digits are shortened in the middle.
 
 pub mod at;
-mod claims;
 mod play;
 pub mod points;
 pub mod precision;
@@ -13,13 +12,16 @@ pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
+use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::offered;
+use crate::cli::words::claims::report;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::game::Rule;
 use trinim_plane::UBig;
+use trinim_plane::claims::{self, Effort};
 use trinim_plane::goals;
 use trinim_plane::heaps::{self, Move, Point, brief};
 
@@ -36,6 +38,15 @@ Examples:
 
 There are two heaps; a move takes from one of them, or the same number from both. Whoever reaches (0, 0) wins \
 (normal) or loses (attrition).";
+
+const CLAIMS_EXAMPLES: &str = "\
+Examples:
+  trinim plane claims
+  trinim plane claims --long --json
+
+Every theorem, table, example and number of [Ver10] that the available text still has, with the printed value, the \
+computed one and a verdict: agrees, contradicted, misprint (the paper itself shows what was meant), undecided. The \
+exit code is 1 if a claim is contradicted or misprinted, as some are.";
 
 /// Nim on the plane (Wythoff's game) with heaps of any length
 #[derive(Args)]
@@ -54,7 +65,7 @@ enum PlaneCommand {
     Randomised(randomised::RandomisedArgs),
     Play(Box<play::PlayArgs>),
     Verify(verify::VerifyArgs),
-    Claims(claims::ClaimsArgs),
+    Claims(ClaimsArgs),
 }
 
 /// Runs the subcommand.
@@ -67,8 +78,23 @@ pub fn run(args: PlaneArgs, out: &mut Out) -> anyhow::Result<Exit> {
         PlaneCommand::Randomised(args) => randomised::run(args, out),
         PlaneCommand::Play(args) => play::run(*args, out),
         PlaneCommand::Verify(args) => verify::run(args, out),
-        PlaneCommand::Claims(args) => claims::run(args, out),
+        PlaneCommand::Claims(ClaimsArgs { long, json }) => {
+            let found = claims::all(if long { Effort::LONG } else { Effort::QUICK });
+            report("trinim.plane.claims/1", "[Ver10]", &found, json.json, out)
+        }
     }
+}
+
+/// List every claim of the paper with a verdict; exit code 1 if one does not hold
+#[derive(Args)]
+#[command(after_help = CLAIMS_EXAMPLES)]
+pub struct ClaimsArgs {
+    /// Compute further: larger heaps, more random points, more digits; takes up to a minute
+    #[arg(long)]
+    long: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 /// The hint for a heap that is not a number.

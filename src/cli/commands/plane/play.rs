@@ -39,7 +39,6 @@ Examples:
 A turn is a kind of move and an amount: both 3 (or b 3), short 1, long 10^6. With --flip free, one turn may begin \
 with flip. Other commands are hint, moves, help and resign. The end of the input resigns.";
 
-/// The answer to `help`.
 const HELP: &str = "\
 short N, s N   take N from the short heap
 long N, l N    take N from the long heap
@@ -50,10 +49,8 @@ moves          show the legal moves
 resign, quit   give up
 help, ?        show this list";
 
-/// A file to write a game to.
 const TRANSCRIPT: ExportKind =
     ExportKind { flag: "--transcript", what: "transcript of a game", signature: "# trinim plane game" };
-/// A file to read a game from.
 const REPLAY: InputKind = InputKind {
     what: "transcript",
     most_bytes: 64 << 20,
@@ -374,7 +371,6 @@ fn hint(game: &Game, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the legal moves.
 fn ranges(game: &Game, out: &mut Out) -> anyhow::Result<()> {
     let point = game.point();
     let kinds = Kind::ALL.into_iter().filter(|kind| !point.most(*kind).is_zero());
@@ -395,7 +391,6 @@ fn of(step: &Move) -> String {
     }
 }
 
-/// Shows a game turn by turn.
 fn replay(path: &Path, out: &mut Out) -> anyhow::Result<Exit> {
     let game = Game::parse(&REPLAY.read(path)?).map_err(|error| REPLAY.refused(path, error))?;
     for (number, turn) in (1..).zip(game.turns()) {

@@ -151,11 +151,7 @@ pub fn run(args: PointsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let points: Box<dyn Iterator<Item = Numbered>> = match args.method {
         Method::Exact => Box::new(Points::from(&from)),
-        Method::Generator => {
-            let (from, _) = countable("--from and --count", &from, &end)?;
-            let origin = Numbered { index: UBig::ZERO, short: UBig::ZERO, long: UBig::ZERO };
-            Box::new(std::iter::once(origin).chain(Generator::default()).skip(from))
-        }
+        Method::Generator => Box::new(by_generator(countable("--from and --count", &from, &end)?)),
         Method::Newton => Box::new(by_newton(from, &end)),
     };
     if args.csv {
@@ -170,6 +166,11 @@ pub fn run(args: PointsArgs, out: &mut Out) -> anyhow::Result<Exit> {
         write(&of_goal(args.goal, numbered), &args, out)?;
     }
     Ok(Exit::Done)
+}
+
+fn by_generator(from: usize) -> impl Iterator<Item = Numbered> {
+    let origin = Numbered { index: UBig::ZERO, short: UBig::ZERO, long: UBig::ZERO };
+    std::iter::once(origin).chain(Generator::default()).skip(from)
 }
 
 fn by_newton(from: UBig, end: &UBig) -> impl Iterator<Item = Numbered> + use<> {
@@ -193,10 +194,10 @@ fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
     }
 }
 
-/// Converts numbers that the generator can count to.
-fn countable(name: &str, from: &UBig, end: &UBig) -> Result<(usize, u64), Refused> {
-    let within = u64::try_from(end).ok().filter(|end| *end <= paper::MOST);
-    within.and_then(|end| Some((usize::try_from(from).ok()?, end))).ok_or_else(|| {
+/// Converts the first of numbers that the generator can count to.
+fn countable(name: &str, from: &UBig, end: &UBig) -> Result<usize, Refused> {
+    let is_within = u64::try_from(end).is_ok_and(|end| end <= paper::MOST);
+    usize::try_from(from).ok().filter(|_| is_within).ok_or_else(|| {
         let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", paper::MOST);
         Refused::new(reason, "--method exact can start anywhere")
     })
@@ -224,10 +225,7 @@ fn write_as<T: std::fmt::Display>(index: T, short: T, long: T, args: &PointsArgs
 }
 
 fn check(args: &PointsArgs, from: &UBig, end: &UBig, out: &mut Out) -> anyhow::Result<Exit> {
-    let mut generator = countable("--from", from, end).ok().map(|(from, _)| {
-        let origin = Numbered { index: UBig::ZERO, short: UBig::ZERO, long: UBig::ZERO };
-        std::iter::once(origin).chain(Generator::default()).skip(from)
-    });
+    let mut generator = countable("--from", from, end).ok().map(by_generator);
     let mut newton = by_newton(from.clone(), end);
     let mut first_difference = None;
     let mut compared = 0;

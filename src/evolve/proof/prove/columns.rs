@@ -42,9 +42,7 @@ pub(super) struct Columns {
 
 /// Limit on the bits of a condition.
 const BITS_MAX: u32 = 96;
-/// Limit on the comparisons.
 const GUESSES_MAX: u32 = 16;
-/// Limit on the heaps.
 const HEAPS_MAX: usize = 16;
 
 const VALUE: u32 = 0;

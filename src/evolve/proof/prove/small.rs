@@ -2,9 +2,8 @@
 //! all heaps of few bits tried one by one.
 
 use super::{Domain, Question, Theorem, WORD_BITS};
-use crate::formula::Term;
+use crate::formula::{Term, first};
 use crate::graph::size;
-use crate::int::{ARITY_MAX, Op};
 use trinim_game::Rule;
 
 /// Limit on the heaps tried.
@@ -18,8 +17,12 @@ impl Question<'_> {
             let value = match term {
                 Term::Terminal(terminal) => self.scope.exact(*terminal, heaps),
                 Term::Apply(op, args) => {
-                    let arg = |index: usize| values.get(usize::from(args[index])).copied().unwrap_or(0);
-                    apply(*op, [arg(0), arg(1), arg(2)], self.domain)?
+                    let args = first(op.arity(), |index| values[usize::from(args[index])]);
+                    // What a quotient of words lacks depends on their width.
+                    match self.domain {
+                        Domain::Words(WORD_BITS) if op.may_fault() => op.apply(args.map(|arg| arg as i32))?.into(),
+                        _ => op.exact(args)?,
+                    }
                 }
             };
             values.push(match self.domain {
@@ -54,36 +57,6 @@ pub(crate) fn is_loss<T: Copy + Into<i64>>(heaps: &[T], most: u32, rule: Rule) -
         return rest(0) == 1;
     }
     (0..i64::BITS - any.leading_zeros()).all(|bit| rest(bit) == 0)
-}
-
-/// Computes one operation exactly; `None` if it has no value, or one too large to compute.
-///
-/// Not [`Op::apply`], where numbers wrap at 32 bits: here the caller cuts words to any width, and
-/// an integer that does not fit has no value. Only `and` to `if` are the same; a generic function
-/// for those would need bounds longer than its body, and arms for the others that never run.
-fn apply(op: Op, [a, b, c]: [i128; ARITY_MAX], domain: Domain) -> Option<i128> {
-    Some(match op {
-        Op::Add => a.checked_add(b)?,
-        Op::Sub => a.checked_sub(b)?,
-        Op::Mul => a.checked_mul(b)?,
-        Op::Div | Op::Mod if domain == Domain::Words(WORD_BITS) => i128::from(op.apply([a as i32, b as i32, 0])?),
-        Op::Div => a.checked_div(b)?,
-        Op::Mod => a.checked_rem(b)?,
-        Op::And => a & b,
-        Op::Or => a | b,
-        Op::Xor => a ^ b,
-        Op::Not => !a,
-        Op::Min => a.min(b),
-        Op::Max => a.max(b),
-        Op::Eq => i128::from(a == b),
-        Op::Lt => i128::from(a < b),
-        Op::If if a == 0 => c,
-        Op::If => b,
-        Op::Phi | Op::Isqrt => {
-            let small = i32::try_from(a).ok().filter(|a| a.unsigned_abs() < 1 << 30)?;
-            i128::from(op.apply([small, 0, 0])?)
-        }
-    })
 }
 
 /// Returns the smallest counterexample among all heaps of few bits.

@@ -1,6 +1,32 @@
 //! The words that a formula depends on once it is in its shortest form.
 
-use super::words::{Condition, Literal, Place, Word, Words};
+use super::words::{Condition, Place, Word, Words};
+
+impl Word {
+    /// Shows each word and each condition that this word depends on.
+    fn refer(&mut self, place: &mut dyn FnMut(&mut Place), condition: &mut dyn FnMut(&mut usize)) {
+        match self {
+            Word::Heap(_) | Word::Constant(_) => {}
+            Word::Not(a) => place(a),
+            Word::And(a, b) | Word::Or(a, b) | Word::Xor(a, b) => [a, b].into_iter().for_each(place),
+            Word::Sum(terms, _) => terms.iter_mut().for_each(|(_, term)| place(term)),
+            Word::Pick(literal, a, b) => {
+                condition(&mut literal.condition);
+                [a, b].into_iter().for_each(place);
+            }
+            Word::Flag(literal) => condition(&mut literal.condition),
+        }
+    }
+}
+
+impl Condition {
+    fn refer(&mut self, place: &mut dyn FnMut(&mut Place)) {
+        match self {
+            Condition::Zero(a) => place(a),
+            Condition::Less(a, b) => [a, b].into_iter().for_each(place),
+        }
+    }
+}
 
 impl Words {
     /// Removes the words and conditions that the root does not depend on, and returns its place.
@@ -12,68 +38,29 @@ impl Words {
             if std::mem::replace(&mut used[place], true) {
                 continue;
             }
-            let condition = match &self.words[place] {
-                Word::Heap(_) | Word::Constant(_) => None,
-                Word::Not(a) => {
-                    open.push(*a);
-                    None
-                }
-                Word::And(a, b) | Word::Or(a, b) | Word::Xor(a, b) => {
-                    open.extend([*a, *b]);
-                    None
-                }
-                Word::Sum(terms, _) => {
-                    open.extend(terms.iter().map(|(_, place)| *place));
-                    None
-                }
-                Word::Pick(literal, a, b) => {
-                    open.extend([*a, *b]);
-                    Some(literal.condition)
-                }
-                Word::Flag(literal) => Some(literal.condition),
-            };
-            let Some(condition) = condition else { continue };
-            if !std::mem::replace(&mut used_conditions[condition], true) {
-                match self.conditions[condition] {
-                    Condition::Zero(a) => open.push(a),
-                    Condition::Less(a, b) => open.extend([a, b]),
+            let mut conditions = Vec::new();
+            self.words[place].refer(&mut |place| open.push(*place), &mut |condition| conditions.push(*condition));
+            for condition in conditions {
+                if !std::mem::replace(&mut used_conditions[condition], true) {
+                    self.conditions[condition].refer(&mut |place| open.push(*place));
                 }
             }
         }
-        let renumber = |used: &[bool]| -> Vec<usize> {
-            let mut next = 0;
-            used.iter()
-                .map(|used| {
-                    next += usize::from(*used);
-                    next - usize::from(*used)
-                })
-                .collect()
-        };
-        let (to, condition_to) = (renumber(&used), renumber(&used_conditions));
-        let literal = |literal: Literal| Literal { condition: condition_to[literal.condition], ..literal };
-        let kept = std::mem::take(&mut self.words).into_iter().zip(&used).filter(|(_, used)| **used);
-        self.words = kept
-            .map(|(word, _)| match word {
-                Word::Heap(_) | Word::Constant(_) => word,
-                Word::Not(a) => Word::Not(to[a]),
-                Word::And(a, b) => Word::And(to[a], to[b]),
-                Word::Or(a, b) => Word::Or(to[a], to[b]),
-                Word::Xor(a, b) => Word::Xor(to[a], to[b]),
-                Word::Sum(terms, constant) => {
-                    Word::Sum(terms.into_iter().map(|(factor, place)| (factor, to[place])).collect(), constant)
-                }
-                Word::Pick(condition, a, b) => Word::Pick(literal(condition), to[a], to[b]),
-                Word::Flag(condition) => Word::Flag(literal(condition)),
-            })
-            .collect();
-        let kept = std::mem::take(&mut self.conditions).into_iter().zip(&used_conditions).filter(|(_, used)| **used);
-        self.conditions = kept
-            .map(|(condition, _)| match condition {
-                Condition::Zero(a) => Condition::Zero(to[a]),
-                Condition::Less(a, b) => Condition::Less(to[a], to[b]),
-            })
-            .collect();
+        let (to, condition_to) = (renumbered(&used), renumbered(&used_conditions));
+        let (mut kept, mut kept_conditions) = (used.into_iter(), used_conditions.into_iter());
+        self.words.retain(|_| kept.next() == Some(true));
+        self.conditions.retain(|_| kept_conditions.next() == Some(true));
+        for word in &mut self.words {
+            word.refer(&mut |place| *place = to[*place], &mut |condition| *condition = condition_to[*condition]);
+        }
+        self.conditions.iter_mut().for_each(|condition| condition.refer(&mut |place| *place = to[*place]));
         self.known.clear();
         to[root]
     }
+}
+
+/// Returns the place that each used one has once the others are gone.
+fn renumbered(used: &[bool]) -> Vec<usize> {
+    let before = used.iter().scan(0, |next, used| Some(std::mem::replace(next, *next + usize::from(*used))));
+    before.collect()
 }

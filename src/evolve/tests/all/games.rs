@@ -12,7 +12,7 @@ fn graph(text: &str, rule: Rule, ordering: Ordering) -> Graph {
 /// Checks every position of a graph against a rule for losses.
 fn check(text: &str, rule: Rule, ordering: Ordering, is_loss: impl Fn(&[i32]) -> bool) {
     let graph = graph(text, rule, ordering);
-    for (index, value) in (0..).zip(graph.outcomes()) {
+    for (index, value) in (0..).zip(graph.outcomes().iter().copied()) {
         let position = graph.position(index);
         assert_eq!(value, Value::from_loss(is_loss(&position)), "{text} {rule}: {position:?}");
     }
@@ -122,7 +122,7 @@ fn texts_are_read_back_and_mistakes_are_named() {
     }
     assert_eq!(Game::parse("plane:10").unwrap().to_string(), "wythoff:10,10");
     let moore = Game::parse("moore:12:9,9,9,9,9,9,9,9,9,9,9,9").unwrap();
-    assert!(matches!(moore.graph(Rule::Normal, Ordering::Descending), Err(GameError::TooLarge { .. })));
+    assert!(matches!(moore.graph(Rule::Normal, Ordering::Descending), Err(GameError::TooLarge(..))));
     for text in ["nim:1000000", "nim:3,11586", "wythoff:1,11586", "moore:1:11586"] {
         let error = Game::parse(text).unwrap().graph(Rule::Normal, Ordering::All).unwrap_err();
         assert!(error.to_string().contains("has more than 67108864 options"), "{error}");

@@ -26,9 +26,8 @@ const PAPER: &str = "nim:4,4,4,4";
 
 fn problem(game: &str, rule: Rule, settings: &Settings, extra: &[&str]) -> Problem {
     let graph = Game::parse(game).unwrap().graph(rule, settings.ordering).unwrap();
-    let labels = graph.outcomes();
     let alphabet = Alphabet::choose(&graph.scope, Number::Heaps, extra, &["paper"]).unwrap();
-    Problem::new(graph, labels, alphabet, settings).unwrap()
+    Problem::new(graph, alphabet, settings).unwrap()
 }
 
 fn runs_of(problem: &Problem, settings: &Settings, runs: u64, threads: usize) -> Vec<Run> {
@@ -95,10 +94,9 @@ fn the_misere_preset_finds_strategies_of_misere_nim() {
     let hits = |settings: &Settings, functions: &[&str], terminals: &[&str]| {
         let game = Game::parse("nim:3,3,3").unwrap();
         let graph = game.graph(Rule::Misere, settings.ordering).unwrap();
-        let labels = graph.outcomes();
         let alphabet = Alphabet::choose(&graph.scope, Number::None, terminals, functions).unwrap();
         let held = HeldOut::new(&game, Rule::Misere, Target::Rules, settings.ordering, None).unwrap();
-        let problem = Problem::new(graph, labels, alphabet, settings).unwrap();
+        let problem = Problem::new(graph, alphabet, settings).unwrap();
         let runs = runs_of(&problem, settings, 20, 2);
         let perfect = runs.iter().filter(|run| run.success.is_some());
         perfect.filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy()).count()
@@ -181,13 +179,13 @@ fn variants() -> Vec<Settings> {
 fn what_a_run_says_of_its_formulas_is_so() {
     for settings in variants() {
         let problem = problem("nim:3,3,2", Rule::Normal, &settings, &["1", "sum"]);
-        let Problem { graph, labels, .. } = &problem;
+        let graph = &problem.graph;
         for run in runs_of(&problem, &settings, 3, 1) {
             assert!(run.judged > 0 && !run.front.is_empty());
             for found in run.front.iter().chain([&run.best]) {
                 let column = found.formula.column(&graph.scope, graph.features(), settings.zero.on_fault());
                 let counted = match column {
-                    Ok(column) => violations(graph, labels, settings.target, settings.count, &column).total() as u32,
+                    Ok(column) => violations(graph, settings.target, settings.count, &column).total() as u32,
                     Err(_) => WORST,
                 };
                 assert_eq!(counted, found.violations, "{settings:?}");
@@ -246,8 +244,7 @@ fn other_games_come_out_as_known() {
     let game = Game::parse("wythoff:10").unwrap();
     let graph = game.graph(Rule::Normal, plane.ordering).unwrap();
     let alphabet = Alphabet::choose(&graph.scope, Number::None, &[], &["+", "-", "xor", "phi"]).unwrap();
-    let labels = graph.outcomes();
-    let golden = Problem::new(graph, labels, alphabet, &plane).unwrap();
+    let golden = Problem::new(graph, alphabet, &plane).unwrap();
     let held = HeldOut::new(&game, Rule::Normal, Target::Rules, plane.ordering, Some(200)).unwrap();
     let found = runs_of(&golden, &plane, 20, 2);
     let right = found.iter().filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy());

@@ -13,9 +13,8 @@ fn counted(game: &str, ordering: Ordering, count: Count, formula: &str) -> u64 {
     let graph = Game::parse(game).unwrap().graph(Rule::Normal, ordering).unwrap();
     let formula = parse(&graph.scope, formula).unwrap();
     let column = formula.column(&graph.scope, graph.features(), OnFault::Stop).unwrap();
-    let labels = graph.outcomes();
-    let slow = violations(&graph, &labels, Target::Rules, count, &column).total();
-    assert_eq!(u64::from(Judge::new(&graph, &labels, Target::Rules, count).total(&column)), slow);
+    let slow = violations(&graph, Target::Rules, count, &column).total();
+    assert_eq!(u64::from(Judge::new(&graph, Target::Rules, count).total(&column)), slow);
     slow
 }
 
@@ -42,12 +41,11 @@ fn countings_of_the_papers_configuration() {
 #[test]
 fn one_broken_rule_may_make_many_positions_wrong() {
     let graph = Game::parse("nim:2,2").unwrap().graph(Rule::Misere, Ordering::All).unwrap();
-    let labels = graph.outcomes();
     let formula = parse(&graph.scope, "a1-a2").unwrap();
     let column = formula.column(&graph.scope, graph.features(), OnFault::Stop).unwrap();
     let counts = [(Count::Position, 1), (Count::Edge, 1), (Count::AllOptions, 1), (Count::Wrong, 4)];
     for (count, expected) in counts {
-        assert_eq!(violations(&graph, &labels, Target::Rules, count, &column).total(), expected, "{count:?}");
+        assert_eq!(violations(&graph, Target::Rules, count, &column).total(), expected, "{count:?}");
     }
 }
 
@@ -63,11 +61,10 @@ proptest! {
         let rule = if misere { Rule::Misere } else { Rule::Normal };
         let graph = Game::parse(game).unwrap().graph(rule, Ordering::All).unwrap();
         let column: Vec<i32> = values.iter().copied().cycle().take(graph.len()).collect();
-        let labels = graph.outcomes();
         for target in [Target::Rules, Target::Labels, Target::Grundy] {
             for count in [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong] {
-                let slow = violations(&graph, &labels, target, count, &column).total();
-                prop_assert_eq!(u64::from(Judge::new(&graph, &labels, target, count).total(&column)), slow);
+                let slow = violations(&graph, target, count, &column).total();
+                prop_assert_eq!(u64::from(Judge::new(&graph, target, count).total(&column)), slow);
             }
         }
     }
@@ -78,12 +75,11 @@ fn the_truth_breaks_nothing() {
     for game in GAMES {
         for rule in Rule::ALL {
             let graph = Game::parse(game).unwrap().graph(rule, Ordering::Descending).unwrap();
-            let labels = graph.outcomes();
-            let column: Vec<i32> = labels.iter().map(|value| i32::from(!value.is_loss())).collect();
+            let column: Vec<i32> = graph.outcomes().iter().map(|value| i32::from(!value.is_loss())).collect();
             for target in [Target::Rules, Target::Labels] {
-                assert_eq!(violations(&graph, &labels, target, Count::Edge, &column).total(), 0, "{game}");
+                assert_eq!(violations(&graph, target, Count::Edge, &column).total(), 0, "{game}");
             }
-            let grundy = violations(&graph, &labels, Target::Grundy, Count::Edge, &graph.grundy());
+            let grundy = violations(&graph, Target::Grundy, Count::Edge, &graph.grundy());
             assert_eq!(grundy.total(), 0);
         }
     }
@@ -100,7 +96,7 @@ fn example(game: &str, formula: &str) -> (Graph, Vec<i32>) {
 fn the_papers_example_has_four() {
     let (graph, column) = example("nim:2,1", "a1-a2*a1");
     for (count, expected) in [(Count::Position, 4), (Count::Edge, 5), (Count::AllOptions, 2), (Count::Wrong, 3)] {
-        assert_eq!(tree_violations(&graph, &graph.outcomes(), count, &column).total(), expected, "{count:?}");
+        assert_eq!(tree_violations(&graph, count, &column).total(), expected, "{count:?}");
     }
     let tree = Tree::grow(&graph, &column).unwrap();
     let broken = tree.branches.iter().filter(|branch| branch.breach.is_some());
@@ -122,7 +118,7 @@ fn counting_agrees_with_the_grown_tree() {
         let tree = Tree::grow(&graph, &column).unwrap();
         assert_eq!(tree.branches.len() as u64, tree_size(&graph));
         let broken = tree.branches.iter().filter(|branch| branch.breach.is_some()).count();
-        assert_eq!(tree_violations(&graph, &[], Count::Position, &column).total(), broken as u64, "{game}");
+        assert_eq!(tree_violations(&graph, Count::Position, &column).total(), broken as u64, "{game}");
     }
     let (graph, column) = example("nim:4,4,4,4", "0");
     assert_eq!(Tree::grow(&graph, &column), None);

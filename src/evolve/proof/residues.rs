@@ -13,19 +13,15 @@
 //! 1. A shape holds for all heaps from 0 to 2^31 − 1, with the wrap of 32-bit integers: exactly if
 //!    [`Shape::exact`], otherwise modulo 2^32.
 
-use super::Settled;
 use crate::formula::{Formula, Term, first};
-use crate::graph::Ordering;
-use crate::int::{OnFault, Op};
-use crate::law::Law;
+use crate::int::Op;
+use crate::law::{Case, Settled};
 use crate::period::Period;
 use crate::scope::{Scope, Terminal};
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
-/// Limit on the tuples of classes.
 const TUPLES_MAX: u64 = 1 << 18;
-/// Largest heap.
 const HEAP_MAX: i64 = i32::MAX as i64;
 
 /// How a term depends on the heaps.
@@ -98,16 +94,9 @@ fn lcm(a: i64, b: i64) -> i64 {
     (a / gcd(a, b)).saturating_mul(b)
 }
 
-pub(super) fn settle(
-    law: &Law,
-    values: &Period,
-    formula: &Formula,
-    scope: &Scope,
-    ordering: Ordering,
-    on_fault: OnFault,
-) -> Settled {
-    let heaps = scope.features.len();
-    let shape = match shape_of(formula, scope) {
+pub(super) fn settle(case: &Case<'_>, values: &Period) -> Settled {
+    let heaps = case.scope.features.len();
+    let shape = match shape_of(case.formula, case.scope) {
         Ok(shape) => shape,
         Err(reason) => return Settled::Open(reason),
     };
@@ -127,12 +116,11 @@ pub(super) fn settle(
             *heap = (rest % classes as u64) as i32;
             rest /= classes as u64;
         }
-        let value = formula.value(scope, &tuple, on_fault);
-        if value.is_ok_and(|value| law.expected(&tuple).accepts(value)) {
+        if !case.is_wrong(&tuple) {
             continue;
         }
         let mut arranged = tuple.clone();
-        ordering.arrange(&mut arranged);
+        case.ordering.arrange(&mut arranged);
         if arranged == tuple {
             return Settled::Wrong(tuple);
         }
@@ -145,7 +133,6 @@ pub(super) fn settle(
     ))
 }
 
-/// What is known of a term.
 struct Part {
     shape: Option<Shape>,
     /// Start and period of what its low bits depend on, beside as many low bits of the heaps.
@@ -330,6 +317,9 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Ordering;
+    use crate::int::OnFault;
+    use crate::law::Law;
     use crate::parse::parse;
     use trinim_game::Rule;
     use trinim_game::random::Random;
@@ -337,7 +327,8 @@ mod tests {
     fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Settled {
         let (law, scope, formula) = Law::case(game, rule, text);
         let Law::Repeats { period, .. } = &law else { panic!() };
-        settle(&law, period, &formula, &scope, ordering, OnFault::Stop)
+        let on_fault = OnFault::Stop;
+        settle(&Case { law: &law, formula: &formula, scope: &scope, ordering, on_fault }, period)
     }
 
     #[test]

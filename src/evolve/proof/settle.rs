@@ -1,5 +1,9 @@
-//! Formulas of Wythoff's game: whether one is ⌊φ·(L − S)⌋ − S in disguise, with S the smaller heap
-//! and L the larger one.
+//! Proofs by theorems about a game, where formulas cannot be decided bit by bit.
+//!
+//! All are exact for heaps up to 2^31 − 1 and integers of 32 bits that wrap. Where the values of
+//! heaps repeat, `residues` shows that the formula repeats as well and compares one period of
+//! both. The rest is Wythoff's game: whether a formula is ⌊φ·(L − S)⌋ − S in disguise, with S the
+//! smaller heap and L the larger one.
 //!
 //! Wythoff 1907: the player to move loses exactly if S = ⌊φ·(L − S)⌋. Every term is written as a
 //! combination of S, L, the first heap, ⌊φ·(L − S)⌋ and 1 with factors modulo 2^32; sums,
@@ -8,12 +12,25 @@
 //! with x, or if it is `A xor B` and A − B is. ⌊φ·(L − S)⌋ is less than 2^32, so it wraps to a
 //! negative number where it exceeds every heap, and is never mistaken for S.
 
-use super::Settled;
+use super::residues;
 use crate::formula::{Formula, Term};
 use crate::graph::Ordering;
 use crate::int::Op;
+use crate::law::{Case, Law, Settled};
 use crate::scope::{Scope, Terminal};
 use crate::simplify::simplify;
+use trinim_game::Rule;
+
+/// Decides whether a formula is right for all heaps of a game whose law is not decided bit by bit.
+pub fn settle(case: &Case<'_>) -> Settled {
+    let open = |reason: &str| Settled::Open(reason.to_owned());
+    match case.law {
+        Law::Bits(_) => open("the game is decided bit by bit"),
+        Law::Wythoff(Rule::Normal) => wythoff(case.formula, case.scope, case.ordering),
+        Law::Wythoff(Rule::Misere) => open("no formula of misère play is compared with Wythoff's theorem"),
+        Law::Repeats { period, .. } => residues::settle(case, period),
+    }
+}
 
 /// Factors of S, L, the first heap, ⌊φ·(L − S)⌋ and 1.
 type Combination = [i32; 5];
@@ -44,7 +61,7 @@ fn as_constant(a: Combination) -> Option<i32> {
     (a[..4] == [0; 4]).then_some(a[4])
 }
 
-pub(super) fn settle(formula: &Formula, scope: &Scope, ordering: Ordering) -> Settled {
+fn wythoff(formula: &Formula, scope: &Scope, ordering: Ordering) -> Settled {
     let [first, second] = match ordering {
         Ordering::Descending => [LARGE, SMALL],
         Ordering::Ascending => [SMALL, LARGE],
@@ -113,7 +130,7 @@ mod tests {
 
     fn is_right(text: &str, ordering: Ordering) -> bool {
         let scope = Scope::heaps(2, None);
-        matches!(settle(&parse(&scope, text).unwrap(), &scope, ordering), Settled::Right(_))
+        matches!(wythoff(&parse(&scope, text).unwrap(), &scope, ordering), Settled::Right(_))
     }
 
     #[test]
