@@ -37,7 +37,7 @@ impl Audit {
     pub const PARAMETER: &'static str = "audit";
 
     /// Returns how a solve is audited unless told otherwise: not at all up to 40 cells,
-    /// where [`verify`](crate::verify) confirms every position in seconds, and six million
+    /// where [`verify`](crate::care::verify) confirms every position in seconds, and six million
     /// positions in all beyond.
     pub fn usual(game: &Game) -> Option<Audit> {
         let blocks = game.layout.canonical_blocks().len() as u64;

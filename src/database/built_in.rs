@@ -2,11 +2,11 @@
 //! book.
 
 use super::{BOOK, DatabaseError, MANIFEST, SUMS};
-use crate::game::{Board, Rule};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use trinim_game::{Board, Rule};
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
 ///

@@ -99,7 +99,7 @@ fn losses_without(empty: u64, stream: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use trinim_game::random::Random;
 
     #[test]
     fn bits_without_a_mask_are_counted() {

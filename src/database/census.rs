@@ -6,10 +6,10 @@
 //!    same counts (\[SWLK12\] section 3.2).
 
 use crate::database::BlockSummary;
-use crate::game::Value;
 use crate::layout::Layout;
 use pipeline::BlockId;
 use serde::{Deserialize, Serialize};
+use trinim_game::Value;
 
 /// Positions and losses with a given number of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

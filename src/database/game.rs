@@ -1,11 +1,11 @@
 //! A game, the subject of a solution: a board, a rule, and a layout that divides the positions.
 //!
-//! A game belongs to the database rather than to `crate::game`: its [parameters](Game::parameters)
+//! A game belongs to the database rather than to `trinim_game`: its [parameters](Game::parameters)
 //! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
 
 use super::Values;
-use crate::game::{Board, BoardError, Definition, Rule};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
+use trinim_game::{Board, BoardError, Definition, Rule};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Most cells of a board whose database is kept unless something else is asked for: some 15 GB.

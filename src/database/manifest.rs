@@ -14,12 +14,12 @@ use super::{
     Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, LayerCount, NimberCount, SmallerBoards, Task, Terms,
     Values,
 };
-use crate::game::position::cells;
-use crate::game::{Board, Definition, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::Path;
+use trinim_game::position::cells;
+use trinim_game::{Board, Definition, Rule, Value};
 
 /// Name of the manifest inside the `db` folder.
 pub const MANIFEST: &str = "manifest.json";

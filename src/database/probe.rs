@@ -1,6 +1,6 @@
 //! A position with all its moves.
 
-use crate::game::{Board, Value};
+use trinim_game::{Board, Value};
 
 /// A child of a probed position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,6 @@ use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::probe::Probe;
 use super::sums::Sums;
 use super::{DatabaseError, Game, Keep, Values};
-use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
@@ -33,6 +32,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trinim_game::{Board, Rule, Value};
 
 /// The way to read block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

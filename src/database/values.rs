@@ -1,9 +1,9 @@
 //! What a solve computes of each position: who wins, or its nimber.
 
-use crate::game::Board;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use trinim_game::Board;
 
 /// The values that a solve computes.
 ///

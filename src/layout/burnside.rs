@@ -22,7 +22,7 @@
 //! A block that `g` fixes is a union of cycles of `g`; if it contains `D`, it contains the cycles
 //! that `D` meets, and the others are free: `2^(cycles - cycles met)` blocks.
 
-use crate::game::{Board, Symmetry};
+use trinim_game::{Board, Symmetry};
 
 /// The symmetries that keep a set of cells, as their cycles in it.
 pub(super) struct Action {

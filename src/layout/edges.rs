@@ -4,9 +4,9 @@
 //! dozens of traces and keeps each once; an edge refers to one by number.
 
 use super::{Bid, Layout};
-use crate::game::BitPermutation;
 use pipeline::BlockId;
 use std::collections::BTreeMap;
+use trinim_game::BitPermutation;
 
 /// The place of a trace in [`Layout::traces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -51,9 +51,9 @@ pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::{Bid, LayoutSymmetry};
 
-use crate::game::{BitPermutation, Board, Cell};
 use pipeline::BlockId;
 use std::sync::OnceLock;
+use trinim_game::{BitPermutation, Board, Cell};
 
 /// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;

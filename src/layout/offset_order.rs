@@ -31,7 +31,7 @@
 //!
 //! Boards that are not triangles have their cells in the order of the indices, row by row.
 
-use crate::game::{Board, Cell, Symmetry};
+use trinim_game::{Board, Cell, Symmetry};
 
 /// The rows of a corner that the corner order takes.
 const CORNER_LAYERS: u8 = 3;

@@ -17,9 +17,9 @@
 //! canonical block is listed once, after all blocks that update it.
 
 use super::{Bid, Layout, OrderError};
-use crate::game::Cell;
 use pipeline::BlockId;
 use std::fmt::Write;
+use trinim_game::Cell;
 
 /// The first line.
 const TITLE: &str = "# trinim block order";

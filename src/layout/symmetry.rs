@@ -3,9 +3,9 @@
 //! Those symmetries of a board that keep the set of BID cells take whole blocks to whole blocks:
 //! each permutes the bits of the BID and the bits of the offset separately.
 
-use crate::game::{BitPermutation, Symmetry};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use trinim_game::{BitPermutation, Symmetry};
 
 /// The BID bits of a block, bit 0 being the BID cell with the lowest index.
 ///

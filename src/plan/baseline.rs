@@ -62,8 +62,8 @@ impl BaselinePlan {
 mod tests {
     use super::super::{Request, tests::request};
     use super::*;
-    use crate::game::Board;
     use crate::solve::Redundancy;
+    use trinim_game::Board;
 
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {
         let board = Board::triangle(7, None).unwrap();

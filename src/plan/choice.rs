@@ -1,10 +1,10 @@
 //! Choices that a solve makes from board and memory: the size of the blocks and where logs go.
 
 use crate::database::Values;
-use crate::game::Board;
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use pipeline::{Placement, footprint_bytes};
+use trinim_game::Board;
 
 /// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
 /// engine gets the rest of the budget.

@@ -96,7 +96,7 @@ mod tests {
     use super::super::tests::request;
     use super::*;
     use crate::database::Keep;
-    use crate::game::Board;
+    use trinim_game::Board;
 
     /// A solve of nine layers filled a disk on which it fits with another codec.
     #[test]

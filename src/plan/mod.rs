@@ -45,8 +45,6 @@ pub use shape::Shape;
 
 use crate::database::book::BookOrder;
 use crate::database::{Keep, Values};
-use crate::game::Board;
-use crate::game::Rule;
 use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
@@ -57,6 +55,8 @@ use rates::Rates;
 use shape::{Passes, Reads};
 use std::sync::Arc;
 use std::time::Duration;
+use trinim_game::Board;
+use trinim_game::Rule;
 
 /// Factor for alignment, bytes in flight and the like on top of the measured log volume.
 const LOG_MARGIN: f64 = 1.05;
@@ -151,7 +151,7 @@ pub struct Plan {
     /// Layers of the board, if it is a triangle.
     pub layers: Option<u32>,
     /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
+    #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Rule"))]
     pub rule: &'static str,
     /// Cells of the board.
     pub cells: u32,

@@ -16,7 +16,7 @@
 //! a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::{Keep, Values};
-use crate::game::Board;
+use trinim_game::Board;
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

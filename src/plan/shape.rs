@@ -1,12 +1,12 @@
 //! The figures of a layout that every estimate rests on.
 
 use super::rates::{self, Rates};
-use crate::game::Board;
 use crate::layout::{Edge, Layout, TraceId, search};
 use pipeline::Placement;
 use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use trinim_game::Board;
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
 /// graph.

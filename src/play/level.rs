@@ -7,11 +7,11 @@
 
 use super::answers::{AnswerError, Answers};
 use super::survey::{Choice, Survey, survey};
-use crate::game::Value;
-use crate::random::Random;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
+use trinim_game::Value;
+use trinim_game::random::Random;
 
 /// How well the program plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

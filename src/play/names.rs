@@ -8,8 +8,8 @@
 //! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
 //!    shortest move joins the two cells.
 
-use crate::game::Board;
-use crate::game::position::cells;
+use trinim_game::Board;
+use trinim_game::position::cells;
 
 /// Boards with this many cells or fewer have letters.
 const LETTERS: u32 = 26;

@@ -6,9 +6,9 @@ use super::level::{self, Level, main_line};
 use super::names::{Names, places};
 use super::transcript::board_name;
 use crate::database::{Keep, Probe};
-use crate::game::position::{cells, hex, rows};
-use crate::game::{Board, Outcome, Rule, Value};
 use serde::Serialize;
+use trinim_game::position::{cells, hex, rows};
+use trinim_game::{Board, Outcome, Rule, Value};
 
 /// A game, as answers name it.
 #[derive(Clone, Debug, Serialize)]

@@ -12,8 +12,8 @@ use super::answers::{AnswerError, Answers, legal};
 use super::level::{self, Level, Reply};
 use super::names::{MoveError, Names};
 use super::survey::{Survey, survey};
-use crate::game::Value;
 use std::sync::Arc;
+use trinim_game::Value;
 
 /// Who moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A position with everything that is known about it.
 
 use super::answers::{AnswerError, Answers, legal};
-use crate::game::Value;
+use trinim_game::Value;
 
 /// A legal move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

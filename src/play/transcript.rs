@@ -16,15 +16,15 @@
 
 use super::answers::Answers;
 use super::session::{Player, Session, Turn};
-use crate::game::position;
 use std::fmt::Write;
 use std::sync::Arc;
+use trinim_game::position;
 
 /// The first line of every transcript.
 pub const SIGNATURE: &str = "# trinim game";
 
 /// Returns the name of a board in transcripts and in the server's answers.
-pub fn board_name(board: &crate::game::Board) -> String {
+pub fn board_name(board: &trinim_game::Board) -> String {
     let least = board.min_take().map_or(String::new(), |take| format!(",least:{take}"));
     let take = board.max_take().map_or(String::new(), |take| format!(",take:{take}"));
     format!("{}{least}{take}", board.name())

@@ -4,12 +4,12 @@
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
 use crate::amount::grouped;
-use crate::game::Board;
 use crate::layout::{Bid, Layout};
 use crate::report::draw::board_picture::{Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point as Mark};
 use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::report::layouts::{self, FigureError};
+use trinim_game::Board;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;

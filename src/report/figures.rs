@@ -4,15 +4,15 @@
 use super::{Game, Solution, line, object, rule_word, variant_words};
 use crate::amount::grouped;
 use crate::database::census::PieceCount;
-use crate::game::position::{self, cells};
-use crate::game::published;
-use crate::game::{Board, LAYERS_MAX, Rule, Value};
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point};
 use crate::report::draw::svg::Svg;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
 use serde_json::json;
+use trinim_game::position::{self, cells};
+use trinim_game::published;
+use trinim_game::{Board, LAYERS_MAX, Rule, Value};
 
 /// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one
 /// is free of the other.

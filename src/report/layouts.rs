@@ -5,11 +5,11 @@
 //! in the text as well. The available text of the paper has the captions but not the drawings, so a
 //! layout follows from its description and its counts; [`Source`] says how well.
 
-use crate::claims::Claim;
-use crate::game::{Board, BoardError, Cell};
 use crate::layout::{Bid, Counts, GROUP_SIZES, Layout, LayoutError};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::LazyLock;
+use trinim_game::claims::Claim;
+use trinim_game::{Board, BoardError, Cell};
 
 /// How the cells of a layout are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

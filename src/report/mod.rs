@@ -43,11 +43,11 @@ pub mod timeline;
 
 use crate::database::census::Census;
 use crate::database::{Database, DatabaseError, Values};
-use crate::game::{self, Board, Rule};
 use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use trinim_game::{self, Board, Rule};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
 pub const FORMAT: &str = "trinim-report";
@@ -89,12 +89,16 @@ impl Solution {
         };
         database.check_manifest()?;
         let start = database.probe(board.full())?;
-        let mut winning: Vec<u64> =
-            start.children.iter().filter(|child| child.value == game::Value::Loss).map(|child| child.taken).collect();
+        let mut winning: Vec<u64> = start
+            .children
+            .iter()
+            .filter(|child| child.value == trinim_game::Value::Loss)
+            .map(|child| child.taken)
+            .collect();
         winning.sort_unstable();
         let contradiction = if start.value != census.start() {
             Some(format!("the census makes the start a {}, its block a {}", census.start(), start.value))
-        } else if (start.value == game::Value::Win) == winning.is_empty() {
+        } else if (start.value == trinim_game::Value::Win) == winning.is_empty() {
             Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
         } else {
             None
@@ -204,7 +208,7 @@ pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
     /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
+    #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Rule"))]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
@@ -219,7 +223,7 @@ pub struct DatabaseRow {
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
     /// Value of the full board for the player to move.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Value"))]
+    #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Value"))]
     pub start: String,
     /// Number of winning first moves.
     pub winning_first_moves: u64,

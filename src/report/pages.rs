@@ -4,9 +4,9 @@ use super::drawings::Drawing;
 use super::figures::{Figure, Kind};
 use super::tables::{COUNTS_NOTE, COUNTS_TITLE, STARTS_NOTE, STARTS_TITLE, Tables, VARIANTS};
 use super::{DatabaseRow, REPORT_JSON, rule_word};
-use crate::game::Rule;
 use crate::report::draw::svg::{Svg, escape, style};
 use crate::report::draw::table::{Cell, Table};
+use trinim_game::Rule;
 
 const TITLE: &str = "Triangular Nim, solved: tables and figures";
 const LEAD: &str = "\

@@ -2,11 +2,11 @@
 
 use super::{Document, Game, Solution, document, lines, object, rule_word};
 use crate::database::census::Census;
-use crate::game::published;
-use crate::game::{LAYERS_MAX, Rule, Value};
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
 use serde_json::json;
+use trinim_game::published;
+use trinim_game::{LAYERS_MAX, Rule, Value};
 
 /// The tables with their files and the contradictions found.
 pub(super) struct Tables {

@@ -15,10 +15,10 @@
 //! spread over the whole stream, so each is a cache miss.
 
 use crate::database::{Audit, Game};
-use crate::game::reference::children;
-use crate::game::{Value, position};
-use crate::random::Random;
 use pipeline::{Auditor, BlockId, Passing};
+use trinim_game::random::Random;
+use trinim_game::reference::children;
+use trinim_game::{Value, position};
 
 /// The sample of one block.
 pub(super) struct Sample<'a> {

@@ -250,8 +250,8 @@ pub(super) fn remove_parts(storage: &dyn Storage, checkpoint: &Checkpoint) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Rule;
     use pipeline::testing::SimulatedStorage;
+    use trinim_game::Rule;
     use xxhash_rust::xxh3::xxh3_128;
 
     /// Parts that overlap, merged in one range and in as many as there are frames: the book of all

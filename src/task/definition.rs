@@ -3,12 +3,12 @@
 use super::store::{DEFINITION, Store, commit};
 use super::{Error, is_countable};
 use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
-use crate::game::{Board, Rule};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use trinim_game::{Board, Rule};
 
 /// The form of a definition and its version.
 const SCHEMA: &str = "trinim.store/1";
@@ -23,7 +23,7 @@ struct Definition {
     schema: String,
     program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    board: Option<crate::game::Definition>,
+    board: Option<trinim_game::Definition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     layers: Option<u32>,
     rule: String,

@@ -10,9 +10,9 @@ use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
 use crate::care::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
-use crate::game::{Rule, Value, position};
 use pipeline::{Bitmap, BlockId};
 use std::collections::BTreeMap;
+use trinim_game::{Rule, Value, position};
 
 /// Positions listed for one block; further ones are only counted.
 const LISTED: usize = 10;

@@ -1,8 +1,8 @@
 //! The findings of a verification: damaged files, or sound files with wrong values.
 
 use crate::database::{MANIFEST, block_file_name};
-use crate::game::{Rule, Value};
 use pipeline::BlockId;
+use trinim_game::{Rule, Value};
 
 /// A finding. Its `Display` is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

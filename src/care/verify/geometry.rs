@@ -7,9 +7,9 @@
 //! canonical ones and requires it to be full and free of conflicts. From the layout it uses only
 //! the two lists of cells, which define the bits of a database, and the list of canonical blocks.
 
-use crate::game::{Board, Cell};
 use crate::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
+use trinim_game::{Board, Cell};
 
 /// Index bits of the smallest bitmap of a database: 512 bits.
 const LEAST_BITS: u32 = 9;

@@ -50,8 +50,8 @@ pub(super) fn groups(geometry: &Geometry, chosen: &BTreeSet<u32>, targets: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Board;
     use crate::layout::Layout;
+    use trinim_game::Board;
 
     #[test]
     fn every_chosen_block_is_in_one_group() {

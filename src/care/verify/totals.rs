@@ -5,9 +5,9 @@ use super::Finding;
 use super::geometry::Geometry;
 use super::turn::LINE;
 use crate::database::{Database, Manifest};
-use crate::game::Rule;
-use crate::game::Value;
-use crate::game::published::{self, Counts};
+use trinim_game::Rule;
+use trinim_game::Value;
+use trinim_game::published::{self, Counts};
 
 /// The counts and digest of one block, from its bitmap.
 pub(super) struct Account {

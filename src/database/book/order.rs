@@ -5,7 +5,7 @@
 //! ascending order, with places from 1. The *number* of a position is that rank plus the sets with
 //! fewer cells. No layout is involved.
 
-use crate::game::Board;
+use trinim_game::Board;
 
 /// The numbers of all positions of a board.
 #[derive(Clone, Debug)]

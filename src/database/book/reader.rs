@@ -4,13 +4,13 @@ use super::super::{DatabaseError, Game};
 use super::file::{BookHead, BookIndex};
 use super::order::{BookOrder, canonical, orbit_size};
 use crate::database::census::Census;
-use crate::game::{Board, Value};
 use parking_lot::Mutex;
 use pipeline::{Damage, StorageFile};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
+use trinim_game::{Board, Value};
 
 /// Most decoded frames that are cached: 32 MiB.
 const CACHED_FRAMES: usize = 64;

@@ -2,9 +2,9 @@
 
 use super::image::{Image, symmetries};
 use crate::database::{Database, DatabaseError};
-use crate::game::{Board, Value};
 use crate::layout::{Bid, Layout};
 use pipeline::BlockId;
+use trinim_game::{Board, Value};
 
 /// Positions of a frame with their values, by image, then by offset.
 pub(super) struct FrameWalk<'a> {

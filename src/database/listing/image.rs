@@ -74,7 +74,7 @@ impl<'a> Image<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Board, Cell};
+    use trinim_game::{Board, Cell};
 
     #[test]
     fn tables_equal_the_permutations() {

@@ -27,12 +27,12 @@ mod image;
 
 use super::{Book, Database, DatabaseError, Keep, MANIFEST};
 use crate::database::book::BookOrder;
-use crate::game::{Board, Value};
-use crate::random::Random;
 use frame::FrameWalk;
 use pipeline::BlockId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use trinim_game::random::Random;
+use trinim_game::{Board, Value};
 
 /// The positions of a database with a given number of pieces, in parts.
 ///

@@ -11,7 +11,7 @@
 use super::graph::Graph;
 use super::greedy::{self, Direction, Equals, Scoring};
 use crate::layout::Layout;
-use crate::random::Random;
+use trinim_game::random::Random;
 
 /// The share of a child that waits only for its last target.
 const WHOLE_SHARE: f64 = 1e6;

@@ -209,7 +209,7 @@ pub enum OrderError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Board;
+    use trinim_game::Board;
 
     fn suggested(layers: u32, offset_bits_at_most: u32) -> Layout {
         Layout::suggested(&Board::triangle(layers, None).unwrap(), offset_bits_at_most)

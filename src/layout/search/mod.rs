@@ -37,11 +37,11 @@ mod walk;
 
 use super::BID_BITS_MAX;
 use super::burnside::{self, Action};
-use crate::game::{Board, Cell, Symmetry, position};
 use score::Scores;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use trinim_game::{Board, Cell, Symmetry, position};
 
 /// The most sets examined for the layout of a board that is not a triangle, whose sets are scored
 /// one by one: some milliseconds.

@@ -6,7 +6,7 @@
 //! two of half the size; or the other way round. The search proves nothing.
 
 use super::walk::{Orbits, Union};
-use crate::random::Random;
+use trinim_game::random::Random;
 
 /// Offers up to `sets` unions of `bits` cells with their updates. At least one such union must
 /// exist.

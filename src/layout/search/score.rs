@@ -14,7 +14,7 @@
 //! A single cell is in three lines and meets one cycle: it is counted once, as `1/2`. Weights are
 //! integers in units of `2^-10`: a line has at most ten cells.
 
-use crate::game::{Board, Cell, LAYERS_MAX, Symmetry};
+use trinim_game::{Board, Cell, LAYERS_MAX, Symmetry};
 
 /// Weights are in units of `2^-UNIT_BITS`.
 pub(super) const UNIT_BITS: u32 = LAYERS_MAX;

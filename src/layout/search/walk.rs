@@ -4,8 +4,8 @@
 //! the sums of weights up to date: taking an orbit touches only the lines of its cells.
 
 use super::score::Scores;
-use crate::game::{Board, Symmetry};
 use crate::layout::burnside;
+use trinim_game::{Board, Symmetry};
 
 /// The orbits of cells under a group of symmetries, prepared for sums.
 pub(super) struct Orbits<'a> {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::svg::{Anchor, Path, Svg, text_width, wrapped};
-use crate::game::Board;
+use trinim_game::Board;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;

@@ -7,10 +7,10 @@
 
 use super::{Counters, Run};
 use crate::database::Game;
-use crate::game::Rule;
 use crate::kernel::bitmap_words;
 use pipeline::{Bitmap, Error, Stage};
 use std::ops::Range;
+use trinim_game::Rule;
 
 /// Positions between two checks of the stop flag: some milliseconds.
 const STEP: u64 = 1 << 18;
@@ -96,8 +96,8 @@ fn steps(end: u64) -> impl Iterator<Item = Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Board;
-    use crate::game::reference;
+    use trinim_game::Board;
+    use trinim_game::reference;
 
     #[test]
     fn both_agree_with_the_definition_in_steps_of_any_length() {
@@ -114,7 +114,7 @@ mod tests {
                             step(board.moves(), &mut wins, start..all.min(start + length));
                         }
                         let right =
-                            |(position, value): (u64, &crate::game::Value)| is_win(&wins, position) != value.is_loss();
+                            |(position, value): (u64, &trinim_game::Value)| is_win(&wins, position) != value.is_loss();
                         assert!((0..).zip(&values).all(right), "{layers} layers, {rule}, steps of {length}");
                     }
                 }
