@@ -43,7 +43,7 @@ pub use game::Game;
 pub use keep::{Keep, ParseKeepError, Task, Terms, VERSION};
 pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
-pub use probe::{Child, Probe};
+pub use probe::{Child, Probe, infer};
 pub use reader::{Access, CACHE_BYTES, Database};
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;

@@ -2,8 +2,9 @@
 //!
 //! A level is a rate of slips: the share of moves, of a thousand, that are drawn from all legal
 //! ones. The other moves are the best known: one that wins; without one, a move of unknown value;
-//! and in a lost position the [hardest reply](hardest). Towards the end of the game no level slips,
-//! as no player does. The [main line](main_line) is the game of two perfect players.
+//! and in a lost position the [hardest reply](hardest), or any move if it is not known. Towards the
+//! end of the game no level slips, as no player does. The [main line](main_line) is the game of two
+//! perfect players.
 
 use super::answers::{AnswerError, Answers};
 use super::survey::{Choice, Survey, survey};
@@ -72,29 +73,32 @@ impl FromStr for Level {
     }
 }
 
-/// Chooses the program's move; `None` if no piece is left.
+/// Chooses the program's move; `None` if no move is left. It is a guess if the value after it is
+/// not known.
 ///
 /// # Errors
 /// Those of [`survey`].
-pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Option<u64>, AnswerError> {
+pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Option<Choice>, AnswerError> {
     let survey = survey(answers, position)?;
     if survey.moves.is_empty() {
         return Ok(None);
     }
+    let drawn = |random: &mut Random, from: &[Choice]| Some(from[random.index(from.len())]);
     // Mixed, so that the positions of a game draw independent numbers.
     let mut random = Random::new(seed ^ Random::new(position).bits());
     if random.below(1000) < level.slips(position.count_ones()) {
-        return Ok(Some(survey.moves[random.index(survey.moves.len())].taken));
+        return Ok(drawn(&mut random, &survey.moves));
     }
-    let winning = survey.winning();
-    if !winning.is_empty() {
-        return Ok(Some(winning[random.index(winning.len())].taken));
+    let (winning, unknown) = (survey.winning(), &survey.moves[survey.moves.len() - survey.unknown()..]);
+    for best in [winning, unknown] {
+        if !best.is_empty() {
+            return Ok(drawn(&mut random, best));
+        }
     }
-    let unknown: Vec<&Choice> = survey.moves.iter().filter(|choice| choice.after.is_none()).collect();
-    if !unknown.is_empty() {
-        return Ok(Some(unknown[random.index(unknown.len())].taken));
+    match hardest(answers, &survey)? {
+        Some(reply) => Ok(Some(Choice { taken: reply.taken, after: Some(Value::Win) })),
+        None => Ok(drawn(&mut random, &survey.moves)),
     }
-    Ok(hardest(answers, &survey)?.map(|reply| reply.taken))
 }
 
 /// A move from a lost position, with what the opponent needs to find.
@@ -109,7 +113,7 @@ pub struct Reply {
 }
 
 /// Returns the losing move after which the fewest answers win; among equals the one that leaves
-/// most answers, then the smallest mask. `None` if no move loses.
+/// most answers, then the smallest mask. `None` if no move loses, or if not all answers are known.
 ///
 /// # Errors
 /// Those of [`survey`].
@@ -118,8 +122,14 @@ pub struct Reply {
 /// One look-up for each pair of a move and an answer: 60,000 for the full board of eight layers.
 pub fn hardest(answers: &dyn Answers, lost: &Survey) -> Result<Option<Reply>, AnswerError> {
     let mut best: Option<Reply> = None;
+    if lost.inferred > 0 {
+        return Ok(None);
+    }
     for choice in lost.moves.iter().filter(|choice| choice.after == Some(Value::Win)) {
         let next = survey(answers, lost.position ^ choice.taken)?;
+        if next.unknown() > 0 {
+            return Ok(None);
+        }
         let reply = Reply { taken: choice.taken, winning_answers: next.winning().len(), answers: next.moves.len() };
         let rank = |reply: &Reply| (reply.winning_answers, usize::MAX - reply.answers, reply.taken);
         if best.is_none_or(|best| rank(&reply) < rank(&best)) {
@@ -172,7 +182,7 @@ pub fn main_line(answers: &dyn Answers, start: u64, mut stop: impl FnMut() -> bo
         }
         let taken = match (here.value, here.winning()) {
             (Some(Value::Win), [first, ..]) => Some(first.taken),
-            (Some(Value::Loss), _) if here.unknown() == 0 => hardest(answers, &here)?.map(|reply| reply.taken),
+            (Some(Value::Loss), _) => hardest(answers, &here)?.map(|reply| reply.taken),
             _ => None,
         };
         let (Some(value), Some(taken)) = (here.value, taken) else { return Ok(line) };

@@ -8,8 +8,8 @@
 //! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
 //!    shortest move joins the two cells.
 
-use trinim_game::Board;
 use trinim_game::position::cells;
+use trinim_game::{Board, Rule, Value};
 
 /// Boards with this many cells or fewer have letters.
 const LETTERS: u32 = 26;
@@ -187,6 +187,34 @@ pub fn places(board: &Board) -> Vec<Place> {
         Place { row: cell.row.into(), col: cell.col.into(), x: x - left, y: (y - top) * height }
     };
     (0..).zip(board.places()).map(place).collect()
+}
+
+/// Says what a move takes.
+pub fn takes(board: &Board) -> String {
+    let many = match (board.min_take().unwrap_or(1), board.max_take()) {
+        (_, Some(1)) => "one piece".to_owned(),
+        (1, None) => "one or more neighbouring pieces".to_owned(),
+        (least, None) => format!("{least} or more neighbouring pieces"),
+        (least, Some(most)) if least == most => format!("exactly {least} neighbouring pieces"),
+        (least, Some(most)) => format!("{least} to {most} neighbouring pieces"),
+    };
+    format!("take {many} of one line")
+}
+
+/// Says who wins. Where single pieces cannot be taken, the last move may leave pieces.
+pub fn ends(board: &Board, rule: Rule) -> &'static str {
+    match (rule.empty(), board.takes_single_pieces()) {
+        (Value::Win, true) => "whoever takes the last piece loses",
+        (Value::Loss, true) => "whoever takes the last piece wins",
+        (Value::Win, false) => "whoever cannot move wins",
+        (Value::Loss, false) => "whoever cannot move loses",
+    }
+}
+
+/// Says both, as two sentences.
+pub fn sentences(board: &Board, rule: Rule) -> String {
+    let sentence = |text: &str| format!("{}{}.", text[..1].to_uppercase(), &text[1..]);
+    format!("{} {}", sentence(&takes(board)), sentence(ends(board, rule)))
 }
 
 #[cfg(test)]

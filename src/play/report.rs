@@ -1,9 +1,10 @@
 //! Answers as programs read them: what `trinim probe --json` and the server's paths print, field by
 //! field.
 
-use super::answers::{AnswerError, Answers, known};
+use super::answers::{AnswerError, Answers};
 use super::level::{self, Level, main_line};
-use super::names::{Names, places};
+use super::names::{Names, places, sentences};
+use super::survey::Choice;
 use super::transcript::board_name;
 use crate::database::{Keep, Probe};
 use serde::Serialize;
@@ -196,6 +197,8 @@ pub struct ReplyMove {
     pub child: String,
     /// The value of that for the opponent; null if it is not known.
     pub value: Option<Value>,
+    /// Whether the program guessed, because the value is not known.
+    pub guess: bool,
 }
 
 impl Reply {
@@ -205,20 +208,19 @@ impl Reply {
     /// Those of [`level::choose`].
     pub fn of(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Reply, AnswerError> {
         let board = answers.board();
-        let step = |taken| -> Result<ReplyMove, AnswerError> {
-            Ok(ReplyMove {
-                cells: cells(taken),
-                name: Names::of(board).write(board, taken),
-                child: rows(board, position ^ taken),
-                value: known(answers.value(position ^ taken))?,
-            })
+        let step = |Choice { taken, after }| ReplyMove {
+            cells: cells(taken),
+            name: Names::of(board).write(board, taken),
+            child: rows(board, position ^ taken),
+            value: after,
+            guess: after.is_none(),
         };
         Ok(Reply {
             game: Named::of(answers),
             position: rows(board, position),
             level,
             seed,
-            r#move: level::choose(answers, position, level, seed)?.map(step).transpose()?,
+            r#move: level::choose(answers, position, level, seed)?.map(step),
         })
     }
 }
@@ -244,6 +246,10 @@ pub struct Offered {
     /// Positions of so many pieces or fewer are solved on the spot; null: none, or all values are
     /// kept.
     pub spot_pieces: Option<u32>,
+    /// What a move takes and who wins, in two sentences.
+    pub rules: String,
+    /// Fewest pieces of a move; null: one.
+    pub min_take: Option<u32>,
     /// Most pieces of a move; null: no limit.
     pub max_take: Option<u32>,
     /// The full board.
@@ -278,6 +284,8 @@ impl Offered {
             game: Named::of(answers),
             keep,
             spot_pieces,
+            rules: sentences(board, answers.rule()),
+            min_take: board.min_take(),
             max_take: board.max_take(),
             start: rows(board, board.full()),
             cells: named

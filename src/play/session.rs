@@ -11,7 +11,7 @@
 use super::answers::{AnswerError, Answers, legal};
 use super::level::{self, Level, Reply};
 use super::names::{MoveError, Names};
-use super::survey::{Survey, survey};
+use super::survey::{Choice, Survey, survey};
 use std::sync::Arc;
 use trinim_game::Value;
 
@@ -81,8 +81,8 @@ pub enum Hint {
     Over,
     /// These moves win.
     Wins(Vec<u64>),
-    /// Every move loses; this one is hardest to answer.
-    Lost(Reply),
+    /// Every move loses; this one is hardest to answer, if that is known.
+    Lost(Option<Reply>),
     /// No move is known to win, and this many are of unknown value.
     Unknown(usize),
 }
@@ -243,9 +243,9 @@ impl Session {
         if !survey.winning().is_empty() {
             return Ok(Hint::Wins(survey.winning().iter().map(|choice| choice.taken).collect()));
         }
-        match (survey.unknown(), level::hardest(&*self.answers, &survey)?) {
-            (0, Some(reply)) => Ok(Hint::Lost(reply)),
-            (unknown, _) => Ok(Hint::Unknown(unknown)),
+        match survey.unknown() {
+            0 => Ok(Hint::Lost(level::hardest(&*self.answers, &survey)?)),
+            unknown => Ok(Hint::Unknown(unknown)),
         }
     }
 
@@ -253,7 +253,7 @@ impl Session {
     ///
     /// # Errors
     /// Those of [`survey`].
-    pub fn choose(&self, level: Level, seed: u64) -> Result<Option<u64>, AnswerError> {
+    pub fn choose(&self, level: Level, seed: u64) -> Result<Option<Choice>, AnswerError> {
         level::choose(&*self.answers, self.stand().position, level, seed)
     }
 }

@@ -1,6 +1,7 @@
 //! A position with everything that is known about it.
 
 use super::answers::{AnswerError, Answers, legal};
+use crate::database::infer;
 use trinim_game::Value;
 
 /// A legal move.
@@ -29,6 +30,8 @@ pub struct Survey {
     pub value: Option<Value>,
     /// The moves: winning ones, losing ones, then those of unknown value, each by ascending mask.
     pub moves: Vec<Choice>,
+    /// Moves whose value only follows from that of the position: nothing more is known of them.
+    pub inferred: usize,
 }
 
 impl Survey {
@@ -44,7 +47,9 @@ impl Survey {
 }
 
 /// Surveys a position. A value that the source does not hold is concluded from the moves if these
-/// are known: one winning move proves a win, and only losing moves prove a loss.
+/// are known: one winning move proves a win, and only losing moves prove a loss. Values of moves
+/// are
+/// [inferred](infer) from that of the position.
 ///
 /// # Errors
 /// Those of [`Answers::values`].
@@ -52,7 +57,15 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
     let taken: Vec<u64> = legal(answers.board(), position).collect();
     let after: Vec<u64> = taken.iter().map(|taken| position ^ taken).chain([position]).collect();
     let mut values = answers.values(position, &after)?;
-    let value = values.pop().flatten();
+    let own = values.pop().flatten();
+    let concluded = || match &*values {
+        [] => Some(answers.rule().empty()),
+        values if values.contains(&Some(Value::Loss)) => Some(Value::Win),
+        values if !values.contains(&None) => Some(Value::Loss),
+        _ => None,
+    };
+    let value = own.or_else(concluded);
+    let inferred = value.map_or(0, |value| infer(value, &mut values));
     let rank = |choice: &Choice| match choice.after {
         Some(Value::Loss) => 0,
         Some(Value::Win) => 1,
@@ -61,11 +74,5 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
     let mut moves: Vec<Choice> = taken.into_iter().zip(values).map(|(taken, after)| Choice { taken, after }).collect();
     // The sort is stable, and the moves of a board ascend.
     moves.sort_by_key(rank);
-    let concluded = || match moves.iter().map(rank).min() {
-        None => Some(answers.rule().empty()),
-        Some(0) => Some(Value::Win),
-        _ if moves.iter().all(|choice| choice.after.is_some()) => Some(Value::Loss),
-        _ => None,
-    };
-    Ok(Survey { position, value: value.or_else(concluded), moves })
+    Ok(Survey { position, value, moves, inferred })
 }

@@ -56,7 +56,14 @@ fn what_is_not_understood_is_asked_for_again_with_the_reason() {
     let long = "d,".repeat(5000);
     let cases = [
         ("d-q", "not understood: no cell is named \"q\": the cells are a to f; help lists the commands"),
-        ("frobnicate", "not understood: no cell is named \"frobnicate\""),
+        ("frobnicate", "not understood: no cell is named \"frobnicate\": the cells are a to f; help lists"),
+        ("hnit", "the cells are a to f; did you mean hint?"),
+        ("Q", "the cells are a to f; did you mean quit?"),
+        ("board", "\n    a\n   b c\n"),
+        ("board 3", "not understood: \"board\" stands alone"),
+        ("level", "the program plays at level perfect"),
+        ("level master", "not understood: unknown level \"master\": expected perfect, club or beginner"),
+        ("level club", "the program plays at level club from now on"),
         ("a-e", "not understood: no move leads from a to e"),
         ("a,b,c", "not understood: a,b,c is not a move"),
         ("undo 3", "not understood: \"undo\" stands alone, but \"3\" follows it"),
@@ -96,6 +103,9 @@ fn sides_are_exchanged_and_positions_set_up() {
     assert!(out.contains("sides exchanged\nI take ") && out.contains("no piece can be taken: you win"), "{out}");
     assert!(out.contains("the game is over: there are no sides\n"), "{out}");
     let (out, _) = played(path, 0, &["--layers", "3", "--first", "you", "--level", "beginner", "--seed", "7"], b"");
+    let (drawn, seed) = played(path, 0, &["--layers", "2"], b"");
+    let seed = seed.split_once("the program draws with --seed ").unwrap().1;
+    assert!(seed.lines().next().unwrap().parse::<u64>().is_ok() && !drawn.contains("--seed"), "{seed}");
     let again = played(path, 0, &["--layers", "3", "--first", "you", "--level", "beginner", "--seed", "7"], b"").0;
     assert!(out.contains("I take ") && out == again, "{out}");
 }

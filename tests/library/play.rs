@@ -11,7 +11,7 @@ use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest, main_line};
 use trinim::play::session::{Hint, Stand, Turn};
-use trinim::play::{AnswerError, Answers, Level, OnTheSpot, Player, Session, Table, survey, transcript};
+use trinim::play::{AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Table, survey, transcript};
 use trinim::random::Random;
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Database, Game, Rule, Solve, Value};
@@ -161,7 +161,7 @@ fn wins(answers: &dyn Answers, start: u64, levels: [Level; 2], seed: u64) -> boo
     let mut position = start;
     for turn in 0.. {
         match choose(answers, position, levels[turn % 2], seed + turn as u64 % 2).unwrap() {
-            Some(taken) => position ^= taken,
+            Some(choice) => position ^= choice.taken,
             // The player to move has the value of the end.
             None => return (answers.rule().empty() == Value::Win) == (turn % 2 == 0),
         }
@@ -204,7 +204,7 @@ fn a_move_depends_on_position_level_and_seed_alone() {
         for level in Level::ALL {
             let [one, again, other] = [1, 1, 2].map(|seed| choose(&**answers, position, level, seed).unwrap());
             assert_eq!(one, again);
-            assert!(one.is_some_and(|taken| legal(answers.board(), position).any(|legal| legal == taken)));
+            assert!(one.is_some_and(|choice| legal(answers.board(), position).any(|legal| legal == choice.taken)));
             different += u32::from(one != other);
         }
     }
@@ -245,12 +245,58 @@ fn the_built_in_book_advises_at_nine_layers() {
         let mut session = Session::new(answers, u64::MAX >> 19, Player::Person);
         let Hint::Wins(moves) = session.hint().unwrap() else { panic!("nine layers are won") };
         assert!(session.take(moves[0]));
-        assert_eq!(session.survey().unwrap().value, Some(Value::Loss));
-        assert!(session.choose(Level::Perfect, 1).unwrap().is_some());
+        // Of a lost position every move is known to lose, though no answer to it is known.
+        let survey = session.survey().unwrap();
+        assert_eq!((survey.value, survey.unknown()), (Some(Value::Loss), 0));
+        let probe = session.answers().probe(session.stand().position).unwrap();
+        assert!(probe.moves_not_kept == 0 && probe.children.len() == survey.moves.len());
+        if survey.inferred > 0 {
+            assert!(matches!(session.hint().unwrap(), Hint::Lost(None)));
+        }
+        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, Some(Value::Win));
         session.set(0b1_0000_0111);
         assert!(matches!(session.hint().unwrap(), Hint::Unknown(moves) if moves > 3));
-        assert!(session.choose(Level::Perfect, 1).unwrap().is_some());
+        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, None);
     }
+}
+
+/// Whatever is inferred is true, and where the parent leaves no choice, nothing is left unknown.
+#[test]
+fn what_follows_from_a_position_is_known_of_its_moves() {
+    let mut inferred = 0;
+    for answers in four() {
+        for least in 0..=10 {
+            let book = Book(answers.clone(), least);
+            for position in 0..=answers.board().full() {
+                let survey = survey(&book, position).unwrap();
+                inferred += survey.inferred;
+                let is_true = |choice: &Choice| {
+                    choice.after.is_none_or(|value| value == answers.value(position ^ choice.taken).unwrap())
+                };
+                assert!(survey.moves.iter().all(is_true), "{least} {position:#x}");
+                match survey.value {
+                    Some(Value::Loss) => assert_eq!(survey.unknown(), 0),
+                    Some(Value::Win) if survey.winning().is_empty() => {
+                        assert!(survey.moves.is_empty() || survey.unknown() > 1);
+                    }
+                    _ => {}
+                }
+                let Ok(probe) = book.probe(position) else { continue };
+                assert_eq!(probe.moves_not_kept, survey.unknown() as u64);
+                let moves: Vec<(u64, Option<Value>)> =
+                    probe.children.iter().map(|child| (child.taken, Some(child.value))).collect();
+                let known = survey.moves.iter().filter(|choice| choice.after.is_some());
+                assert_eq!(moves, known.map(|choice| (choice.taken, choice.after)).collect::<Vec<_>>());
+                // The hardest reply is said only where all answers are known.
+                if survey.value == Some(Value::Loss) && !survey.moves.is_empty() {
+                    let hardest = hardest(&book, &survey).unwrap();
+                    assert!(hardest.is_none() || survey.inferred == 0, "{least} {position:#x}");
+                    assert!(hardest.is_some() || least > 0, "{position:#x}");
+                }
+            }
+        }
+    }
+    assert!(inferred > 1000, "{inferred}");
 }
 
 #[derive(Clone, Debug)]

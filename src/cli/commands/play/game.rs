@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trinim::game::Value;
 use trinim::game::position;
+use trinim::play::level::Reply;
+use trinim::play::names::{ends, takes};
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
@@ -27,12 +29,20 @@ hint           show the winning moves, or the reply that is hardest to answer
 moves          show every move with its value
 undo, redo     take back your last move and what followed; play it again
 swap           exchange sides: the other one moves
+board          draw the board again
+level [LEVEL]  say or choose how well the program plays
 set POSITION   set up a position, like 1/11/101 or 0x2f; you move
 save FILE      write the game to a file
 replay [FILE]  show this game, or the one in a file, with the value of every turn
 new            begin again
 help, ?        show this list
 quit           leave";
+
+/// The first words of lines that are no moves.
+const COMMANDS: [&str; 15] = [
+    "hint", "help", "undo", "quit", "moves", "redo", "swap", "board", "level", "set", "save", "replay", "new", "exit",
+    "?",
+];
 
 /// One game at the terminal.
 pub struct Seat {
@@ -50,14 +60,13 @@ impl Game for Seat {
 
     fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
         let survey = self.session.survey().map_err(failed)?;
-        let taken = self.session.choose(self.level, self.seed).map_err(failed)?;
-        let taken = taken.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
-        match survey.value {
-            None => writeln!(out, "I do not know the value of this position, and guess")?,
-            Some(Value::Win) if survey.winning().is_empty() => {
-                writeln!(out, "I win from here, but do not know how, and guess")?;
-            }
-            Some(_) => {}
+        let choice = self.session.choose(self.level, self.seed).map_err(failed)?;
+        let Choice { taken, after } =
+            choice.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
+        match (after, survey.value) {
+            (None, Some(_)) => writeln!(out, "I win from here, but do not know how, and guess")?,
+            (None, None) => writeln!(out, "I do not know the value of this position, and guess")?,
+            (Some(_), _) => {}
         }
         writeln!(out, "I take {}", self.session.write(taken))?;
         self.session.take(taken);
@@ -97,6 +106,15 @@ impl Game for Seat {
                 self.session.swap();
                 writeln!(out, "sides exchanged")?;
             }
+            ("board", "") => self.show(out)?,
+            ("level", "") => writeln!(out, "the program plays at level {}", self.level)?,
+            ("level", name) => match name.parse() {
+                Ok(level) => {
+                    self.level = level;
+                    writeln!(out, "the program plays at level {level} from now on")?;
+                }
+                Err(error) => unclear(error, out)?,
+            },
             ("new", "") => {
                 let first = self.session.first();
                 self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
@@ -115,7 +133,7 @@ impl Game for Seat {
             ("save", name) => self.save(Path::new(name), out)?,
             ("replay", "") => replay(&self.session, out)?,
             ("replay", name) => self.replay_file(Path::new(name), out)?,
-            ("quit" | "exit" | "help" | "?" | "hint" | "moves" | "undo" | "redo" | "swap" | "new", rest) => {
+            (word, rest) if COMMANDS.contains(&word) => {
                 unclear(format_args!("{word:?} stands alone, but {rest:?} follows it"), out)?;
             }
             _ if self.session.winner().is_some() => {
@@ -127,7 +145,10 @@ impl Game for Seat {
                     self.show(out)?;
                 }
                 // The person keeps the turn.
-                Err(error) => unclear(error, out)?,
+                Err(error) => match meant(word) {
+                    Some(command) => writeln!(out, "not understood: {error}; did you mean {command}?")?,
+                    None => unclear(error, out)?,
+                },
             },
         }
         Ok(true)
@@ -154,11 +175,11 @@ impl Seat {
 
     fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
         let answers = self.session.answers();
-        let whoever = match answers.rule().empty() {
-            Value::Win => "whoever takes the last piece loses",
-            Value::Loss => "whoever takes the last piece wins",
-        };
-        writeln!(out, "{}, {}: {whoever}", transcript::board_name(answers.board()), answers.rule())?;
+        let board = answers.board();
+        let is_usual = board.takes_single_pieces() && board.max_take().is_none();
+        let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
+        let (name, rule) = (transcript::board_name(board), answers.rule());
+        writeln!(out, "{name}, {rule}: {takes}{}", ends(board, rule))?;
         let name = |cell| self.session.names().cell(cell);
         let last = answers.board().cells() - 1;
         writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
@@ -191,7 +212,11 @@ impl Seat {
                 let all: Vec<String> = moves.iter().map(write).collect();
                 writeln!(out, "hint: you win with {}", all.join(", "))?;
             }
-            Hint::Lost(reply) => writeln!(
+            Hint::Lost(None) => writeln!(out, "hint: every move loses; which is hardest to answer is not known")?,
+            Hint::Lost(Some(Reply { taken, answers: 0, .. })) => {
+                writeln!(out, "hint: every move loses; {} ends the game", write(&taken))?;
+            }
+            Hint::Lost(Some(reply)) => writeln!(
                 out,
                 "hint: every move loses; hardest to answer is {}, after which {} of {} win",
                 write(&reply.taken),
@@ -256,6 +281,13 @@ impl Seat {
 /// Tells why a line was not understood.
 fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
     Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
+}
+
+/// Returns the command that a word may stand for: one that it begins, or is a slip away from.
+fn meant(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let is_near = |command: &&str| command.starts_with(&word) || strsim::osa_distance(&word, command) <= word.len() / 3;
+    COMMANDS.into_iter().find(is_near)
 }
 
 /// Shows a game turn by turn.

@@ -15,25 +15,26 @@ use crate::cli::words::choice::explained;
 use crate::cli::words::seat::{self, Lines};
 use clap::{Args, ValueEnum};
 use game::Seat;
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Level, Player};
 
 /// Longest line that is read, in bytes.
 const LINE_BYTES: u64 = 4096;
-/// Layers if neither a folder nor a number is given.
-const LAYERS: u32 = 5;
+/// Layers if neither a folder nor a number is given: whoever begins can win them.
+const LAYERS: u32 = 6;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim play                              five layers, solved on the spot; you begin
+  trinim play                              six layers, solved on the spot; you begin
   trinim play --layers 4 --rule normal --first you
   trinim play --layers 9 --level club      nine layers: the book, then solved on the spot
   trinim play trinim-k7-misere             with the values of a finished solve
 
 Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
-line, or the list of its cells, d,e,f. Other commands: help, hint, moves, undo, redo, swap, set POSITION, save FILE, \
-replay [FILE], new, quit. The end of the input quits.";
+line, or the list of its cells, d,e,f. Other commands: help, hint, moves, undo, redo, swap, board, level [LEVEL], \
+set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
 
 /// `--first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,7 +56,7 @@ const LEVELS: &[(Level, &str)] = &[
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
     /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
-    /// positions are solved on the spot [default: 5 layers]
+    /// positions are solved on the spot [default: 6 layers]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
@@ -70,9 +71,9 @@ pub struct PlayArgs {
     #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
     level: Level,
 
-    /// Seed of the program's choices between moves
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// Seed of the program's choices between moves; without one it is drawn, and shown
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 
     /// Who begins
     #[arg(long, value_name = "WHO", value_enum, default_value = "me")]
@@ -102,8 +103,13 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         First::Me => Player::Person,
         First::You => Player::Program,
     };
-    let mut game = Seat::new(answers, first, args.level, args.seed);
+    // Few digits, so that people can type them.
+    let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
+    let mut game = Seat::new(answers, first, args.level, seed);
     game.begin(out)?;
+    if args.seed.is_none() {
+        out.remark(format_args!("the program draws with --seed {seed}"));
+    }
     seat::play(&mut game, &mut Lines::new(LINE_BYTES), out)?;
     Ok(Exit::Done)
 }
