@@ -180,6 +180,8 @@ fn the_description_is_true() {
         }
     }
     assert!(server.get("/v1/nothing").problem().contains("no such path"));
+    let long = server.get(&format!("/v1/position?p={}", "1".repeat(70_000)));
+    assert_eq!(long.status, 414);
 }
 
 #[test]
@@ -204,6 +206,7 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
             let moves = here["moves"].as_array().unwrap();
             let chosen = moves.iter().find(|one| one["cells"] == reply["move"]["cells"]).unwrap();
             assert_eq!((&chosen["child"], &chosen["value"]), (&reply["move"]["child"], &reply["move"]["value"]));
+            assert_eq!(reply["move"]["guess"], false);
             // Perfect play never gives a won game away.
             assert_eq!(here["value"] == "win", chosen["value"] == "loss");
         }
@@ -218,9 +221,13 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
             assert_eq!(drawn, server.get(&format!("{path}&seed=8")).json());
         }
     }
+    // Of 40 pieces the book knows no moves, and no position that they leave is solved here.
+    let dark = "1/11/111/1111/11111/111111/1111111/11111111/000000000";
+    let reply = server.get(&format!("/v1/reply?{}", query("triangle:9", "misere", dark))).json();
+    assert_eq!((&reply["move"]["value"], &reply["move"]["guess"]), (&Value::Null, &true.into()));
     let many: BTreeSet<String> = (0..20).map(|_| text(&server.get("/v1/random?board=triangle:4").body)).collect();
     assert!(many.len() > 5, "{}", many.len());
-    assert_eq!(server.get("/v1/random?board=triangle:4&pieces=11").status, 400);
+    assert_eq!(server.get("/v1/random?board=triangle:4&pieces=11").status, 404);
     // A book knows nearly full boards, and a draw finds one.
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=10&value=loss").status, 200);
@@ -261,6 +268,41 @@ fn answers_are_tagged_cached_and_compressed() {
     let counts = alone.unwrap_or_else(counts);
     assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 3\n"), "{counts}");
     assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
+}
+
+/// The tag of one request is no other's: whoever has one answer asks in vain with it for another.
+#[test]
+fn a_tag_is_that_of_one_request() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3,4"]);
+    let requests = [
+        "/v1/position?board=triangle:4&p=1/11/111/1111",
+        "/v1/position?board=triangle:4&p=1/11/111/1110",
+        "/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111",
+        "/v1/position?board=triangle:3&p=1/11/111",
+        "/v1/mainline?board=triangle:4&p=1/11/111/1111",
+        "/v1/mainline?board=triangle:4&p=1/11/111/1110",
+        "/v1/reply?board=triangle:4&p=1/11/111/1111",
+        "/v1/reply?board=triangle:4&p=1/11/111/1111&seed=2",
+        "/v1/reply?board=triangle:4&p=1/11/111/1111&level=club",
+        "/v1/stats?board=triangle:4",
+        "/v1/stats?board=triangle:4&rule=normal",
+        "/v1/stats?board=triangle:3",
+        "/v1/random?board=triangle:4&seed=1",
+        "/v1/random?board=triangle:4&seed=2",
+        "/v1/boards",
+        "/v1/openapi.json",
+        "/",
+        "/page.js",
+    ];
+    let tags = requests.map(|path| server.get(path).header("etag").unwrap().replace("w/", "W/"));
+    assert_eq!(BTreeSet::from(tags.clone()).len(), requests.len());
+    for (path, own) in requests.iter().zip(&tags) {
+        for tag in &tags {
+            let found = server.ask("GET", path, &format!("if-none-match: {tag}\r\n"), b"").status;
+            assert_eq!(found, if tag == own { 304 } else { 200 }, "{path} with {tag}");
+        }
+    }
 }
 
 /// Every file that the page names is there, and none is elsewhere.

@@ -118,6 +118,32 @@ fn bodies_have_limits() {
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
 }
 
+/// What is left of a body would be taken for the next request: the connection is closed, and the
+/// answer says so. Other connections stay open.
+#[test]
+fn a_body_that_is_not_read_closes_the_connection() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    for (method, path, body, status, is_closed) in [
+        ("POST", "/v1/positions?board=triangle:4", "1", 200, false),
+        ("GET", "/v1/boards", "", 200, false),
+        ("GET", "/v1/nothing", "", 404, false),
+        ("POST", "/v1/positions?board=triangle:4&rule=nim", "1", 400, true),
+        ("POST", "/v1/positions?board=triangle:99", "1", 404, true),
+        ("POST", "/v1/nothing", "1", 404, true),
+        ("PUT", "/v1/boards", "1", 405, true),
+        ("GET", "/v1/boards", "1", 200, true),
+    ] {
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len());
+        let found = answer(&server.raw((head + body).as_bytes()));
+        assert_eq!(
+            (found.status, found.header("connection")),
+            (status, is_closed.then_some("close")),
+            "{method} {path}"
+        );
+    }
+}
+
 /// Clients that stall, break off or never read do not hold up others.
 #[test]
 fn slow_and_broken_clients_hold_up_nobody() {

@@ -89,8 +89,8 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
     let offer = query.offer(&asked.app)?;
     let cells = offer.answers.board().cells();
     let pieces: Option<u32> = query.parsed("pieces", "a number of pieces")?;
-    if pieces.is_some_and(|pieces| pieces > cells) {
-        return Err(Problem::request(format!("pieces: expected 0 to {cells}")));
+    if let Some(pieces) = pieces.filter(|pieces| *pieces > cells) {
+        return Err(Problem::missing(format!("pieces: no position has {pieces} of {cells}")));
     }
     let value = match query.optional("value") {
         None => None,

@@ -8,13 +8,14 @@ use super::offer::Offer;
 use super::reply::{Problem, Tag, of_json};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
-use trinim::game::{Rule, position};
+use trinim::game::Rule;
+use trinim::game::position::{self, PositionError};
 
 /// Parameters that name a board.
 pub const BOARD: [&str; 2] = ["board", "rule"];
@@ -139,11 +140,17 @@ impl Query {
 /// Reads a position of a board.
 ///
 /// # Errors
-/// [`Problem`] with the reason.
+/// [`Problem`] with the reason: 400 for what is no position of any board, 404 for one of another.
 pub fn read(offer: &Offer, text: &str) -> Result<u64, Problem> {
     position::parse(offer.answers.board(), text).map_err(|error| {
         let reason: String = error.to_string().chars().take(200).collect();
-        Problem::request(format!("not a position of {}: {reason}", offer.board))
+        let status = match error {
+            PositionError::Character { .. } | PositionError::Ambiguous { .. } | PositionError::Number { .. } => {
+                StatusCode::BAD_REQUEST
+            }
+            _ => StatusCode::NOT_FOUND,
+        };
+        Problem::with(status, format!("not a position of {}: {reason}", offer.board))
     })
 }
 

@@ -58,6 +58,7 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         path => path,
     });
     let (path, is_packed) = (path.to_owned(), takes_gzip(request.headers()));
+    let has_body = !request.body().is_end_stream();
     let mut response = match request.method() {
         &Method::OPTIONS => {
             let allowed =
@@ -76,7 +77,13 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
             });
         }
     }
+    let is_read = path == "/v1/positions" && response.status().is_success();
     let headers = response.headers_mut();
+    // What is left of a body would be taken for the next request: the server closes the connection,
+    // and says so.
+    if has_body && !is_read {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

@@ -10,7 +10,7 @@ function made(name, attributes, parent) {
   return element;
 }
 
-/** Draws a board. Calls `act.take(move)`, `act.preview(move or null)`, `act.toggle(cell)`. */
+/** Draws a board. Calls `act.take(move)`, `act.preview(move or null)`, `act.toggle(cell)`, `act.refuse(from, to)`. */
 export class BoardView {
   constructor(svg, act) {
     this.svg = svg;
@@ -46,6 +46,7 @@ export class BoardView {
       const tabindex = index ? "-1" : "0";
       const group = made("g", { class: "cell", role: "button", tabindex, "data-cell": index }, this.svg);
       made("circle", { cx: cell.x, cy: cell.y, r: RADIUS }, group);
+      made("circle", { cx: cell.x, cy: cell.y + 0.28, r: 0.07, class: "dot" }, group);
       made("text", { x: cell.x, y: cell.y, "aria-hidden": "true" }, group).textContent = cell.name;
       return group;
     });
@@ -66,8 +67,16 @@ export class BoardView {
       group.setAttribute("aria-label", `${name}, ${has ? "piece" : "empty"}`);
       group.setAttribute("aria-disabled", String(!this.editing && (this.locked || !has)));
     });
+    // The way in by the Tab key is a piece, if there is one.
+    const way = this.cells.find((group) => group.getAttribute("tabindex") === "0");
+    if (!this.editing && way !== document.activeElement && !way.classList.contains("piece")) {
+      this.enter(this.cells.find((group) => group.classList.contains("piece")) ?? way);
+    }
     this.choose(null);
   }
+
+  /** Makes this cell the one that the Tab key leads to. */
+  enter(cell) { this.cells.forEach((group) => group.setAttribute("tabindex", group === cell ? "0" : "-1")); }
 
   /** Marks cells; each kind is a list of cells. */
   mark(kind, marked) {
@@ -78,6 +87,8 @@ export class BoardView {
   choose(from) {
     this.from = from;
     this.cells.forEach((group, cell) => group.setAttribute("aria-pressed", String(cell === from)));
+    // Where the line may end: a dot.
+    this.mark("end", from === null ? [] : [...this.cells.keys()].filter((cell) => this.game.between(from, cell)));
     this.show(from === null ? null : this.game.between(from, from) ?? [from]);
   }
 
@@ -146,6 +157,7 @@ export class BoardView {
     if (move) {
       this.act.take(move);
     } else {
+      if (this.dragged && cell !== null) this.act.refuse(this.from, cell);
       this.choose(this.dragged || !this.isFree(cell) ? null : cell);
     }
   }
@@ -160,7 +172,7 @@ export class BoardView {
   focused(event) {
     const cell = Number(event.target.closest?.(".cell")?.dataset.cell);
     if (Number.isNaN(cell)) return;
-    this.cells.forEach((group, index) => group.setAttribute("tabindex", index === cell ? "0" : "-1"));
+    this.enter(this.cells[cell]);
     if (this.pointer === undefined && this.from !== null && !this.editing) {
       this.show(this.game.has(cell) ? this.game.between(this.from, cell) : null);
     }

@@ -70,8 +70,13 @@ export class Game {
   }
 
   play(move) { this.push({ position: this.after(move), player: 1 - this.player, move }); }
-  swap() { this.push({ ...this.stand, player: 1 - this.player, move: null }); }
-  set(position) { this.push({ position, player: this.player, move: null }); }
+  swap() { this.push({ position: this.position, player: 1 - this.player, move: null }); }
+
+  /** Sets up a position; cells that are changed one after another are one turn. */
+  set(position) {
+    if (this.stand.isSet) this.at -= 1;
+    this.push({ position, player: this.player, move: null, isSet: true });
+  }
 
   push(stand) {
     this.stands = [...this.stands.slice(0, this.at + 1), stand];
@@ -115,6 +120,9 @@ function written(held, start) {
   let cell = 0;
   return start.replace(/[01]/g, () => held[cell++]);
 }
+
+/** How many pieces a position has. */
+export function count(rows) { return rows.replace(/[^1]/g, "").length; }
 
 /** Whether a text is a position of the offered board, in rows. */
 export function isPosition(text, offer) {

@@ -2,7 +2,7 @@
 
 import { ask } from "/api.js";
 import { BoardView } from "/board.js";
-import { Game, isPosition } from "/game.js";
+import { Game, count, isPosition } from "/game.js";
 
 const $ = (id) => document.getElementById(id);
 const WORDS = { win: "win", loss: "loss" };
@@ -20,6 +20,10 @@ const view = new BoardView($("board"), {
     game.set(game.toggled(cell));
     changed();
     view.cells[cell].focus();
+  },
+  refuse: (from, to) => {
+    const [one, other] = [from, to].map((cell) => game.offer.cells[cell].name);
+    say(one === other ? `${one} cannot be taken alone.` : `No move leads from ${one} to ${other}.`);
   },
 });
 
@@ -44,17 +48,19 @@ function begin(position = null, player = Number($("first").value)) {
   game = new Game(offer, kept, player);
   seed = 1 + Math.floor(Math.random() * 1e9);
   view.layOut(game);
+  $("rules").textContent = offer.rules;
+  // A move that takes more than one piece shows how such moves are written.
+  const example = game.moves().find((move) => move.length === 3) ?? game.moves().at(-1);
+  $("move").placeholder = example ? game.name(example) : "";
   $("counts").replaceChildren();
   if ($("statistics").open) statistics();
   changed();
 }
 
-function play(move) {
+function play(move, isGuess = false) {
   const taken = `${who(game.player)} took ${game.name(move)}.`;
-  const hadFocus = $("board").contains(document.activeElement);
   game.play(move);
-  changed(taken);
-  if (hadFocus) view.cells[move[0]].focus();
+  changed(isGuess ? `${taken} It is a guess: the values are not known here.` : taken);
 }
 
 /** Shows the game after a change, and lets the program move if it is its turn. */
@@ -64,6 +70,7 @@ function changed(news = "") {
   view.update(game);
   view.mark("good", []);
   view.mark("bad", []);
+  $("unread").textContent = "";
   const winner = game.winner();
   const next = () => {
     if (view.editing) return "Set up: choose cells to fill or empty them.";
@@ -95,7 +102,7 @@ async function reply(asked) {
       // Long enough for the eye to see what the person took.
       new Promise((done) => { setTimeout(done, 350); }),
     ]);
-    if (asked === epoch && answer.move) play(answer.move.cells);
+    if (asked === epoch && answer.move) play(answer.move.cells, answer.move.guess);
   } catch (error) {
     if (asked === epoch) say(`No move of the program: ${error.message}.`);
   }
@@ -126,19 +133,33 @@ function address() {
 
 // Answers.
 
+/** Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too. */
+async function positionOf(position) {
+  const { keep, spot_pieces: spot } = game.offer;
+  const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
+  if (count(position) < least && count(position) > (spot ?? -1)) {
+    throw Object.assign(new Error("the value is not known here"), { unknown: true });
+  }
+  return ask("/v1/position", about(position));
+}
+
 async function values() {
-  $("answer").hidden = !$("values").checked;
+  $("answer").hidden = $("verdict").hidden = !$("values").checked;
   if (!$("values").checked) return;
   const asked = epoch;
   $("moves").replaceChildren();
   $("nimbers").hidden = true;
+  if (game.winner() !== null) {
+    $("verdict").textContent = "The game is over.";
+    return;
+  }
   try {
-    const found = await ask("/v1/position", about(game.position));
+    const found = await positionOf(game.position);
     if (asked !== epoch) return;
     const winning = found.moves.filter((move) => move.value === "loss").length;
     const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
     const moves = `${winning} of ${found.moves.length} moves win${more}`;
-    const nimber = found.nimber === null ? "" : `, ${nimberWords(found.nimber)},`;
+    const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
     $("verdict").replaceChildren(worded(found.value), `${nimber} for the player to move: ${moves}.`);
     $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
     $("moves").replaceChildren(...found.moves.map((move) => chip(move)));
@@ -156,25 +177,26 @@ function worded(value) {
   return span;
 }
 
-function nimberWords(nimber) { return `nimber ${nimber}`; }
-
 /** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
 function chip(move) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   const wins = move.value === "loss";
+  const part = (kind, text) => {
+    const span = document.createElement("span");
+    span.className = kind;
+    span.textContent = text;
+    button.append(span);
+  };
   button.type = "button";
   button.className = wins ? "win" : "loss";
   button.textContent = `${wins ? "+" : "−"} ${game.name(move.cells)}`;
-  let label = `${game.name(move.cells)} ${wins ? "wins" : "loses"}`;
+  // Sign and colour in words, for those who hear them.
+  part("spoken", ` ${wins ? "wins" : "loses"}`);
   if (move.nimber !== null) {
-    const nimber = document.createElement("span");
-    nimber.className = "nimber";
-    nimber.textContent = move.nimber;
-    button.append(nimber);
-    label += `, ${nimberWords(move.nimber)}`;
+    part("spoken", ", nimber ");
+    part("nimber", move.nimber);
   }
-  button.setAttribute("aria-label", label);
   button.disabled = view.locked;
   button.addEventListener("click", () => play(move.cells));
   for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
@@ -199,14 +221,14 @@ async function preview(move) {
   view.mark("reply", []);
   const isWanted = $("explain").checked && move && game && !view.editing && isMove(move);
   // The line keeps its place, so that nothing below it jumps.
-  $("why").hidden = !$("explain").checked;
+  $("why").hidden = !$("explain").checked || game?.winner() !== null;
   if (!isWanted) {
     $("why").textContent = "Choose a move to see what the other side would answer.";
     return;
   }
   const name = game.name(move);
   try {
-    const found = await ask("/v1/position", about(game.after(move)));
+    const found = await positionOf(game.after(move));
     if (previewed !== move) return;
     const answer = found.moves.find((one) => one.value === "loss");
     if (found.value === "loss") {
@@ -236,14 +258,13 @@ function verb(word) {
 async function hint() {
   const asked = epoch;
   try {
-    const found = await ask("/v1/position", about(game.position));
+    const found = await positionOf(game.position);
     const best = found.moves.find((move) => move.value === "loss");
     let text = best && `Hint: ${game.name(best.cells)} wins.`;
     if (!best) {
       const { move } = await ask("/v1/reply", { ...about(game.position), level: "perfect", seed });
       const lost = found.value === "loss";
-      text = "Hint: no move is known to win here.";
-      if (lost) text = `Hint: every move loses; hardest to answer is ${game.name(move.cells)}.`;
+      text = lost ? `Hint: every move loses; try ${game.name(move.cells)}.` : "Hint: no move is known to win here.";
       if (asked === epoch && lost) view.show(move.cells);
     } else if (asked === epoch) {
       view.show(best.cells);
@@ -303,7 +324,9 @@ function redo() { if (!$("redo").disabled && game.redo(mine())) changed("Played 
 $("undo").addEventListener("click", undo);
 $("redo").addEventListener("click", redo);
 $("hint").addEventListener("click", hint);
-$("new").addEventListener("click", () => begin());
+$("new").addEventListener("click", () => {
+  if (game.at === 0 || game.winner() !== null || confirm("Leave this game?")) begin();
+});
 $("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
 $("values").addEventListener("change", () => { view.mark("good", []); view.mark("bad", []); values(); });
 $("explain").addEventListener("change", () => preview(null));
@@ -321,7 +344,7 @@ $("entry").addEventListener("submit", (event) => {
     $("move").value = "";
     play(move);
   } catch (error) {
-    say(`Not understood: ${error.message}.`);
+    $("unread").textContent = `Not understood: ${error.message}.`;
   }
 });
 
@@ -336,22 +359,26 @@ function rulesOf() {
   const has = (rule) => offers.some((one) => one.board === $("boards").value && one.rule === rule);
   for (const option of $("rule").options) option.disabled = !has(option.value);
   if (!has($("rule").value)) $("rule").value = [...$("rule").options].find((option) => !option.disabled).value;
-  const ends = $("rule").value === "misere" ? "loses" : "wins";
-  $("rules").textContent = `Take neighbouring pieces of one line. Whoever takes the last piece ${ends}.`;
 }
 
-/** Reads the address; what it does not name, or names wrongly, stays as it is. */
+/** Reads the address; what it does not name stays as it is, and what it names wrongly is said. */
 function restore() {
   const given = new URLSearchParams(location.hash.slice(1));
+  const wrong = [];
   const choose = (select, value) => {
-    if ([...select.options].some((option) => option.value === value && !option.disabled)) select.value = value;
+    const isOffered = [...select.options].some((option) => option.value === value && !option.disabled);
+    if (isOffered) select.value = value;
+    else if (value !== null) wrong.push(`${select.id === "boards" ? "board" : select.id} ${value}`);
   };
   choose($("boards"), given.get("board"));
   rulesOf();
   choose($("rule"), given.get("rule"));
   choose($("opponent"), given.get("opponent"));
   rulesOf();
-  begin(given.get("p"), given.get("to") === "1" ? 1 : given.get("to") === "0" ? 0 : undefined);
+  const position = given.get("p");
+  begin(position, given.get("to") === "1" ? 1 : given.get("to") === "0" ? 0 : undefined);
+  if (position !== null && !isPosition(position, game.offer)) wrong.push(`position ${position}`);
+  if (wrong.length) say(`The address names no ${wrong.join(", no ")} that there is here. ${$("turn").textContent}`);
 }
 
 addEventListener("hashchange", restore);
@@ -361,10 +388,13 @@ async function start() {
     offers = (await ask("/v1/boards")).boards;
     const boards = [...new Set(offers.map((one) => one.board))];
     $("boards").replaceChildren(...boards.map((board) => new Option(board.replace(":", " "), board)));
-    const usual = boards.find((board) => board === "triangle:5");
+    // Whoever begins can win it, under both rules.
+    const usual = ["triangle:6", "triangle:4"].find((board) => boards.includes(board));
     if (usual) $("boards").value = usual;
+    $("main").hidden = false;
     restore();
   } catch (error) {
+    $("main").hidden = false;
     say(`The page cannot begin: ${error.message}.`);
   }
 }
