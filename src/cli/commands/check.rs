@@ -23,7 +23,8 @@ Examples:
   trinim check trinim-k8-misere/db                  check a database without its run
 
 The check only reads, takes no lock, and may run beside a solve. The exit code is 3 if a file that is needed is \
-damaged, else 0. Files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
+damaged, or if a finished run lacks the list SUMS and no solve is about to write it: other commands refuse such a \
+folder. Else it is 0: files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
 
 /// Files left by a stop are listed if there are at most this many; `--json` lists all.
 const LEFTOVERS_SHOWN: usize = 10;
@@ -54,7 +55,7 @@ pub struct CheckArgs {
 /// What `trinim check` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// Whether nothing that is needed is damaged: exit code 0.
+    /// Whether nothing that is needed is damaged, or missing from a finished run: exit code 0.
     ok: bool,
     /// `metadata`, `sums` or `full`.
     depth: &'static str,
@@ -77,7 +78,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
     let owner = owner_of(&args.folder);
     let report = Report {
-        ok: found.is_sound(),
+        ok: found.is_sound() && (!found.unsealed || matches!(owner, Owner::Held(_))),
         depth: DEPTHS.iter().find(|(depth, ..)| *depth == args.depth).map_or("", |(_, name, _)| name),
         found: &found,
         owned: matches!(owner, Owner::Held(_)),
@@ -87,7 +88,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if !report.ok {
         out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
     }
-    Ok(Exit::of_check(&found))
+    Ok(if report.ok { Exit::Done } else { Exit::Corrupt })
 }
 
 /// Returns the owner of a run, or of the run around its `db` folder.
@@ -106,6 +107,7 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
     }
     let (damaged, left) = (damage.len() as u64, left.len() as u64);
     let verdict = match damaged {
+        0 if !report.ok => out.paint.bad("not finished"),
         0 => out.paint.good("intact"),
         damaged => out.paint.bad(format_args!("damaged: {}", counted(damaged, "problem"))),
     };
@@ -125,7 +127,7 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
     if found.unsealed {
         rows.push(match owner {
             Owner::Held(pid) => ("database", format!("still being finished by process {pid}")),
-            _ => ("database", "not finished: run the same solve again, or trinim repair".to_owned()),
+            _ => ("database", "without its lists: run the same solve again, or trinim repair".to_owned()),
         });
     } else if left > 0 {
         let what = match owner {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
-use trinim::care::{self, Error as UpkeepError};
+use trinim::care::Error as UpkeepError;
 use trinim::database::{DatabaseError, LAST_READER};
 use trinim::game::BoardError;
 use trinim::layout::LayoutError;
@@ -60,11 +60,6 @@ impl Exit {
     /// Whether it is the code of an orderly stop.
     pub fn is_stop(self) -> bool {
         matches!(self, Exit::TimeUp | Exit::Interrupted | Exit::Terminated | Exit::HungUp)
-    }
-
-    /// Returns the exit code of a check: files left by a stop are not damage.
-    pub fn of_check(report: &care::Report) -> Exit {
-        if report.is_sound() { Exit::Done } else { Exit::Corrupt }
     }
 
     /// Returns the exit code of a verification: damage takes precedence, because it explains wrong
