@@ -1,7 +1,8 @@
 //! The forms of an export: how a row is written.
 
+use crate::cli::face::exit::Refused;
+use crate::cli::words::choice::chosen;
 use clap::ValueEnum;
-use std::ffi::OsStr;
 use std::path::Path;
 use trinim::game::{Board, Value, position};
 
@@ -44,12 +45,31 @@ impl What {
 }
 
 impl Format {
-    /// Returns the format that the end of a file's name says, npy unless it is `csv` or `txt`.
-    pub fn of_file(path: Option<&Path>) -> Format {
-        match path.and_then(Path::extension).and_then(OsStr::to_str) {
-            Some("csv") => Format::Csv,
-            Some("txt") => Format::Rows,
-            _ => Format::Npy,
+    /// Returns the format that is given, or that the end of a file's name says; npy if neither is
+    /// there.
+    ///
+    /// # Errors
+    /// [`Refused`] if no format has this end, or another than the one that is given.
+    pub fn chosen(given: Option<Format>, path: Option<&Path>) -> Result<Format, Refused> {
+        let Some((path, end)) = path.and_then(|path| Some((path.display(), path.extension()?.to_string_lossy())))
+        else {
+            return Ok(given.unwrap_or(Format::Npy));
+        };
+        let said = match &*end {
+            "npy" => Format::Npy,
+            "csv" => Format::Csv,
+            "txt" | "rows" => Format::Rows,
+            _ => {
+                let message = format!("--output {path}: no format ends in .{end}");
+                return Err(Refused::new(message, "expected .npy, .csv, .txt for rows, or a name without an end"));
+            }
+        };
+        match given {
+            Some(other) if other != said => Err(Refused::new(
+                format!("--output {path} contradicts --format {}", chosen(other)),
+                "leave --format out, or give the file another end",
+            )),
+            _ => Ok(said),
         }
     }
 

@@ -136,7 +136,7 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 /// Runs the subcommand.
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
-    let format = args.format.unwrap_or_else(|| Format::of_file(args.output.as_deref()));
+    let format = Format::chosen(args.format, args.output.as_deref())?;
     let sink = Sink::claim(args.output.as_deref(), format, args.force, args.job.json.json)?;
     let signals = Signals::register()?;
     let database = args.solved.open(Access::Read)?;
