@@ -237,7 +237,7 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
         "bitmap through one worker: {}{speed}; device {}; logs {} bits a position ({})",
         speeds.join(", "),
         bytes_per_second(rates.device_bytes_per_second),
-        plan.log_bits_per_position,
+        (plan.log_bits_per_position * 1e3).round() / 1e3,
         plan.codec,
     ))?;
     report.warnings.iter().for_each(|warning| out.warn(warning));

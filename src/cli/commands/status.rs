@@ -125,7 +125,10 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
 
     let session = &records[inspection.in_manifest.min(records.len())..];
     let units = progress::units(&layout, &Shape::of(&layout));
-    let work = |records: &[BlockRecord]| -> f64 { records.iter().map(|record| units[record.block.index()]).sum() };
+    let work = |records: &[BlockRecord]| {
+        // A sum of nothing would be -0.0.
+        records.iter().fold(0.0, |sum, record| sum + units[record.block.index()])
+    };
     let (all, done) = (units.iter().sum::<f64>(), work(records));
     let [session_s, last_commit_s_ago] = times(storage, inspection.generation);
     // File times say nothing about a session that is over: the folder may have been copied.
