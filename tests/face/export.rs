@@ -5,6 +5,7 @@ use crate::common::scratch;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::process::Command;
 use trinim::game::{Board, Rule, Takes, position, reference};
 
 /// Losses by the definition.
@@ -191,6 +192,19 @@ fn a_file_appears_whole_and_is_not_replaced_unasked() {
     let classes = losses(4, Rule::Misere).iter().filter(|one| canonical(one)).count();
     assert_eq!((&report["format"], &report["rows"]), (&"rows".into(), &classes.into()));
     assert_eq!(report["bytes"], fs::metadata(path.join("classes.txt")).unwrap().len());
+
+    // Where there is no room, the advice is that of a command without checkpoints.
+    let before = tree(path);
+    let program = env!("CARGO_BIN_EXE_trinim");
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {program} export four -o large.npy");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(path).output().unwrap();
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{error}");
+    assert!(
+        error.ends_with("hint: make room on this disk, or choose another, and run the same command again\n"),
+        "{error}"
+    );
+    assert!(tree(path) == before);
 
     // Damage is found, and no half of a file is left.
     let block = path.join("four/db/000000.blk");

@@ -211,6 +211,11 @@ fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     }
 }
 
+/// Whether this command goes on from a checkpoint when it is run again.
+fn continues() -> bool {
+    std::env::args().skip(1).any(|word| ["solve", "resume", "repair", "task"].contains(&&*word))
+}
+
 /// The hint if the system refuses memory within the budget.
 const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
 
@@ -253,12 +258,16 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
              continues from its last checkpoint"
                 .into(),
         ),
+        error if error.is_full_disk() && !continues() => {
+            (Exit::System, "make room on this disk, or choose another, and run the same command again".into())
+        }
         error if error.is_full_disk() => (
             Exit::System,
             "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
              checkpoint"
                 .into(),
         ),
+        _ if !continues() => (Exit::System, "remove the cause and run the same command again".into()),
         _ => (
             Exit::System,
             "remove the cause and run the same command again; a solve continues from its last checkpoint".into(),
