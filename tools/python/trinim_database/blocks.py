@@ -107,8 +107,8 @@ class Blocks:
             frame_words, frames = np.frombuffer(header[24:32], "<u4").tolist()
             expected = (VERSION, ordinal, self.stream_words)
             if (version, found, stream_words) != expected or frame_words != FRAME_WORDS:
-                raise Damaged(f"{path} has version, block and words {(version, found, stream_words)}"
-                              f", expected {expected}")
+                raise Damaged(f"{path} has version, block, words {(version, found, stream_words)}, "
+                              f"expected {expected}")
             if int.from_bytes(header[32:40], "little") != self.identity:
                 raise Damaged(f"{path} belongs to another board, rule or layout")
             if header[48:56] != bytes(8):

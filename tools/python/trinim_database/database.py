@@ -124,7 +124,7 @@ class Database:
         winning = [sum(1 << cell for cell in move) for move in self.manifest["winning_first_moves"]]
         taken = self.board.full ^ position
         if taken == 0:
-            return not winning and not self._stuck_and_wins
+            return not winning
         if taken in self.board.moves:
             return taken in winning
         if self._book and position.bit_count() >= self._book.pieces:
@@ -143,10 +143,6 @@ class Database:
             if self._blocks.bit(ordinal, nimber * plane + offset):
                 return nimber
         raise Damaged(f"{self.folder}: position {position:#x} has no nimber")
-
-    @property
-    def _stuck_and_wins(self) -> bool:
-        return not self.board.moves and self.rule == "misere"
 
     def locate(self, position: int) -> tuple[int, int]:
         """The ordinal and the offset where the value of a position is stored.
