@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -13,40 +11,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.brute import GOLDEN, InFolder, by_definition, losses_of, nimbers_of, trinim
 from trinim_database import Board, Damaged, Database, DatabaseError, NotKept, Unsupported
 
-TRINIM = os.environ["TRINIM"]
-GOLDEN = Path(os.environ["GOLDEN"])
+
+STAR = """
+name = "star"
+cells = [[0, 0.5], [1, 0], [1, 1], [2, 0.25]]
+moves = [[0, 1], [0, 2], [0, 1, 3], [2, 3]]
+"""
 
 
-def trinim(folder: Path, line: str) -> bytes:
-    """Runs the program in a folder; returns its standard output."""
-    done = subprocess.run(
-        [TRINIM, "--quiet", *line.split()], cwd=folder, capture_output=True, timeout=120
-    )
-    if done.returncode:
-        raise AssertionError(f"{line}: {done.returncode} {done.stderr!r}")
-    return done.stdout
-
-
-def by_definition(board: Board, rule: str) -> NDArray[np.bool_]:
-    """For each position whether it is a loss: every move is tried in every position."""
-    losses = np.zeros(1 << board.cells, np.bool_)
-    losses[0] = rule == "normal"
-    for position in range(1, 1 << board.cells):
-        losses[position] = not any(
-            losses[position ^ taken] for taken in board.moves if position & taken == taken
-        )
-    return losses
-
-
-class Solved(unittest.TestCase):
+class Solved(InFolder):
     """Boards of up to five layers, with every layout that the sizes of blocks give."""
-
-    def setUp(self) -> None:
-        shared = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
-        self.folder = Path(tempfile.mkdtemp(dir=shared))
-        self.addCleanup(shutil.rmtree, self.folder)
 
     def solve(self, options: str) -> Database:
         trinim(self.folder, f"solve --out run --memory 64MiB {options}")
@@ -117,7 +94,8 @@ class Solved(unittest.TestCase):
             trinim(self.folder, "export run --pieces 2..4 --format csv -o few.csv --force")
             few = np.loadtxt(self.folder / "few.csv", np.uint64, skiprows=1)
             count = np.bitwise_count(losses)
-            np.testing.assert_array_equal(np.sort(few), np.sort(losses[(count >= 2) & (count <= 4)]))
+            np.testing.assert_array_equal(
+                np.sort(few), np.sort(losses[(count >= 2) & (count <= 4)]))
             text = trinim(self.folder, "export run --format rows -o -").decode().splitlines()
             self.assertEqual([database.board.parse(line) for line in text], losses.tolist())
             self.again()
@@ -144,6 +122,77 @@ class Solved(unittest.TestCase):
             for move in counts.moves(counts.board.full):
                 self.assertEqual(move.value == "loss", expected[move.position])
             self.assertRaises(NotKept, counts.losses)
+            self.again()
+
+    def test_every_value_of_six_layers_and_of_boards(self) -> None:
+        for options in (
+            "--layers 6", "--layers 6 --rule normal", "--layers 6 --block-bits 14 --audit 50:7",
+            "--layers 6 --max-take 3 --block-bits 16", "--layers 5 --min-take 2 --block-bits 9",
+            "--board rect:3x3 --block-bits 5", "--board rect:3x5 --max-take 2 --rule normal",
+            "--board cram:4x4 --block-bits 8", "--board hex:3 --block-bits 12",
+            "--board triangle:5 --block-bits 8", "--board file:star.toml",
+        ):
+            with self.subTest(options=options):
+                (self.folder / "star.toml").write_text(STAR)
+                database = self.solve(options)
+                expected = losses_of(database.board, database.rule)
+                losses = np.flatnonzero(expected).astype(np.uint64)
+                np.testing.assert_array_equal(database.losses(), losses)
+                database.check()
+                for position in random.Random(3).sample(range(len(expected)), 15):
+                    self.assertEqual(database.is_loss(position), expected[position])
+                self.again()
+
+    def test_every_nimber(self) -> None:
+        for options in ("--layers 4 --block-bits 6", "--layers 5 --block-bits 9", "--layers 6",
+                        "--board cram:4x4 --block-bits 8", "--board rect:3x3 --block-bits 5"):
+            with self.subTest(options=options):
+                database = self.solve(f"{options} --rule normal --values nimbers")
+                expected = nimbers_of(database.board)
+                for nimber in range(database.planes):
+                    found = np.flatnonzero(expected == nimber).astype(np.uint64)
+                    np.testing.assert_array_equal(database.with_nimber(nimber), found)
+                database.check()
+                for position in random.Random(4).sample(range(len(expected)), 15):
+                    self.assertEqual(database.nimber(position), expected[position])
+                self.again()
+
+    def test_books_and_counts_of_boards(self) -> None:
+        for options in ("--layers 6 --keep book:8", "--board rect:3x3 --keep book:4",
+                        "--board cram:4x4 --keep book:6 --block-bits 9 --rule normal",
+                        "--layers 6 --keep counts --block-bits 14", "--board hex:3 --keep counts"):
+            with self.subTest(options=options):
+                database = self.solve(options)
+                expected = losses_of(database.board, database.rule)
+                database.check()
+                for position in [database.board.full, *database.board.first_moves]:
+                    self.assertEqual(database.is_loss(position), expected[position])
+                pieces = np.bitwise_count(np.arange(len(expected)))
+                counts = np.bincount(pieces[expected], minlength=database.board.cells + 1)
+                rows = database.manifest["by_pieces"]
+                self.assertEqual([row["losses"] for row in rows], counts.tolist())
+                for row in database.manifest.get("by_layers", []):
+                    cells = row["layers"] * (row["layers"] + 1) // 2
+                    self.assertEqual(row["positions"], 1 << cells)
+                    self.assertEqual(row["losses"], expected[: 1 << cells].sum())
+                if database.keep != "counts":
+                    enough = pieces >= int(database.keep.removeprefix("book:"))
+                    losses = np.flatnonzero(expected & enough).astype(np.uint64)
+                    np.testing.assert_array_equal(np.sort(database.losses()), losses)
+                self.again()
+
+    def test_a_flipped_byte_in_each_file_is_noticed(self) -> None:
+        for options in ("--board rect:3x3 --block-bits 6", "--layers 4 --keep book:5",
+                        "--layers 4 --rule normal --values nimbers --block-bits 7"):
+            database = self.solve(options)
+            database.check()
+            for path in database.folder.iterdir():
+                whole = path.read_bytes()
+                for at in range(0, len(whole), max(1, len(whole) // 25)):
+                    path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+                    with self.assertRaises((DatabaseError, UnicodeDecodeError)):
+                        Database(database.folder).check()
+                path.write_bytes(whole)
             self.again()
 
     def test_damage_is_an_error(self) -> None:
@@ -194,7 +243,8 @@ class Lists(unittest.TestCase):
             answers = trinim(folder, "probe run --brief " + " ".join(map(hex, drawn)))
             for position, line in zip(drawn, answers.decode().splitlines(), strict=True):
                 rows, value = line.split()
-                self.assertEqual((database.board.rows(position), database.value(position)), (rows, value))
+                self.assertEqual(database.board.rows(position), rows)
+                self.assertEqual(database.value(position), value)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,25 @@
-"""The triangle: cells, moves, symmetries, and positions as text.
+"""Boards: cells, moves, symmetries, and positions as text.
 
-A position is a whole number, the mask of the cells that hold a piece. Cell (r, c) has the index
-r (r + 1) / 2 + c.
+A position is a whole number, the mask of the cells that hold a piece. On a triangle, cell (r, c)
+has the index r (r + 1) / 2 + c; on a board that is data, cells have the order of the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trinim_database.errors import Damaged, Unsupported
+
 Masks = NDArray[np.uint64]
+MOST_SYMMETRIES = 10_000
+"""Boards with more, which are products of boards with few lines, are not read."""
 
 
 def index(row: int, column: int) -> int:
@@ -54,6 +59,11 @@ class Board:
                     found.add(taken)
         return tuple(sorted(found))
 
+    @property
+    def first_moves(self) -> tuple[int, ...]:
+        """The positions after one move."""
+        return tuple(self.full ^ taken for taken in self.moves)
+
     @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The symmetries as images of the cells: cell i goes to cell image[i]; identity first."""
@@ -67,6 +77,13 @@ class Board:
             if tuple(image) not in found:
                 found.append(tuple(image))
         return tuple(found)
+
+    @property
+    def numbered(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetries in the order in which logs number them."""
+        if len(self.symmetries) < 6:
+            return self.symmetries
+        return tuple(self.symmetries[at] for at in (0, 4, 3, 2, 1, 5))
 
     def _places(self) -> list[tuple[int, int]]:
         return [(row, column) for row in range(self.layers) for column in range(row + 1)]
@@ -101,6 +118,90 @@ class Board:
         if position > self.full:
             raise ValueError(f"{text!r} has pieces outside the board")
         return position
+
+
+@dataclass(frozen=True)
+class DataBoard(Board):
+    """A board that is data: `cells` of them, and the masks of the moves, ascending."""
+
+    layers: int = 0
+    count: int = 0
+    taken: tuple[int, ...] = ()
+    name: str = ""
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> DataBoard:
+        """The board of a manifest, or of the parameters of a run."""
+        count = len(data["cells"])
+        taken = tuple(sum(1 << cell for cell in move) for move in data["moves"])
+        if not taken or list(taken) != sorted(set(taken)) or taken[0] == 0 or taken[-1] >> count:
+            raise Damaged("the moves of the board are not in order, or not on its cells")
+        return cls(0, None, count, taken, data["name"])
+
+    @property
+    def cells(self) -> int:
+        return self.count
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        return self.taken
+
+    @cached_property
+    def symmetries(self) -> tuple[tuple[int, ...], ...]:
+        """All permutations of the cells that take moves to moves, the identity first."""
+        found = []
+        for image in self._extend([]):
+            found.append(image)
+            if len(found) > MOST_SYMMETRIES:
+                raise Unsupported(f"board {self.name} has more than {MOST_SYMMETRIES} symmetries")
+        return tuple(found)
+
+    @property
+    def numbered(self) -> tuple[tuple[int, ...], ...]:
+        return self.symmetries
+
+    def _extend(self, image: list[int]) -> Iterator[tuple[int, ...]]:
+        """The symmetries that begin with these images of the first cells, in order."""
+        at = len(image)
+        if at == self.count:
+            yield tuple(image)
+            return
+        for cell in range(self.count):
+            if cell not in image and self._kinds[cell] == self._kinds[at]:
+                if self._fits([*image, cell]):
+                    yield from self._extend([*image, cell])
+
+    def _fits(self, image: list[int]) -> bool:
+        """Whether the moves within the first cells become those within their images."""
+        to = sum(1 << cell for cell in image)
+        first = 1 << len(image) - 1
+        inner = [move for move in self.taken if move < 2 * first and move & first]
+        turned = {sum(1 << image[cell] for cell in cells(move)) for move in inner}
+        last = 1 << image[-1]
+        return turned == {move for move in self.taken if not move & ~to and move & last}
+
+    @cached_property
+    def _kinds(self) -> list[list[int]]:
+        """The sizes of the moves through each cell: equal for images."""
+        return [
+            sorted(move.bit_count() for move in self.taken if move >> cell & 1)
+            for cell in range(self.count)
+        ]
+
+    def rows(self, position: int) -> str:
+        """The position as a mask."""
+        return hex(position)
+
+    def parse(self, text: str) -> int:
+        position = int(text, 16)
+        if not 0 <= position <= self.full:
+            raise ValueError(f"{text!r} has pieces outside the board")
+        return position
+
+
+def cells(mask: int) -> list[int]:
+    """The cells of a mask, ascending."""
+    return [cell for cell in range(mask.bit_length()) if mask >> cell & 1]
 
 
 def permute(masks: Masks, image: Sequence[int]) -> Masks:

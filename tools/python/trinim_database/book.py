@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import comb
 from pathlib import Path
 
+import blake3
 import numpy as np
 import xxhash
 import zstandard
@@ -20,7 +21,9 @@ FRAME_LOSSES = 65_536
 class Book:
     """An open book."""
 
-    def __init__(self, path: Path, board: Board, pieces: int, identity: int) -> None:
+    def __init__(
+        self, path: Path, board: Board, pieces: int, identity: int, part: int = 0
+    ) -> None:
         self.path = path
         self.board = board
         self.pieces = pieces
@@ -30,7 +33,7 @@ class Book:
         if xxhash.xxh3_64_intdigest(data[:120]) != int.from_bytes(data[120:128], "little"):
             raise Damaged(f"{path}: the hash of the header is wrong")
         found = tuple(np.frombuffer(data[8:24], "<u4").tolist())
-        if found != (1, 0, pieces, board.cells):
+        if found != (1, part, pieces, board.cells):
             raise Damaged(f"{path} is of another version or board: {found}")
         game, losses, frames, at, digest = np.frombuffer(data[24:64], "<u8").tolist()
         index = data[at:]
@@ -38,6 +41,10 @@ class Book:
             raise Damaged(f"{path} belongs to another board or rule, or has another length")
         if xxhash.xxh3_64_intdigest(index) != digest:
             raise Damaged(f"{path}: the hash of the index is wrong")
+        ends = np.frombuffer(index, "<u8").reshape(-1, 4)[:, 1:3].sum(axis=1).tolist()
+        begins = np.frombuffer(index, "<u8").reshape(-1, 4)[:, 1].tolist()
+        if [HEADER, *ends] != [*begins, at] or data[96:120] != bytes(24):
+            raise Damaged(f"{path}: the frames are not contiguous, or unused bytes are not 0")
         self.losses = losses
         self._data = data
         self._index = np.frombuffer(index, "<u8").reshape(-1, 4)
@@ -67,9 +74,30 @@ class Book:
 
     def is_loss(self, position: int) -> bool:
         """Whether a position with enough pieces is a loss."""
-        number = self.number(self.board.canonical(position))
-        frame = int(np.searchsorted(self._first, number, side="right")) - 1
-        return frame >= 0 and bool((self.numbers(frame) == number).any())
+        for image in {int(one[0]) for one in self.board.images(np.array([position], np.uint64))}:
+            number = self.number(image)
+            frame = int(np.searchsorted(self._first, number, side="right")) - 1
+            if frame >= 0 and (self.numbers(frame) == number).any():
+                return True
+        return False
+
+    def positions(self, frame: int) -> NDArray[np.uint64]:
+        """The positions in a frame, by number."""
+        numbers = self.numbers(frame).tolist()
+        return np.array([self.position(number) for number in numbers], np.uint64)
+
+    def check(self) -> None:
+        """Raises `Damaged` unless the numbers ascend and are those of the digest."""
+        digest = blake3.blake3()
+        last = -1
+        for frame in range(self.frames):
+            numbers = self.numbers(frame)
+            if int(numbers[0]) <= last or (numbers[1:] <= numbers[:-1]).any():
+                raise Damaged(f"{self.path}: the numbers of frame {frame} do not ascend")
+            last = int(numbers[-1])
+            digest.update(numbers.astype("<u8").tobytes())
+        if digest.digest() != self._data[64:96]:
+            raise Damaged(f"{self.path}: the digest of the numbers is wrong")
 
     @property
     def frames(self) -> int:

@@ -12,10 +12,12 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from trinim_database.blocks import FRAME_WORDS, Blocks
-from trinim_database.board import Board, Masks, permute
+from trinim_database import check
+from trinim_database.blocks import Blocks, set_bits
+from trinim_database.board import Board, DataBoard, Masks, permute
 from trinim_database.book import Book
 from trinim_database.errors import Damaged, DatabaseError, NotKept, Unsupported
+from trinim_database.layout import Layout, game_lines, layout_lines, text
 
 SCHEMA = "trinim.database/1"
 CLASS = np.dtype([("position", "<u8"), ("orbit_size", "u1")])
@@ -46,50 +48,63 @@ class Database:
             schema = "format" if "format" in self.manifest else self.manifest["schema"]
             if schema != SCHEMA:
                 raise Unsupported(f"{path} has another format or version: {schema}")
-            if "by_nimber" in self.manifest:
-                raise Unsupported(f"{path}: the values are nimbers")
-            layers = self.manifest.get("layers")
-            if not isinstance(layers, int) or not 1 <= layers <= 10:
-                raise Unsupported(f"{path}: the board is no triangle of 1 to 10 layers")
-            self.board = Board(layers, self.manifest["max_take"])
             self.rule: str = self.manifest["rule"]
             self.keep: str = self.manifest["keep"]
-            self._bid_cells: list[int] = self.manifest["bid_cells"]
-            self._offset_cells: list[int] = self.manifest["offset_cells"]
+            self.planes = 1
             self._bids: list[int] = [block["bid"] for block in self.manifest["blocks"]]
             self._counts: list[dict[str, int]] = self.manifest["by_pieces"]
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+            self._read_board(path)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Damaged(f"{path}: {error!r}") from error
-        if sorted(self._bid_cells + self._offset_cells) != list(range(self.board.cells)):
-            raise Damaged(f"{path}: the cells are not those of the board")
+        if self.nimbers:
+            self.planes = self.board.cells + 1
         self._ordinals = {bid: ordinal for ordinal, bid in enumerate(self._bids)}
-        # Symmetries that keep the set of BID cells, as images of BID bits and of offset bits.
-        self._symmetries = [
-            image for image in self.board.symmetries
-            if {image[cell] for cell in self._bid_cells} == set(self._bid_cells)
-        ]
         self._blocks: Blocks | None = None
         self._book: Book | None = None
         if self.keep == "database":
-            words = max(8, (1 << len(self._offset_cells)) // 64)
-            identity = xxhash.xxh3_64_intdigest(self._lines(5))
-            self._blocks = Blocks(self.folder, identity, words)
+            identity = xxhash.xxh3_64_intdigest(text(self._game + self._layout_lines))
+            self._blocks = Blocks(self.folder, identity, self.layout.words * self.planes)
         elif self.keep.startswith("book:"):
             pieces = int(self.keep.removeprefix("book:"))
-            identity = xxhash.xxh3_64_intdigest(self._lines(3))
+            identity = xxhash.xxh3_64_intdigest(text(self._game))
             self._book = Book(self.folder / "book", self.board, pieces, identity)
 
-    def _lines(self, number: int) -> bytes:
-        """The first lines of the digest after its title, which identify a game."""
-        take = self.board.max_take
-        lines = [
-            f"layers={self.board.layers}",
-            f"rule={self.rule}",
-            f"max-take={'none' if take is None else take}",
-            "bid-cells=" + ",".join(map(str, self._bid_cells)),
-            "offset-cells=" + ",".join(map(str, self._offset_cells)),
-        ]
-        return "".join(line + "\n" for line in lines[:number]).encode()
+    def _read_board(self, path: Path) -> None:
+        raw = None
+        layers = 0
+        if "board" in self.manifest:
+            raw = _board_text(path.read_text("utf-8"))
+            self.board: Board = DataBoard.read(self.manifest["board"])
+        else:
+            layers = self.manifest["layers"]
+            if not isinstance(layers, int) or not 1 <= layers <= 10:
+                raise Unsupported(f"{path}: the board is no triangle of 1 to 10 layers")
+            self.board = Board(layers, self.manifest["max_take"])
+        bid_cells = tuple(self.manifest["bid_cells"])
+        offset_cells = tuple(self.manifest["offset_cells"])
+        if sorted(bid_cells + offset_cells) != list(range(self.board.cells)):
+            raise Damaged(f"{path}: the cells are not those of the board")
+        self.layout = Layout(self.board, bid_cells, offset_cells)
+        self._game = game_lines(layers, raw, self.rule, self.manifest["max_take"])
+        self._layout_lines = layout_lines(bid_cells, offset_cells, self.nimbers)
+
+    @property
+    def nimbers(self) -> bool:
+        """Whether the values are nimbers."""
+        return "by_nimber" in self.manifest
+
+    def check(self) -> int:
+        """Compares every hash, digest and count of the folder; returns the number of files."""
+        return check.database(self)
+
+    def digest_lines(self) -> bytes:
+        """What the digest of the manifest begins with, before those of the blocks."""
+        return b"trinim solution 1\n" + text(self._game + self._layout_lines)
+
+    def check_book(self) -> None:
+        """Compares the book, if there is one, with its digest."""
+        if self._book:
+            self._book.check()
 
     def losses_listed(self) -> int:
         """The losses of the whole board, from the census."""
@@ -109,36 +124,37 @@ class Database:
         winning = [sum(1 << cell for cell in move) for move in self.manifest["winning_first_moves"]]
         taken = self.board.full ^ position
         if taken == 0:
-            return not winning and not self._empty_wins(position)
+            return not winning
         if taken in self.board.moves:
             return taken in winning
         if self._book and position.bit_count() >= self._book.pieces:
             return self._book.is_loss(position)
         raise NotKept(f"{self.folder} keeps {self.keep}, not the value of {position:#x}")
 
-    def _empty_wins(self, position: int) -> bool:
-        return position == 0 and self.rule == "misere"
+    def nimber(self, position: int) -> int:
+        """The nimber of a position."""
+        if not self.nimbers or not self._blocks:
+            raise NotKept(f"{self.folder} has no nimbers")
+        if not 0 <= position <= self.board.full:
+            raise ValueError(f"position {position:#x} has pieces outside the board")
+        ordinal, offset = self.locate(position)
+        plane = self.layout.words * 64
+        for nimber in range(self.planes):
+            if self._blocks.bit(ordinal, nimber * plane + offset):
+                return nimber
+        raise Damaged(f"{self.folder}: position {position:#x} has no nimber")
 
     def locate(self, position: int) -> tuple[int, int]:
-        """The canonical block and the offset where the value of a position is stored.
+        """The ordinal and the offset where the value of a position is stored.
 
         Each symmetry of the layout takes the block of the position to a block; the smallest number
         among these is that of the canonical block. If several symmetries lead there, any will do:
         images have equal values. This takes the smallest offset.
         """
-        mask = np.array([position], np.uint64)
-        places = []
-        for image in self._symmetries:
-            turned = int(permute(mask, image)[0])
-            bid = sum(1 << bit for bit, cell in enumerate(self._bid_cells) if turned >> cell & 1)
-            offset = sum(
-                1 << bit for bit, cell in enumerate(self._offset_cells) if turned >> cell & 1
-            )
-            places.append((bid, offset))
-        bid, offset = min(places)
-        if bid not in self._ordinals:
-            raise Damaged(f"{self.folder / 'manifest.json'}: block {bid} is missing")
-        return self._ordinals[bid], offset
+        for bid, offset in self.layout.places(position):
+            if bid in self._ordinals:
+                return self._ordinals[bid], offset
+        raise Damaged(f"{self.folder / 'manifest.json'}: the block of {position:#x} is missing")
 
     def moves(self, position: int) -> list[Move]:
         """All legal moves, winning ones first, then by the mask of the pieces taken."""
@@ -164,28 +180,40 @@ class Database:
     def losses_by_block(self) -> Iterator[Masks]:
         """All losses that are kept, a part at a time; images included, each position once."""
         if self._book:
-            for positions in self._of_book(self._book):
-                images = np.stack(self.board.images(positions), axis=1)
+            for frame in range(self._book.frames):
+                images = np.stack(self.board.images(self._book.positions(frame)), axis=1)
                 yield np.unique(images.reshape(-1))
             return
-        for _, bid, positions in self._stored():
-            seen = set()
-            for image in self._symmetries:
-                # The image of the whole block, once for each block that it leads to.
-                block = np.array([self._join(bid)], np.uint64)
-                to = int(permute(block, image)[0])
-                if to not in seen:
-                    seen.add(to)
-                    yield permute(positions, image)
+        yield from self._spread(0)
+
+    def with_nimber(self, nimber: int) -> Masks:
+        """All positions with a nimber, as sorted masks."""
+        if not self.nimbers or not 0 <= nimber < self.planes:
+            raise NotKept(f"{self.folder} has no positions of nimber {nimber}")
+        return np.sort(np.concatenate(list(self._spread(nimber))))
+
+    def _spread(self, plane: int) -> Iterator[Masks]:
+        """The positions of a plane, images included: each block once."""
+        seen: set[int] = set()
+        for ordinal, bid in enumerate(self._bids):
+            leading = self.layout.leading(bid)
+            new = [image for to, image in leading.items() if to not in seen]
+            seen.update(leading)
+            if new:
+                for positions in self._stored(ordinal, plane):
+                    for image in new:
+                        yield permute(positions, image)
 
     def canonical_losses(self) -> NDArray[np.void]:
         """The canonical loss of each class of images, and the size of the class; sorted."""
-        parts = []
         if self._book:
-            parts = list(self._of_book(self._book))
+            parts = [self._book.positions(frame) for frame in range(self._book.frames)]
         else:
-            for _, _, positions in self._stored():
-                parts.append(np.max(np.stack(self.board.images(positions), axis=1), axis=1))
+            parts = [
+                np.max(np.stack(self.board.images(positions), axis=1), axis=1)
+                for ordinal in range(len(self._bids))
+                for positions in self._stored(ordinal, 0)
+            ]
         positions = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
         fixing = sum((image == positions).astype(int) for image in self.board.images(positions))
         classes = np.zeros(len(positions), CLASS)
@@ -193,24 +221,28 @@ class Database:
         classes["orbit_size"] = len(self.board.symmetries) // np.maximum(fixing, 1)
         return classes
 
-    def _of_book(self, book: Book) -> Iterator[Masks]:
-        for frame in range(book.frames):
-            numbers = book.numbers(frame).tolist()
-            yield np.array([book.position(number) for number in numbers], np.uint64)
+    def bitmap(self, ordinal: int) -> NDArray[np.uint64]:
+        """All words of a block."""
+        if not self._blocks:
+            raise NotKept(f"{self.folder} keeps {self.keep}, no blocks")
+        return self._blocks.bitmap(ordinal)
 
-    def _join(self, bid: int) -> int:
-        return sum(1 << cell for bit, cell in enumerate(self._bid_cells) if bid >> bit & 1)
-
-    def _stored(self) -> Iterator[tuple[int, int, Masks]]:
-        """The losses of each stored frame: ordinal, block number, positions."""
+    def _stored(self, ordinal: int, plane: int) -> Iterator[Masks]:
+        """The positions whose bit is set in a plane of a block, a frame at a time."""
         if not self._blocks:
             raise NotKept(f"{self.folder} keeps {self.keep}, no list of losses")
-        size = 1 << len(self._offset_cells)
-        for ordinal, bid in enumerate(self._bids):
-            for frame in range(self._blocks.frames):
-                words = self._blocks.frame(ordinal, frame)
-                first = frame * FRAME_WORDS * 64
-                octets = words.astype("<u8").view(np.uint8)
-                places = np.flatnonzero(np.unpackbits(octets, bitorder="little")) + first
-                offsets = places[places < size].astype(np.uint64)
-                yield ordinal, bid, permute(offsets, self._offset_cells) | np.uint64(self._join(bid))
+        words = self.layout.words
+        parts = self._blocks.parts(ordinal, plane * words, (plane + 1) * words)
+        for first, part in parts:
+            offsets = set_bits(part) + np.uint64((first - plane * words) * 64)
+            if len(offsets) and int(offsets[-1]) >= self.layout.size:
+                raise Damaged(f"{self.folder}: block {ordinal} has losses beyond its end")
+            yield self.layout.positions(self._bids[ordinal], offsets)
+
+
+def _board_text(manifest: str) -> str:
+    """The object `board` of a manifest without white space, its numbers as they are there."""
+    at = manifest.index('"board":') + len('"board":')
+    at += len(manifest[at:]) - len(manifest[at:].lstrip())
+    _, end = json.JSONDecoder().raw_decode(manifest, at)
+    return "".join(manifest[at:end].split())

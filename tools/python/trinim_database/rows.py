@@ -29,7 +29,7 @@ def decode(codec: int, stored: bytes, words: int) -> Words:
 
 
 def _decode_rows(stored: bytes, words: int) -> Words:
-    reader = _Reader(stored)
+    reader = Reader(stored)
     rows, rest = divmod(words, 8)
     distinct = reader.number(4)
     if distinct > rows:
@@ -53,7 +53,9 @@ def _decode_rows(stored: bytes, words: int) -> Words:
     return np.concatenate([decoded, tail]).astype(np.uint64)
 
 
-class _Reader:
+class Reader:
+    """The bytes of a frame, read from front to back."""
+
     def __init__(self, stored: bytes) -> None:
         self.stored = stored
         self.at = 0
