@@ -255,6 +255,31 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert!(error.contains("export incomplete: stopped by a signal\nhint: start over with: trinim export"), "{error}");
 }
 
+/// A small board needs no folder: it is solved, and nothing is left of that.
+#[test]
+fn small_boards_are_solved_for_it() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("tmp")).unwrap();
+    let run = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = trinim(path, &args).env("TMPDIR", path.join("tmp")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+        assert_eq!(fs::read_dir(path.join("tmp")).unwrap().count(), 0);
+        output.stdout
+    };
+    for game in ["--layers 5 --rule normal", "--board cram:3x4", "--layers 4 --max-take 2"] {
+        run(&format!("solve {game} --out folder"));
+        assert_eq!(run(&format!("stats {game} --csv")), run("stats folder --csv"), "{game}");
+        let rows = |what: &str| run(&format!("export {what} --format csv --sample 50"));
+        assert_eq!(rows(game), rows("folder"), "{game}");
+        fs::remove_dir_all(path.join("folder")).unwrap();
+    }
+    // Seven layers are the largest triangle.
+    let (_, error) = ends(path, 2, &["export", "--layers", "8"]);
+    assert!(error.contains("too large to be solved here, and not built in; there is 9 "), "{error}");
+}
+
 #[test]
 fn what_cannot_be_exported_is_refused_with_what_can() {
     let folder = scratch();

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::database::census::PieceCount;
-use trinim::database::{Access, Database, Keep, LayerCount};
+use trinim::database::{Database, Keep, LayerCount};
 use trinim::game::Board;
 use trinim::game::Value;
 use trinim::game::position::cells;
@@ -72,7 +72,10 @@ struct BookReport {
 
 /// Runs the subcommand.
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let database = args.solved.open(Access::Read)?;
+    args.solved.read(out, |database, out| tell(&args, &database, out))
+}
+
+fn tell(args: &StatsArgs, database: &Database, out: &mut Out) -> anyhow::Result<Exit> {
     if args.csv {
         let census = &database.manifest().census;
         writeln!(out, "pieces,positions,losses")?;
@@ -81,8 +84,8 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let winning = winning(&database)?;
-    let report = report(&database, &winning)?;
+    let winning = winning(database)?;
+    let report = report(database, &winning)?;
     args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))
 }
 

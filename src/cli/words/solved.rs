@@ -1,18 +1,24 @@
-//! The solved board that `probe` and `stats` ask.
+//! The solved board that `probe`, `stats` and `export` ask.
 
-use crate::cli::face::exit::Refused;
+use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::output::Out;
+use crate::cli::face::signals::Signals;
 use crate::cli::words::args;
 use crate::cli::words::board::{BoardArgs, arguments};
+use crate::cli::words::summary::board_words;
 use clap::Args;
+use pipeline::{Error, Options};
 use std::path::PathBuf;
 use trinim::database::{Access, BuiltIn, CACHE_BYTES, Database};
 use trinim::game::{Board, Rule};
+use trinim::{Game, Solve};
 
 /// A finished solve in a folder, or a board of which the program may carry something, for `probe`
 /// and `stats`.
 #[derive(Args)]
 pub struct SolvedArgs {
-    /// Folder of a finished solve, or its db folder; with --layers or --board none is needed
+    /// Folder of a finished solve, or its db folder; none is needed with --layers or --board for
+    /// what is built in (nine layers) or small (up to seven layers or 28 cells)
     #[arg(value_name = "DIR", required_unless_present_any = ["layers", "board"])]
     pub folder: Option<PathBuf>,
 
@@ -48,20 +54,69 @@ impl SolvedArgs {
         }
     }
 
-    /// Opens the database, which must be there.
+    /// Reads the database: of the folder, what is built in, or of a small board, which is solved
+    /// for it.
     ///
     /// # Errors
-    /// [`Refused`] if nothing is built in of the board; those of [`SolvedArgs::find`].
-    pub fn open(&self, access: Access) -> anyhow::Result<Database> {
-        match self.find(access)? {
-            Solved::Database(database) => Ok(*database),
-            Solved::Nothing(board) => {
-                let carried: Vec<String> =
-                    BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
-                let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
-                let message = format!("{game}: not built in; there is {carried}");
-                Err(Refused::new(message, format!("trinim solve {game}")).into())
-            }
+    /// [`Refused`] for a larger board of which nothing is built in; those of [`SolvedArgs::find`],
+    /// [`solved_here`] and `read`.
+    pub fn read<T>(
+        &self,
+        out: &mut Out,
+        read: impl FnOnce(Database, &mut Out) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let board = match self.find(Access::Read)? {
+            Solved::Database(database) => return read(*database, out),
+            Solved::Nothing(board) => board,
+        };
+        if board.cells() <= CELLS_MAX {
+            out.remark(solving(&board, self.rule));
+            return solved_here(&board, self.rule, |database| read(database, out));
         }
+        let carried: Vec<String> =
+            BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
+        let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
+        let message = format!("{game}: too large to be solved here, and not built in; there is {carried}");
+        Err(Refused::new(message, format!("trinim solve {game}")).into())
+    }
+}
+
+/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in about
+/// half a second.
+pub const CELLS_MAX: u32 = 28;
+/// Memory of such a solve.
+const MEMORY_BYTES: u64 = 256 << 20;
+/// Most bits of an offset in such a solve.
+const BLOCK_BITS: u32 = 22;
+
+/// Says what [`solved_here`] is about to do.
+pub fn solving(board: &Board, rule: Rule) -> String {
+    format!("solving {}, {rule} ..", board_words(board.name()))
+}
+
+/// Solves a small board and reads its database, which is gone afterwards, also after a signal.
+///
+/// # Errors
+/// [`Stopped`] after a signal; those of the solve and of `read`.
+pub fn solved_here<T>(
+    board: &Board,
+    rule: Rule,
+    read: impl FnOnce(Database) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let game = Game::on(board.clone(), rule, BLOCK_BITS);
+    let signals = Signals::register()?;
+    let folder = tempfile::Builder::new().prefix("trinim-solved.").tempdir();
+    let folder = folder.map_err(|error| Error::io("create", std::env::temp_dir(), error))?;
+    let options = Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
+    let result = match Solve::new(&game).options(options).run(folder.path()) {
+        Ok(_) => Database::open(folder.path()).map_err(anyhow::Error::from).and_then(read),
+        Err(Error::Interrupted) => Err(Stopped::from_the_start(signals.exit()).into()),
+        Err(error) => Err(error.into()),
+    };
+    drop(folder);
+    signals.release();
+    match signals.stopped() {
+        true if result.is_ok() => Err(Stopped::from_the_start(signals.exit()).into()),
+        _ => result,
     }
 }

@@ -23,7 +23,7 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use stream::Job;
-use trinim::database::{Access, Database, Keep, Listing};
+use trinim::database::{Database, Keep, Listing};
 use trinim::random::Random;
 
 /// Largest sample: it is held in memory, in 32 bytes a position.
@@ -138,11 +138,19 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = Format::chosen(args.format, args.output.as_deref())?;
     let sink = Sink::claim(args.output.as_deref(), format, args.force, args.job.json.json)?;
+    args.solved.read(out, |database, out| export(&args, &database, (format, sink, watch), out))
+}
+
+fn export(
+    args: &ExportArgs,
+    database: &Database,
+    (format, sink, watch): (Format, Sink, Stopwatch),
+    out: &mut Out,
+) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
-    let database = args.solved.open(Access::Read)?;
-    let pieces = range(&database, args.pieces)?;
-    refuse_what_is_not_kept(&database, args.what, &pieces, args.pieces.is_some())?;
-    let listing = Listing::new(&database, pieces.clone())?;
+    let pieces = range(database, args.pieces)?;
+    refuse_what_is_not_kept(database, args.what, &pieces, args.pieces.is_some())?;
+    let listing = Listing::new(database, pieces.clone())?;
     let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "counting" }, "parts");
     let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;

@@ -2,11 +2,10 @@
 
 use super::reply::Problem;
 use crate::cli::commands::stats;
-use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::exit::Refused;
 use crate::cli::face::output::Out;
-use crate::cli::face::signals::Signals;
 use crate::cli::words::board::arguments;
-use crate::cli::words::summary::board_words;
+use crate::cli::words::solved::{CELLS_MAX, solved_here, solving};
 use pipeline::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,14 +15,6 @@ use trinim::kernel::Kernel;
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::{self, PartSolver};
-use trinim::{Game, Solve};
-
-/// Boards with this many cells or fewer are solved: 2^28 positions, in about half a second.
-const CELLS_MAX: u32 = 28;
-/// Memory of such a solve.
-const MEMORY_BYTES: u64 = 256 << 20;
-/// Most bits of an offset in such a solve.
-const BLOCK_BITS: u32 = 22;
 
 /// One board under one rule.
 pub struct Offer {
@@ -113,7 +104,14 @@ impl Offers {
                 if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
                     continue;
                 }
-                offers.0.push(solve(board, rule, out)?);
+                if board.cells() > CELLS_MAX {
+                    let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
+                    let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
+                    return Err(Refused::new(message, hint).into());
+                }
+                let offer = |database: Database| Offer::of(&database, Arc::new(Table::of(&database)?), 0);
+                out.remark(solving(board, rule));
+                offers.0.push(solved_here(board, rule, offer)?);
             }
         }
         for built_in in BuiltIn::all() {
@@ -152,33 +150,4 @@ impl Offers {
 /// Returns the name of a triangle without limit on the pieces of a move.
 fn triangle(layers: u32) -> String {
     format!("triangle:{layers}")
-}
-
-/// Solves a small board, whose values are then in memory.
-///
-/// # Errors
-/// [`Refused`] if the board is not small; [`Stopped`] after a signal; those of the solve.
-fn solve(board: &Board, rule: Rule, out: &Out) -> anyhow::Result<Arc<Offer>> {
-    if board.cells() > CELLS_MAX {
-        let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
-        let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
-        return Err(Refused::new(message, hint).into());
-    }
-    let game = Game::on(board.clone(), rule, BLOCK_BITS);
-    out.remark(format_args!("solving {}, {} ..", board_words(board.name()), rule));
-    let signals = Signals::register()?;
-    // Gone afterwards, also after a signal.
-    let folder = tempfile::Builder::new().prefix("trinim-serve.").tempdir();
-    let folder = folder.map_err(|error| pipeline::Error::io("create", std::env::temp_dir(), error))?;
-    let options = pipeline::Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
-    let result = match Solve::new(&game).options(options).run(folder.path()) {
-        Ok(_) => Database::open(folder.path())
-            .map_err(anyhow::Error::from)
-            .and_then(|database| Offer::of(&database, Arc::new(Table::of(&database)?), 0)),
-        Err(pipeline::Error::Interrupted) => Err(Stopped::from_the_start(signals.exit()).into()),
-        Err(error) => Err(error.into()),
-    };
-    drop(folder);
-    signals.release();
-    if signals.stopped() { Err(Stopped::from_the_start(signals.exit()).into()) } else { result }
 }
