@@ -204,8 +204,9 @@ fn positions_are_answered_without_a_database() {
     assert_eq!(values[3], "win");
     let (out, error) = ends(path, 2, &["probe", "--board", "rect:8x8", "0xffffffffffffffff"]);
     assert!(out.contains("64 pieces are too many"), "{out} {error}");
-    let (_, error) = ends(path, 2, &["stats", "--board", "rect:3x3"]);
-    assert!(error.contains("rect:3x3") && error.contains("--board rect:3x3"), "{error}");
+    let (_, error) = ends(path, 2, &["stats", "--board", "rect:5x6"]);
+    assert!(error.contains("hint: trinim solve --board rect:5x6"), "{error}");
+    assert!(ends(path, 0, &["stats", "--board", "rect:3x3"]).0.starts_with("board      rect:3x3, misere\n"));
     // Nothing is left of what was written on the way.
     fs::create_dir(path.join("scratch")).unwrap();
     ends(path, 0, &["probe", "--layers", "9", "0xfffffff", "--memory", "64MiB", "--scratch", "scratch"]);

@@ -81,8 +81,8 @@ impl SolvedArgs {
     }
 }
 
-/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in about
-/// half a second.
+/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
+/// about half a second.
 pub const CELLS_MAX: u32 = 28;
 /// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
