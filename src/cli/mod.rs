@@ -98,6 +98,9 @@ pub fn main() -> ExitCode {
         Err(exit) => return ExitCode::from(exit as u8),
     };
     let mut out = Out::new(cli.color, cli.quiet);
+    // When they are run again.
+    let continues =
+        matches!(cli.command, Command::Solve(_) | Command::Resume(_) | Command::Repair(_) | Command::Task(_));
     let result = run(cli.command, &mut out).and_then(|exit| {
         out.flush()?;
         Ok(exit)
@@ -106,7 +109,7 @@ pub fn main() -> ExitCode {
         Ok(exit) => Told { exit, ..Told::default() },
         Err(error) => {
             let error = folders::explain(error, &refusal::arguments());
-            let told = Told::of(&error);
+            let told = Told::of(&error, continues);
             told.print(&out);
             // No reader is left, or nothing can be written: standard error has said so.
             if let Some(command) = json_command.filter(|_| !error.is::<std::io::Error>()) {
@@ -165,7 +168,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
             Ok(()) => Exit::Done,
             Err(error) => {
-                let told = Told::of(&error.into());
+                let told = Told::of(&error.into(), false);
                 told.print(&Out::new(ColorChoice::Auto, false));
                 told.exit
             }

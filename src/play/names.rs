@@ -189,13 +189,15 @@ pub fn places(board: &Board) -> Vec<Place> {
     (0..).zip(board.places()).map(place).collect()
 }
 
-/// Says what a move takes.
+/// Says what a move takes, by the moves themselves: of some families the name is the only limit.
 pub fn takes(board: &Board) -> String {
-    let many = match (board.min_take().unwrap_or(1), board.max_take()) {
-        (_, Some(1)) => "one piece".to_owned(),
+    let sizes = || board.moves().iter().map(|taken| taken.count_ones());
+    let (least, most) = (sizes().min().unwrap_or(1), sizes().max().unwrap_or(1));
+    let many = match (least, board.max_take()) {
+        _ if most == 1 => "one piece".to_owned(),
+        _ if least == most => format!("exactly {least} neighbouring pieces"),
         (1, None) => "one or more neighbouring pieces".to_owned(),
         (least, None) => format!("{least} or more neighbouring pieces"),
-        (least, Some(most)) if least == most => format!("exactly {least} neighbouring pieces"),
         (least, Some(most)) => format!("{least} to {most} neighbouring pieces"),
     };
     format!("take {many} of one line")
@@ -221,6 +223,7 @@ pub fn sentences(board: &Board, rule: Rule) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use trinim_game::Takes;
 
     #[test]
     fn every_move_is_read_back_from_both_of_its_forms() {
@@ -269,6 +272,28 @@ mod tests {
         let short = Board::triangle(4, Some(2)).unwrap();
         assert!(names.read(&short, short.full(), "d-f").is_err());
         assert!(names.read(&short, short.full(), "d-e").is_ok());
+    }
+
+    #[test]
+    fn rules_are_those_of_the_board() {
+        let said = |name: &str, takes: Takes, rule| sentences(&Board::named(name, takes).unwrap(), rule);
+        let takes = |least, most| Takes { least, most };
+        assert_eq!(
+            said("triangle:3", takes(1, None), Rule::Misere),
+            "Take one or more neighbouring pieces of one line. Whoever takes the last piece loses."
+        );
+        assert_eq!(
+            said("triangle:3", takes(1, Some(1)), Rule::Normal),
+            "Take one piece of one line. Whoever takes the last piece wins."
+        );
+        assert_eq!(
+            said("triangle:4", takes(2, Some(3)), Rule::Normal),
+            "Take 2 to 3 neighbouring pieces of one line. Whoever cannot move loses."
+        );
+        assert_eq!(
+            said("cram:3x4", takes(1, None), Rule::Misere),
+            "Take exactly 2 neighbouring pieces of one line. Whoever cannot move wins."
+        );
     }
 
     proptest! {

@@ -34,6 +34,25 @@ fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
     text(&shown)
 }
 
+/// Nothing done is 0.0 %, and was -0.0 %.
+#[test]
+fn a_solve_that_has_just_begun_has_done_nothing() {
+    let folder = scratch();
+    let path = folder.path();
+    let args = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "1h", "--out", "run"];
+    let mut child = trinim(path, &args).spawn().unwrap();
+    while !path.join("run/m/journal.1.a").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
+    }
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let status = json(path, 0, &["status", "run", "--json"]);
+    assert_eq!((&status["state"], &status["finished_blocks"]), (&"begun".into(), &0.into()));
+    assert_eq!(status["work_done"].as_f64().unwrap().to_bits(), 0);
+    let shown = ends(path, 0, &["status", "run"]).0;
+    assert!(shown.contains("0.0 % of the planned work") && !shown.contains('-'), "{shown}");
+}
+
 /// A resumed solve began at 0 % again, with the header of the whole job.
 #[test]
 fn a_resumed_solve_says_what_it_resumes_and_counts_the_whole() {

@@ -33,7 +33,7 @@ pub enum Exit {
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
-    /// Files are damaged.
+    /// Files are damaged, or a finished run lacks its list of files.
     Corrupt = 3,
     /// Input or output failed, or disk or memory ran out.
     System = 4,
@@ -79,7 +79,7 @@ pub const TABLE: &str = "Exit codes:
     1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
     formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
-    3  files are damaged
+    3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
     5  stopped by --max-duration after a checkpoint; run the same command to continue
     6  another process works in the folder; the message names it
@@ -144,8 +144,9 @@ impl Stopped {
 }
 
 /// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
-/// standard output has closed it, which is not an error.
-pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
+/// standard output has closed it, which is not an error. Only the hint for a command that
+/// `continues` from a checkpoint speaks of one.
+pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, String)> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         let gone = error.kind() == io::ErrorKind::BrokenPipe;
         return (!gone).then(|| (Exit::System, "standard output could not be written".to_owned()));
@@ -166,8 +167,8 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
             format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
         ));
     }
-    let known = error.downcast_ref::<RunError>().map(of_run);
-    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_care));
+    let known = error.downcast_ref::<RunError>().map(|error| of_run(error, continues));
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(|error| of_care(error, continues)));
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
@@ -195,9 +196,9 @@ fn mend(path: &Path) -> Cow<'static, str> {
     format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
 }
 
-fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
+fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
-        UpkeepError::Run(error) => of_run(error),
+        UpkeepError::Run(error) => of_run(error, continues),
         UpkeepError::Database(error) => of_database(error),
         UpkeepError::Nothing { .. } => {
             (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
@@ -211,15 +212,10 @@ fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     }
 }
 
-/// Whether this command goes on from a checkpoint when it is run again.
-fn continues() -> bool {
-    std::env::args().skip(1).any(|word| ["solve", "resume", "repair", "task"].contains(&&*word))
-}
-
 /// The hint if the system refuses memory within the budget.
 const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
 
-fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
+fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
@@ -258,7 +254,7 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
              continues from its last checkpoint"
                 .into(),
         ),
-        error if error.is_full_disk() && !continues() => {
+        error if error.is_full_disk() && !continues => {
             (Exit::System, "make room on this disk, or choose another, and run the same command again".into())
         }
         error if error.is_full_disk() => (
@@ -267,7 +263,7 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
              checkpoint"
                 .into(),
         ),
-        _ if !continues() => (Exit::System, "remove the cause and run the same command again".into()),
+        _ if !continues => (Exit::System, "remove the cause and run the same command again".into()),
         _ => (
             Exit::System,
             "remove the cause and run the same command again; a solve continues from its last checkpoint".into(),
@@ -360,8 +356,8 @@ pub struct Told {
 
 impl Told {
     /// Tells an error; one that is none ends with [`Exit::Done`].
-    pub fn of(error: &anyhow::Error) -> Told {
-        let told = classify(error).map(|(exit, hint)| Told { exit, reason: reason(error), hint });
+    pub fn of(error: &anyhow::Error, continues: bool) -> Told {
+        let told = classify(error, continues).map(|(exit, hint)| Told { exit, reason: reason(error), hint });
         told.unwrap_or_default()
     }
 

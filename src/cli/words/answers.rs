@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn hints_name_options_that_there_are() {
-        let hint = |error| classify(&unsolved(error)).unwrap();
+        let hint = |error| classify(&unsolved(error), false).unwrap();
         let (exit, disk) = hint(PlanError::Disk { needed_bytes: 2, free_bytes: 1 }.into());
         assert!(exit == Exit::System && disk.contains("--scratch") && !disk.contains("--out"), "{disk}");
         let memory = PlanError::Memory { needed_bytes: 2, budget_bytes: 1, block_bytes: 1 };

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.brute import GOLDEN, InFolder, by_definition, losses_of, nimbers_of, trinim
-from trinim_database import Board, Damaged, Database, DatabaseError, NotKept, Unsupported
+from trinim_database import Board, Damaged, Database, DatabaseError, NotKept, Unsupported, check
 
 
 STAR = """
@@ -138,7 +138,7 @@ class Solved(InFolder):
                 expected = losses_of(database.board, database.rule)
                 losses = np.flatnonzero(expected).astype(np.uint64)
                 np.testing.assert_array_equal(database.losses(), losses)
-                database.check()
+                check.database(database)
                 for position in random.Random(3).sample(range(len(expected)), 15):
                     self.assertEqual(database.is_loss(position), expected[position])
                 self.again()
@@ -152,7 +152,7 @@ class Solved(InFolder):
                 for nimber in range(database.planes):
                     found = np.flatnonzero(expected == nimber).astype(np.uint64)
                     np.testing.assert_array_equal(database.with_nimber(nimber), found)
-                database.check()
+                check.database(database)
                 for position in random.Random(4).sample(range(len(expected)), 15):
                     self.assertEqual(database.nimber(position), expected[position])
                 self.again()
@@ -164,7 +164,7 @@ class Solved(InFolder):
             with self.subTest(options=options):
                 database = self.solve(options)
                 expected = losses_of(database.board, database.rule)
-                database.check()
+                check.database(database)
                 for position in [database.board.full, *database.board.first_moves]:
                     self.assertEqual(database.is_loss(position), expected[position])
                 pieces = np.bitwise_count(np.arange(len(expected)))
@@ -185,13 +185,13 @@ class Solved(InFolder):
         for options in ("--board rect:3x3 --block-bits 6", "--layers 4 --keep book:5",
                         "--layers 4 --rule normal --values nimbers --block-bits 7"):
             database = self.solve(options)
-            database.check()
+            check.database(database)
             for path in database.folder.iterdir():
                 whole = path.read_bytes()
                 for at in range(0, len(whole), max(1, len(whole) // 25)):
                     path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
                     with self.assertRaises((DatabaseError, UnicodeDecodeError)):
-                        Database(database.folder).check()
+                        check.database(Database(database.folder))
                 path.write_bytes(whole)
             self.again()
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import blake3
 import numpy as np
 
+from trinim_database.database import Database
 from trinim_database.errors import Damaged
-
-if TYPE_CHECKING:
-    from trinim_database.database import Database
 
 
 def sums(folder: Path) -> int:

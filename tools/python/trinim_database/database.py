@@ -12,7 +12,6 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from trinim_database import check
 from trinim_database.blocks import Blocks, set_bits
 from trinim_database.board import Board, DataBoard, Masks, permute
 from trinim_database.book import Book
@@ -92,10 +91,6 @@ class Database:
     def nimbers(self) -> bool:
         """Whether the values are nimbers."""
         return "by_nimber" in self.manifest
-
-    def check(self) -> int:
-        """Compares every hash, digest and count of the folder; returns the number of files."""
-        return check.database(self)
 
     def digest_lines(self) -> bytes:
         """What the digest of the manifest begins with, before those of the blocks."""

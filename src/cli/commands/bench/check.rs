@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_ends_the_program_with_1() {
         let wrong = WrongAnswer { command: "trinim solve".into(), what: "142 losses, expected 141".into() };
-        let (exit, hint) = classify(&anyhow::Error::new(wrong)).unwrap();
+        let (exit, hint) = classify(&anyhow::Error::new(wrong), false).unwrap();
         assert_eq!(exit, Exit::Refuted);
         assert!(hint.contains("report it"));
     }

@@ -225,7 +225,7 @@ fn answer(
         Err(error) => {
             if args.json.json
                 && args.at_once > 1
-                && let Some((exit, _)) = classify(&error)
+                && let Some((exit, _)) = classify(&error, true)
             {
                 let failure = Failure { blocks, exit_code: exit as u8, reason: reason(&error) };
                 out.json_line(FAILED_SCHEMA, &failure)?;
