@@ -235,9 +235,10 @@ fn read_paths<'t>(tokens: &mut &'t [String], before: &[&'t str], paths: &mut Vec
 }
 
 /// All paths in the code of a file, from the root of a crate on, and the names that its imports
-/// give them. A path that begins with a name of the file itself is not among them: where that name
-/// comes from, there is a path.
-fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String, String)> {
+/// give them; other paths give none, though they may end like a name of the file's own. A path that
+/// begins with a name of the file itself is not among them: where that name comes from, there is a
+/// path.
+fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String, Option<String>)> {
     let mut tokens: Vec<String> = Vec::new();
     for c in source.code().flat_map(|(_, line)| line.chars().chain(['\n'])) {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -247,28 +248,31 @@ fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String
         }
     }
     tokens.retain(|token| !token.trim().is_empty());
-    let (own, mut tokens, mut paths) = (module_of(source), &*tokens, Vec::new());
+    let (own, mut tokens, mut paths, mut is_import) = (module_of(source), &*tokens, Vec::new(), false);
     while let Some(token) = tokens.first() {
         if token.starts_with(char::is_alphabetic) && tokens.get(1).is_some_and(|next| next == "::") {
-            read_paths(&mut tokens, &[], &mut paths);
+            let mut found = Vec::new();
+            read_paths(&mut tokens, &[], &mut found);
+            paths.extend(found.into_iter().map(|(path, name)| (path, is_import.then(|| name.to_owned()))));
         } else {
+            is_import = token == "use" || is_import && token != ";";
             tokens = &tokens[1..];
         }
     }
-    let from_the_root = |(path, name): (Vec<&str>, &str)| {
+    let from_the_root = |(path, name): (Vec<&str>, Option<String>)| {
         let above = path.iter().take_while(|part| **part == "super").count();
         let parts: Vec<&str> = own.split("::").collect();
         let base = match path[0] {
             "crate" => parts[..1].join("::"),
             "super" => parts[..parts.len().saturating_sub(above)].join("::"),
             "self" => own.clone(),
-            package if modules.contains_key(package) => return Some((path.join("::"), name.to_owned())),
+            package if modules.contains_key(package) => return Some((path.join("::"), name)),
             child if modules.contains_key(&format!("{own}::{child}")) => {
-                return Some((format!("{own}::{}", path.join("::")), name.to_owned()));
+                return Some((format!("{own}::{}", path.join("::")), name));
             }
             _ => return None,
         };
-        Some(([&[&*base], &path[above.max(1)..]].concat().join("::"), name.to_owned()))
+        Some(([&[&*base], &path[above.max(1)..]].concat().join("::"), name))
     };
     paths.into_iter().filter_map(from_the_root).collect()
 }
@@ -280,7 +284,7 @@ fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String
 /// defines.
 fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
-    let paths: BTreeMap<&String, Vec<(String, String)>> =
+    let paths: BTreeMap<&String, Vec<(String, Option<String>)>> =
         modules.iter().map(|(module, source)| (module, paths_of(source, &modules))).collect();
     let defined_in = |path: &str| {
         let mut path = path.to_owned();
@@ -289,14 +293,15 @@ fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
             let at = ends.filter(|at| modules.contains_key(&path[..*at])).last()?;
             let (module, rest) = (&path[..at], path[at..].trim_start_matches("::"));
             let (name, below) = rest.split_once("::").unwrap_or((rest, ""));
-            let passed_on = paths[&module.to_owned()].iter().find(|(to, known)| known == name && *to != path);
+            let passed_on =
+                paths[&module.to_owned()].iter().find(|(to, known)| known.as_deref() == Some(name) && *to != path);
             match passed_on {
                 Some((to, _)) => path = format!("{to}::{below}").trim_end_matches("::").to_owned(),
                 None => return Some(module.to_owned()),
             }
         }
     };
-    let others = |(module, paths): (&&String, &Vec<(String, String)>)| {
+    let others = |(module, paths): (&&String, &Vec<(String, Option<String>)>)| {
         let is_below = |to: &String| to == *module || to.starts_with(&format!("{module}::"));
         let found = paths.iter().filter_map(|(path, _)| defined_in(path)).filter(|to| !is_below(to));
         ((*module).clone(), found.collect())
@@ -329,16 +334,20 @@ fn circles_are_found_through_groups_of_names_and_through_what_is_passed_on() {
     let source = |name: &str, text: &str| Source { name: name.to_owned(), text: text.to_owned() };
     let files = |last: &str| {
         [
-            source("src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\n"),
+            source("src/lib.rs", "mod a;\nmod b;\nmod c;\nmod e;\npub use a::A;\n"),
             source("src/a/mod.rs", "mod deep;\npub use deep::Deep;\npub struct A;\n"),
             source("src/a/deep.rs", "use super::A;\nuse crate::{\n    b::{self, B},\n};\npub struct Deep;\n"),
-            source("src/b.rs", "fn b() -> super::c::C<u8> {}\npub struct B;\n"),
+            // A path that ends like the file's own name is no import of that name.
+            source("src/b.rs", "fn b() -> super::c::C<u8> {}\npub struct B(other::B, crate::e::B);\n"),
+            source("src/e.rs", "pub struct B;\n"),
             source("src/c.rs", last),
         ]
     };
     let circle = ["trinim::a::deep -> trinim::b", "trinim::b -> trinim::c", "trinim::c -> trinim::a::deep"];
     assert_eq!(imports_in_circles(&files("use crate::a::Deep as D;\n")), circle);
     assert_eq!(imports_in_circles(&files("use crate::A;\n")), [""; 0]);
+    let pair = ["trinim::b -> trinim::c", "trinim::c -> trinim::b"];
+    assert_eq!(imports_in_circles(&files("use crate::b::B;\n")), pair);
     assert_eq!(imports_in_circles(&files("#[cfg(test)]\nmod tests {\n    use crate::a::Deep;\n}\n")), [""; 0]);
 }
 
