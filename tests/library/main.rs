@@ -14,6 +14,7 @@ mod built_in;
 mod check;
 mod damage;
 mod folders;
+mod forged;
 mod format;
 mod keep;
 mod kernel;

@@ -1,3 +1,4 @@
-//! The engine's sources with the constants of `../changes`; `copy.rs` of the simulation copies them.
+//! The engine's sources with the constants of `../changes`, copied by the build script of the
+//! simulation.
 
 include!(concat!(env!("OUT_DIR"), "/src/lib.rs"));
