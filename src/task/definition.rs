@@ -101,7 +101,10 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     }
     let definition = Definition::of(task);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
-        return agree(store, &found, &definition).map(|()| false);
+        agree(store, &found, &definition)?;
+        // Whoever began it may have been killed before its name was safe.
+        store.settle("")?;
+        return Ok(false);
     }
     store.prepare()?;
     let bytes = definition.to_json();

@@ -12,5 +12,6 @@ mod controls;
 mod damage;
 mod protocol;
 mod states;
+mod tasks;
 
 use simulation::subject::synthetic;
