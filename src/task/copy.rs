@@ -97,13 +97,11 @@ pub fn copy(
     parallel::for_each(threads, wanted.len(), || Ok(()), one)
         .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
     let mut copied = copied.into_inner();
-    // What was there already may not be safe yet.
+    // What was there already may not be safe yet; of the database, the lists see to that.
     to.settle(SUMMARIES)?;
-    to.settle(DATABASE)?;
     for (name, bytes) in &lists {
-        copied.add(bytes, put(to, name, bytes)?);
+        copied.add(bytes, commit(to, name, bytes)?);
     }
-    to.settle(DATABASE)?;
     Ok(copied)
 }
 
@@ -122,11 +120,7 @@ fn lists(store: &dyn Store) -> Result<[(String, Vec<u8>); 2], Error> {
 
 /// Creates a file unless it is there with the same bytes; returns whether it was created.
 fn put(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
-    if super::store::is_there(store, name, bytes)? {
-        return Ok(false);
-    }
-    commit(store, name, bytes)?;
-    Ok(true)
+    Ok(!super::store::is_there(store, name, bytes)? && commit(store, name, bytes)?)
 }
 
 /// Compares the file of a block with what was committed.

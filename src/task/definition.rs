@@ -120,7 +120,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     let found = store.read(DEFINITION, BYTES_MAX)?;
     match found {
         Some(found) => agree(store, &found, &definition)?,
-        None => commit(store, DEFINITION, &bytes)?,
+        None => drop(commit(store, DEFINITION, &bytes)?),
     }
     Ok(false)
 }
