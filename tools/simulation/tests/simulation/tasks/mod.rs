@@ -5,12 +5,12 @@
 
 mod process;
 
+use crate::contract::keeps_its_promises;
 use pipeline::testing::{Fault, SimulatedStorage, Witness};
 use pipeline::{BlockId, Error as RunError};
 use process::{Alive, Folder, IDLE, Last, Omit};
 use scheduler::{Timing, scope};
 use simulation::subject::{Files, Subject};
-use simulation::sweep::Sweep;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -319,12 +319,11 @@ fn images(
 }
 
 fn works() -> [Work; 5] {
-    let layers = Sweep::asked().number(3, 4) as u32;
     [
-        Work::solve(layers, Rule::Misere, Keep::Database, false),
-        Work::solve(layers, Rule::Normal, Keep::Counts, true),
-        Work::copy(layers, Keep::Database),
-        Work::copy(layers, Keep::Counts),
+        Work::solve(3, Rule::Misere, Keep::Database, false),
+        Work::solve(3, Rule::Normal, Keep::Counts, true),
+        Work::copy(3, Keep::Database),
+        Work::copy(3, Keep::Counts),
         Work::creation(),
     ]
 }
@@ -341,8 +340,20 @@ fn survives(starts: impl Fn(&Work) -> Vec<Start>) {
 }
 
 #[test]
+fn a_folder_on_the_simulated_disk_keeps_the_promises_of_a_store() {
+    for has_links in [true, false] {
+        let disk = SimulatedStorage::new(1);
+        keeps_its_promises(&*Folder::store(&disk, "w", (Omit::Nothing, has_links), &Alive::default(), FOR_EVER));
+    }
+}
+
+#[test]
 fn a_store_survives_every_stop() {
     survives(|_| vec![Start::Alone(4)]);
+    for keep in [Keep::Database, Keep::Counts] {
+        let larger = Work::solve(4, Rule::Misere, keep, false);
+        larger.explore(&[Start::Alone(64)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
 }
 
 #[test]
@@ -353,10 +364,7 @@ fn a_store_survives_stops_while_processes_race() {
 #[test]
 fn a_store_survives_calls_that_fail() {
     let faults = [Fault::FailOnce, Fault::Full, Fault::LoseSync];
-    let every = Sweep::asked().number(5, 1) as usize;
-    survives(|work| {
-        (1..=work.calls()).step_by(every).map(|step| Start::Failing(step, faults[step as usize % 3])).collect()
-    });
+    survives(|work| (1..=work.calls()).flat_map(|step| faults.map(|fault| Start::Failing(step, fault))).collect());
 }
 
 /// Each rule, and a work that goes wrong without it.

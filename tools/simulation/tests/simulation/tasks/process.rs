@@ -1,6 +1,7 @@
 //! A process at work in a store of tasks: the calls that it makes in the folder until it is killed,
 //! with one rule of the store's protocol left out.
 
+use crate::summary_first::SummaryFirst;
 use pipeline::storage::{Create, Entry, LockGuard, folder_of, pass_on};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
@@ -9,7 +10,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use trinim::task::store::{Begin, Temporary};
 use trinim::task::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 
 /// Time after which a sweep takes a temporary file for left over.
@@ -108,7 +108,7 @@ impl Folder {
         };
         let folder = Folder { disk: disk.clone(), process: Arc::new(process), has_links };
         let store = FolderStore::new(Arc::new(folder), name);
-        if omit == Omit::FileFirst { Box::new(SummaryFirst { store, held: Mutex::default() }) } else { Box::new(store) }
+        if omit == Omit::FileFirst { Box::new(SummaryFirst::new(store)) } else { Box::new(store) }
     }
 
     /// Returns where a file with a temporary name is.
@@ -220,35 +220,5 @@ impl StorageFile for OpenFile {
     fn sync(&self) -> Result<(), Error> {
         self.process.call("sync", "a file")?;
         if self.process.omit == Omit::FileSync { Ok(()) } else { self.file.sync() }
-    }
-}
-
-/// A store in which the file of a block waits for its summary.
-struct SummaryFirst {
-    store: FolderStore,
-    held: Mutex<Option<(String, Vec<u8>)>>,
-}
-
-impl Store for SummaryFirst {
-    pass_on! { self.store =>
-        fn path(&self, name: &str) -> PathBuf;
-        fn prepare(&self) -> Result<(), Error>;
-        fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Error>;
-        fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error>;
-        fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error>;
-        fn remove(&self, name: &str) -> Result<(), Error>;
-        fn settle(&self, folder: &str) -> Result<(), Error>;
-        fn temporaries(&self) -> Result<Vec<Temporary>, Error>;
-    }
-    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {
-        if name.ends_with(".blk") {
-            *self.held.lock().unwrap() = Some((name.to_owned(), bytes.to_vec()));
-            return Ok(true);
-        }
-        let created = self.store.create(name, bytes)?;
-        if let Some((file, bytes)) = self.held.lock().unwrap().take() {
-            self.store.create(&file, &bytes)?;
-        }
-        Ok(created)
     }
 }
