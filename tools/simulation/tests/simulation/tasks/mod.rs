@@ -22,7 +22,7 @@ use trinim::task::{DATABASE, Error, Options, SUMMARIES, Store, committed, comput
 /// Calls after which no process is killed.
 const FOR_EVER: u64 = u64::MAX;
 /// Seeds of races.
-const RACES: std::ops::Range<u64> = 0..4;
+const RACES: std::ops::Range<u64> = 0..3;
 
 /// What somebody was told, and may rely on from then on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -349,10 +349,10 @@ fn a_folder_on_the_simulated_disk_keeps_the_promises_of_a_store() {
 
 #[test]
 fn a_store_survives_every_stop() {
-    survives(|_| vec![Start::Alone(4)]);
+    survives(|_| vec![Start::Alone(12)]);
     for keep in [Keep::Database, Keep::Counts] {
         let larger = Work::solve(4, Rule::Misere, keep, false);
-        larger.explore(&[Start::Alone(64)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
+        larger.explore(&[Start::Alone(128)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
 
