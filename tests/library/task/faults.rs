@@ -1,23 +1,22 @@
-//! Processes that are killed or run twice, disks that fail or fill up; every stop and power cut is in
-//! `tools/simulation/tests/simulation/tasks`.
+//! Processes that are killed or run twice, disks that fail or fill up. Every stop and power cut is
+//! in `tools/simulation/tests/simulation/tasks`.
 
-use super::{never, options, seal, solved, store_in, work};
+use super::{seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::{Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Game, Keep, Task, Terms};
+use trinim::database::{Game, Task};
 use trinim::game::Rule;
 use trinim::random::Random;
-use trinim::task::{self, FolderStore, Store, committed, compute, init};
+use trinim::task::{self, FolderStore, Store, committed, init};
 
 /// Every process of the program at once on every block, killed and not.
 fn processes(folder: &Path, kills: u64, seed: u64) {

@@ -151,7 +151,8 @@ fn a_failed_sync_poisons_the_real_storage() {
 }
 
 /// Follows calls; asserts that a file has its bytes before it gets its name, and that bytes and
-/// names are safe wherever something is reported as done. Temporary names need not be. Returns how often something was done.
+/// names are safe wherever something is reported as done. Temporary names need not be. Returns how
+/// often something was.
 fn is_safe(calls: &[String]) -> usize {
     let is_temporary = |name: &str| name.starts_with("tmp/") || [".tmp", ".part"].iter().any(|end| name.ends_with(end));
     let mut unsafe_bytes: BTreeSet<&str> = BTreeSet::new();
