@@ -14,7 +14,7 @@ use super::compute::is_committed;
 use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, block_name, missing, summary_name};
+use super::{DATABASE, Error, SUMMARIES, block_name, missing, summary_name};
 use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Task};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
@@ -34,12 +34,12 @@ pub struct Copied {
 }
 
 impl Copied {
-    fn add(&mut self, file: &[u8], was_there: bool) {
-        if was_there {
-            self.present += 1;
-        } else {
+    fn add(&mut self, file: &[u8], is_new: bool) {
+        if is_new {
             self.files += 1;
             self.bytes += file.len() as u64;
+        } else {
+            self.present += 1;
         }
     }
 }
@@ -77,17 +77,19 @@ pub fn copy(
         let block = wanted[index];
         let stored = StoredSummary::of_committed(from, &form, block)?;
         let bytes = stored.to_bytes(&form, block);
-        copied.lock().add(&bytes, !put(to, &summary_name(block), &bytes)?);
+        let is_new = put(to, &summary_name(block), &bytes)?;
+        copied.lock().add(&bytes, is_new);
         if task.terms.keep.is_database() {
             let name = block_name(block);
             if is_committed(to, task, &form, block)? {
                 let bytes = to.read(&name, stored.file_bytes)?.ok_or_else(|| missing(to, &name))?;
                 check(to, &name, &bytes, &stored)?;
-                copied.lock().add(&bytes, true);
+                copied.lock().add(&bytes, false);
             } else {
                 let bytes = from.read(&name, stored.file_bytes)?.ok_or_else(|| missing(from, &name))?;
                 check(from, &name, &bytes, &stored)?;
-                copied.lock().add(&bytes, !put(to, &name, &bytes)?);
+                let is_new = put(to, &name, &bytes)?;
+                copied.lock().add(&bytes, is_new);
             }
         }
         Ok(())
@@ -95,8 +97,10 @@ pub fn copy(
     parallel::for_each(threads, wanted.len(), || Ok(()), one)
         .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
     let mut copied = copied.into_inner();
+    // What was there already may not be safe yet; of the database, the lists see to that.
+    to.settle(SUMMARIES)?;
     for (name, bytes) in &lists {
-        copied.add(bytes, !put(to, name, bytes)?);
+        copied.add(bytes, commit(to, name, bytes)?);
     }
     Ok(copied)
 }
@@ -116,11 +120,7 @@ fn lists(store: &dyn Store) -> Result<[(String, Vec<u8>); 2], Error> {
 
 /// Creates a file unless it is there with the same bytes; returns whether it was created.
 fn put(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
-    if super::store::is_there(store, name, bytes)? {
-        return Ok(false);
-    }
-    commit(store, name, bytes)?;
-    Ok(true)
+    Ok(!super::store::is_there(store, name, bytes)? && commit(store, name, bytes)?)
 }
 
 /// Compares the file of a block with what was committed.

@@ -101,7 +101,10 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     }
     let definition = Definition::of(task);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
-        return agree(store, &found, &definition).map(|()| false);
+        agree(store, &found, &definition)?;
+        // Whoever began it may have been killed before its name was safe.
+        store.settle("")?;
+        return Ok(false);
     }
     store.prepare()?;
     let bytes = definition.to_json();
@@ -117,7 +120,7 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     let found = store.read(DEFINITION, BYTES_MAX)?;
     match found {
         Some(found) => agree(store, &found, &definition)?,
-        None => commit(store, DEFINITION, &bytes)?,
+        None => drop(commit(store, DEFINITION, &bytes)?),
     }
     Ok(false)
 }

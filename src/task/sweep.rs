@@ -41,17 +41,17 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
         let is_over = |block: &BlockId| {
             is_done(*block) && task.game.layout.edges_from(*block).iter().all(|edge| is_done(edge.target))
         };
-        let over: Vec<BlockId> = listed.files.keys().copied().filter(is_over).collect();
         store.settle(SUMMARIES)?;
-        for block in &over {
+        let mut over = Vec::new();
+        for (block, bytes) in listed.files.iter().filter(|(block, _)| is_over(block)) {
             // Its summary is all that is left of it.
             if StoredSummary::read(store, &form, *block)?.is_some() {
-                remove_blocks(store, [*block])?;
+                over.push(*block);
                 swept.blocks += 1;
-                swept.block_bytes += listed.files.get(block).copied().unwrap_or(0);
+                swept.block_bytes += bytes;
             }
         }
-        store.settle(DATABASE)?;
+        remove_blocks(store, over)?;
     }
     for temporary in store.temporaries()? {
         if temporary.idle.is_some_and(|idle| idle >= older_than) {
@@ -62,9 +62,10 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
     Ok(swept)
 }
 
+/// Removes the files of blocks, so that no power cut brings them back.
 pub(super) fn remove_blocks(store: &dyn Store, blocks: impl IntoIterator<Item = BlockId>) -> Result<(), Error> {
     for block in blocks {
         store.remove(&block_name(block))?;
     }
-    Ok(())
+    Ok(store.settle(DATABASE)?)
 }

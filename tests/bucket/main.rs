@@ -5,10 +5,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod stops;
+#[path = "../common/summary_first.rs"]
+mod summary_first;
+
 use async_trait::async_trait;
 use common::contract::keeps_its_promises;
 use common::{assert_same_files, database_files, scratch};
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
 use object_store::{
@@ -19,8 +24,8 @@ use pipeline::{BlockId, Error as RunError, RealStorage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use trinim::care::Request;
 use trinim::database::{Database, Game, Keep, Task, Terms};
@@ -43,8 +48,13 @@ struct Faults {
     loses: u64,
     /// One of about this many creations is told that another one is under way; 0 for none.
     conflicts: u64,
-    /// Half of the names, each time others, have not arrived in a listing.
+    /// Half of the names, each time others, have not arrived in a listing, and half of the removed
+    /// ones are still in it.
     is_stale: bool,
+    /// The process ends at this request; 0 for never.
+    ends: u64,
+    /// That request still has its effect.
+    ends_late: bool,
     /// The condition of a creation is ignored.
     overwrites: bool,
     /// A caller has no rights.
@@ -57,6 +67,9 @@ struct Faulty {
     inner: InMemory,
     faults: Faults,
     calls: AtomicU64,
+    requests: AtomicU64,
+    /// Every object that a listing ever had.
+    listed: Mutex<BTreeMap<ObjectPath, ObjectMeta>>,
 }
 
 impl fmt::Display for Faulty {
@@ -71,7 +84,12 @@ fn failure(what: &str) -> ObjectError {
 
 impl Faulty {
     fn new(faults: Faults) -> Arc<Faulty> {
-        Arc::new(Faulty { inner: InMemory::new(), faults, calls: AtomicU64::new(0) })
+        Faulty::on(InMemory::new(), faults)
+    }
+
+    fn on(inner: InMemory, faults: Faults) -> Arc<Faulty> {
+        let (calls, requests) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Faulty { inner, faults, calls, requests, listed: Mutex::default() })
     }
 
     /// Whether about one in `every` calls goes wrong, and this one does.
@@ -84,13 +102,20 @@ impl Faulty {
         if self.faults.denies {
             return Err(ObjectError::PermissionDenied { path: location.to_string(), source: "403 Forbidden".into() });
         }
-        if self.strikes(self.faults.fails) { Err(failure("503 Slow Down")) } else { Ok(()) }
+        let request = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let has_ended = self.faults.ends > 0 && request >= self.faults.ends + u64::from(self.faults.ends_late);
+        if has_ended || self.strikes(self.faults.fails) { Err(failure("503 Slow Down")) } else { Ok(()) }
+    }
+
+    /// Whether the process does not learn what its request did.
+    fn is_last(&self) -> bool {
+        self.faults.ends > 0 && self.requests.load(Ordering::Relaxed) >= self.faults.ends
     }
 
     /// Whether a name has arrived in this listing.
     fn has_arrived(&self, object: &ObjectMeta) -> bool {
         let name = object.location.as_ref().bytes().map(u64::from).sum::<u64>();
-        !self.faults.is_stale || Random::new(name + self.calls.load(Ordering::Relaxed)).below(2) == 0
+        Random::new(name + self.calls.load(Ordering::Relaxed)).below(2) == 0
     }
 }
 
@@ -104,7 +129,7 @@ impl ObjectStore for Faulty {
         }
         let mode = if self.faults.overwrites { PutMode::Overwrite } else { PutMode::Create };
         let put = self.inner.put_opts(to, payload, PutOptions { mode, ..options }).await?;
-        if self.strikes(self.faults.loses) { Err(failure("connection reset")) } else { Ok(put) }
+        if self.is_last() || self.strikes(self.faults.loses) { Err(failure("connection reset")) } else { Ok(put) }
     }
 
     async fn put_multipart_opts(
@@ -124,7 +149,10 @@ impl ObjectStore for Faulty {
         &self,
         locations: BoxStream<'static, ObjectResult<ObjectPath>>,
     ) -> BoxStream<'static, ObjectResult<ObjectPath>> {
-        self.inner.delete_stream(locations)
+        match self.request(&ObjectPath::ROOT) {
+            Ok(()) => self.inner.delete_stream(locations),
+            Err(error) => stream::once(async { Err(error) }).boxed(),
+        }
     }
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, ObjectResult<ObjectMeta>> {
@@ -134,7 +162,17 @@ impl ObjectStore for Faulty {
     async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> ObjectResult<ListResult> {
         self.request(prefix.unwrap_or(&ObjectPath::ROOT))?;
         let mut listed = self.inner.list_with_delimiter(prefix).await?;
-        listed.objects.retain(|object| self.has_arrived(object));
+        if self.faults.is_stale {
+            let mut known = self.listed.lock().unwrap();
+            known.extend(listed.objects.drain(..).map(|object| (object.location.clone(), object)));
+            let depth = prefix.map_or(0, |prefix| prefix.parts().count()) + 1;
+            let is_inside = |object: &&ObjectMeta| {
+                let location = &object.location;
+                location.parts().count() == depth && prefix.is_none_or(|prefix| location.prefix_matches(prefix))
+            };
+            let inside = known.values().filter(is_inside);
+            listed.objects.extend(inside.filter(|object| self.has_arrived(object)).cloned());
+        }
         Ok(listed)
     }
 
@@ -280,12 +318,7 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
             assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
         }
         let (game, terms) = task::open(&store).unwrap();
-        let fresh = Faulty {
-            faults: Faults { is_stale: false, ..none },
-            calls: AtomicU64::new(0),
-            inner: objects.inner.fork(),
-        };
-        let fresh = store_of(Arc::new(fresh));
+        let fresh = store_of(Faulty::on(objects.inner.fork(), none));
         finish(&fresh, terms.task(&game), Kernel::detect()).unwrap();
         assert_same_files(&database_of(&fresh), &expected, &format!("{faults:?}"));
     }

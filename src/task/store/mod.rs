@@ -103,16 +103,17 @@ fn is_ours(name: &str) -> bool {
     [DEFINITION, DATABASE, SUMMARIES, TEMPORARY].contains(&name) || name.starts_with('.')
 }
 
-/// Creates a file, or finds that it exists with the same bytes.
+/// Creates a file, or finds that it exists with the same bytes; returns whether it created it.
 ///
 /// # Errors
 /// Those of [`is_there`].
-pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     for _ in 0..CREATIONS {
         // If it is not there after all, it was removed meanwhile, or another creation is under way
         // that may fail.
-        if store.create(name, bytes)? || is_there(store, name, bytes)? {
-            return Ok(());
+        let created = store.create(name, bytes)?;
+        if created || is_there(store, name, bytes)? {
+            return Ok(created);
         }
     }
     Err(Error::io("create", store.path(name), std::io::ErrorKind::NotFound.into()))

@@ -1,23 +1,22 @@
-//! Processes that are killed or run twice, disks that fail, lose power or fill up.
+//! Processes that are killed or run twice, disks that fail or fill up. Every stop and power cut is
+//! in `tools/simulation/tests/simulation/tasks`.
 
-use super::whole::{never, options, seal, solved, store_in, work};
+use super::whole::{seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Game, Keep, Task, Terms};
+use trinim::database::{Game, Task};
 use trinim::game::Rule;
 use trinim::random::Random;
-use trinim::task::{self, FolderStore, Store, committed, compute, init};
+use trinim::task::{self, FolderStore, Store, committed, init};
 
 /// Every process of the program at once on every block, killed and not.
 fn processes(folder: &Path, kills: u64, seed: u64) {
@@ -73,75 +72,6 @@ fn duplicates_at_once_and_kills_leave_the_bytes_of_a_solve() {
     assert_eq!(swept["temporary_files"], left);
     assert_eq!(fs::read_dir(path.join("s/tmp")).unwrap().count(), 0);
     ends(path, 0, &["verify", "s"]);
-}
-
-/// A kill at every call that changes something, in a disk in memory, and the same task again.
-#[test]
-fn a_kill_at_any_call_costs_one_block_at_most() {
-    for terms in [Terms::default(), Terms::from(Keep::Counts)] {
-        let game = Game::triangle(4, Rule::Misere, 6).unwrap();
-        let expected = solved(terms.task(&game));
-        let starts = AtomicU64::new(0);
-        let whole = |disk: &SimulatedStorage| -> Result<(), task::Error> {
-            let store =
-                FolderStore::new(Arc::new(disk.clone()), &format!("w{}", starts.fetch_add(1, Ordering::Relaxed)));
-            init(&store, terms.task(&game))?;
-            for block in game.layout.ordinals() {
-                compute(&store, terms.task(&game), &[block], &options(1, &never))?;
-            }
-            seal(&store).map(drop)
-        };
-        let same = |disk: &SimulatedStorage, story: &str| {
-            let files: BTreeMap<String, Vec<u8>> = disk
-                .names()
-                .into_iter()
-                .filter_map(|name| Some((name.strip_prefix("db/")?.to_owned(), disk.contents(&name)?)))
-                .collect();
-            assert_same_files(&files, &expected, story);
-        };
-        let disk = SimulatedStorage::new(1);
-        whole(&disk).unwrap();
-        same(&disk, "no fault");
-        let steps = disk.steps();
-        let stride = Sweep::asked().number(5, 1) as usize;
-        for step in (1..=steps).step_by(stride) {
-            for fault in [Fault::Stop, Fault::FailOnce, Fault::Full, Fault::LoseSync] {
-                let disk = SimulatedStorage::new(step).with_fault(step, fault);
-                let first = whole(&disk);
-                if let Err(error) = &first {
-                    let is_io = matches!(error, task::Error::Run(RunError::Io { .. } | RunError::Poisoned));
-                    assert!(is_io, "step {step}, {fault:?}: {error}");
-                }
-                let disk = disk.kill();
-                whole(&disk).unwrap_or_else(|error| panic!("step {step}, {fault:?}: {error}"));
-                same(&disk, &format!("killed at step {step} by {fault:?}"));
-            }
-            // A power cut keeps, loses or tears what was not synced.
-            let disk = SimulatedStorage::new(step).with_fault(step, Fault::Stop);
-            let _ = whole(&disk);
-            for seed in [0, 1, 2, 3, 4 + step] {
-                let disk = disk.power_cut(seed);
-                whole(&disk).unwrap_or_else(|error| panic!("step {step}, power cut {seed}: {error}"));
-                same(&disk, &format!("power cut {seed} at step {step}"));
-            }
-        }
-    }
-}
-
-#[test]
-fn what_a_power_cut_leaves_after_a_commit_has_the_block() {
-    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
-    let disk = SimulatedStorage::new(3);
-    let store = FolderStore::new(Arc::new(disk.clone()), "w");
-    init(&store, (&game).into()).unwrap();
-    for block in 0..Task::from(&game).blocks() {
-        work(&store, &[block], 1).unwrap();
-        for seed in 0..4 {
-            let cut = FolderStore::new(Arc::new(disk.power_cut(seed)), "c");
-            assert_eq!(committed(&cut, (&game).into()).unwrap().len() as u32, block + 1, "power cut {seed}");
-            assert!(work(&cut, &[block], 1).unwrap().computed.is_empty());
-        }
-    }
 }
 
 /// A storage whose listings are old, whose file system has no links, and which fails now and then.

@@ -1,12 +1,13 @@
 //! Replaces the C library's file calls: counts those below one folder and disturbs one of them.
 //!
-//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`. One counter covers all
+//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`; the test beside it links
+//! it, so that its functions replace those of the C library there too. One counter covers all
 //! threads, so "call 17" happens once in a run. Environment variables control it:
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `FAULTS_ROOT` | folder; calls on paths in it, and on descriptors opened in it, are watched. Unset: everything passes |
-//! | `FAULTS_CALLS` | kinds that count, comma-separated: `open create read write sync rename unlink truncate mkdir lock list stat space stdout`; default: all but `stdout` |
+//! | `FAULTS_CALLS` | kinds that count, comma-separated: `open create read write sync rename unlink truncate mkdir lock list stat space stdout link`; default: all but `stdout` |
 //! | `FAULTS_AT` | number of the call to hit, from 1; 0 or unset: none |
 //! | `FAULTS_DO` | `kill` (before the call), `tear` (half of a write, then kill), `stop` (SIGSTOP before the call), `short` (half of a read or write), `errno:N` |
 //! | `FAULTS_FOREVER` | `1`: hit every later call that counts as well |
@@ -35,9 +36,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "open", "create", "read", "write", "sync", "rename", "unlink", "truncate", "mkdir", "lock", "list", "stat",
-    "space", "stdout",
+    "space", "stdout", "link",
 ];
 const OPEN: usize = 0;
 const CREATE: usize = 1;
@@ -53,6 +54,7 @@ const LIST: usize = 10;
 const STAT: usize = 11;
 const SPACE: usize = 12;
 const STDOUT: usize = 13;
+const LINK: usize = 14;
 
 /// Descriptors beyond this are not watched; the program's limit is far lower.
 const DESCRIPTORS: usize = 1 << 16;
@@ -326,6 +328,9 @@ macro_rules! plain {
 
 plain! {
     rename(from: *const c_char, to: *const c_char) as c"rename", RENAME, |kind| meet_path(kind, to);
+    link(from: *const c_char, to: *const c_char) as c"link", LINK, |kind| meet_path(kind, to);
+    linkat(old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_int)
+        as c"linkat", LINK, |kind| meet_at(kind, new, to);
     unlink(path: *const c_char) as c"unlink", UNLINK, |kind| meet_path(kind, path);
     rmdir(path: *const c_char) as c"rmdir", UNLINK, |kind| meet_path(kind, path);
     mkdir(path: *const c_char, mode: mode_t) as c"mkdir", MKDIR, |kind| meet_path(kind, path);

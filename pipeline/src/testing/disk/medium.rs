@@ -223,14 +223,19 @@ impl Disk {
                 return Err(failed(io::ErrorKind::NotFound.into()));
             }
             if let Some(change) = change(self).map_err(failed)? {
-                change.apply(&mut self.names);
-                self.pending_names.push(change);
+                self.change(change);
             }
         }
         match struck {
             None => Ok(()),
             Some(struck) => Err(Error::io(operation, name, struck.error)),
         }
+    }
+
+    /// Changes a name, as programs see it; not safely.
+    pub(super) fn change(&mut self, change: Change) {
+        change.apply(&mut self.names);
+        self.pending_names.push(change);
     }
 
     pub(super) fn is_folder(&self, name: &str) -> bool {

@@ -15,7 +15,8 @@
 //! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together
 //! with their neighbours in the same sector; a file can have its new size without its data. A power
 //! cut keeps or loses each change of a name that was not synced, and may leave both names of a
-//! rename.
+//! rename. A rename into another folder is a new name there and a removal here, each safe with its
+//! own folder: a power cut may leave both names, or none.
 //!
 //! # Invariants
 //! 1. Syncing a file does not make its name safe; syncing a folder does not make its files safe.
@@ -27,7 +28,7 @@
 //! 6. After a stop nothing reaches the disk.
 //!
 //! # Not here
-//! Time, disk space (only [`Fault::Full`]), permissions, symbolic links, renames across folders.
+//! Time, disk space (only [`Fault::Full`]), permissions, symbolic links.
 
 mod contents;
 mod medium;
@@ -356,11 +357,12 @@ impl Storage for SimulatedStorage {
         let disk = &mut *self.call();
         check_health(disk)?;
         disk.change_name("rename to", to, |disk| {
-            if folder_of(from) != folder_of(to) {
-                return Err(io::ErrorKind::CrossesDevices.into());
-            }
             let file = disk.file(from).ok_or(io::ErrorKind::NotFound)?;
-            Ok(Some(Change::Rename(from.into(), to.into(), file)))
+            if folder_of(from) == folder_of(to) {
+                return Ok(Some(Change::Rename(from.into(), to.into(), file)));
+            }
+            disk.change(Change::Insert(to.into(), Name::File(file)));
+            Ok(Some(Change::Remove(from.into())))
         })
     }
 

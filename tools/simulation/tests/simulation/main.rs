@@ -1,8 +1,12 @@
 //! The engine and the solver on simulated threads and disks, and with one rule after another left
 //! out.
 
+#[path = "../../../../tests/common/contract.rs"]
+mod contract;
 #[path = "../../../../pipeline/tests/engine/mend/mod.rs"]
 mod mend;
+#[path = "../../../../tests/common/summary_first.rs"]
+mod summary_first;
 #[path = "../../../../pipeline/tests/engine/toy/mod.rs"]
 mod toy;
 
@@ -12,5 +16,6 @@ mod controls;
 mod damage;
 mod protocol;
 mod states;
+mod tasks;
 
 use simulation::subject::synthetic;

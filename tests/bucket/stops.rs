@@ -1,0 +1,88 @@
+//! A process ends at every request, before or after the request had its effect, with listings that
+//! are current or old; another goes on, and the bucket has the files of a solve.
+
+use super::{Faults, Faulty, options, store_of};
+use crate::summary_first::SummaryFirst;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use trinim::database::{Game, Keep, Task, Terms};
+use trinim::game::Rule;
+use trinim::kernel::Kernel;
+use trinim::task::{BucketStore, Error, Store, committed, compute, finish, init, sweep};
+
+/// Every file of a store.
+fn files_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
+    let names = ["", "db/", "summaries/"].map(|folder| {
+        let listed = store.list(folder.trim_end_matches('/')).unwrap();
+        listed.into_iter().map(move |(name, _)| format!("{folder}{name}"))
+    });
+    names.into_iter().flatten().map(|name| (name.clone(), store.read(&name, 1 << 20).unwrap().unwrap())).collect()
+}
+
+/// Solves in a store, wherever another process ended. Returns the blocks that were reported.
+fn solve(store: &dyn Store, task: Task<'_>) -> (BTreeSet<u32>, Result<(), Error>) {
+    let mut reported = BTreeSet::new();
+    let mut whole = || {
+        init(store, task)?;
+        sweep(store, task, Duration::ZERO)?;
+        for block in task.game.layout.ordinals() {
+            compute(store, task, &[block], &options(1))?;
+            reported.insert(block.0);
+            if block.0 % 3 == 2 {
+                sweep(store, task, Duration::ZERO)?;
+            }
+        }
+        finish(store, task, Kernel::detect()).map(drop)
+    };
+    let ended = whole();
+    (reported, ended)
+}
+
+/// Ends a process at every request, and goes on. Returns the number of requests.
+fn survives(keep: Keep, is_stale: bool, wrap: fn(BucketStore) -> Box<dyn Store>) -> Result<u64, String> {
+    let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::from(keep));
+    let task = terms.task(&game);
+    let clean = Faulty::new(Faults::default());
+    solve(&store_of(clean.clone()), task).1.unwrap();
+    let expected = files_of(&store_of(clean.clone()));
+    let requests = clean.requests.load(Ordering::Relaxed);
+    for ends in 1..=requests {
+        for ends_late in [false, true] {
+            let story = format!("{keep}, stale {is_stale}, ended at {ends}, late {ends_late}");
+            let objects = Faulty::new(Faults { ends, ends_late, is_stale, ..Faults::default() });
+            let (reported, _) = solve(&*wrap(store_of(Arc::clone(&objects) as _)), task);
+            let fresh = store_of(Faulty::on(objects.inner.fork(), Faults::default()));
+            if !reported.is_empty() {
+                let there = committed(&fresh, task).map_err(|error| format!("{story}: {error}"))?;
+                if let Some(lost) = reported.iter().find(|block| there.iter().all(|there| there.0 != **block)) {
+                    return Err(format!("{story}: block {lost} is lost"));
+                }
+            }
+            solve(&fresh, task).1.map_err(|error| format!("{story}: {error}"))?;
+            if files_of(&fresh) != expected {
+                return Err(format!("{story}: other files: {:?}", files_of(&fresh).keys()));
+            }
+        }
+    }
+    Ok(requests)
+}
+
+#[test]
+fn a_process_that_ends_at_any_request_costs_one_block_at_most() {
+    for keep in [Keep::Database, Keep::Counts] {
+        for is_stale in [false, true] {
+            let requests = survives(keep, is_stale, |store| Box::new(store)).unwrap_or_else(|wrong| panic!("{wrong}"));
+            println!("{keep}, stale {is_stale}: {requests} requests");
+        }
+    }
+}
+
+/// Where summaries decide, the file of a block comes first.
+#[test]
+fn summaries_before_their_blocks_are_caught() {
+    let wrong = survives(Keep::Counts, false, |store| Box::new(SummaryFirst::new(store))).unwrap_err();
+    println!("{wrong}");
+    assert!(wrong.contains("cannot read the source"), "{wrong}");
+}
