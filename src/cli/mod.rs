@@ -22,6 +22,7 @@ use face::{help, progress, refusal, signals, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use words::board::ranged;
 use words::folders;
 
 /// Strongly solves Triangular Nim and answers every position.
@@ -151,7 +152,7 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(Cli::command().long_version(help::version())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(ranged(Cli::command().long_version(help::version()), "")).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal

@@ -60,15 +60,31 @@ pub enum PlanError {
 
 impl Plan {
     /// Returns this plan if its peak takes at most this many bytes of disk or the codec is given.
-    /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, if there is
-    /// one: left to itself, `auto` chooses by speed and knows no peak.
+    /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, or for the one
+    /// with the lowest peak if none does: left to itself, `auto` chooses by speed and knows no peak.
     pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {
-        let fits = |plan: &Plan| plan.chosen().disk_peak_bytes <= disk_bytes;
-        if request.codec != "auto" || fits(&self) {
-            return self;
+        match self.codec_within(request, disk_bytes).0 {
+            codec if codec == self.codec => self,
+            codec => self.with(Request { codec, ..request }),
         }
-        let denser = DENSE_CODECS.into_iter().map(|codec| self.with(Request { codec, ..request })).find(fits);
-        denser.unwrap_or(self)
+    }
+
+    /// Returns the codec of [`Plan::within`], and the peak on disk of a solve of this request with
+    /// it; `u64::MAX` if no worker fits the memory.
+    pub fn codec_within<'a>(&self, request: Request<'a>, disk_bytes: u64) -> (&'a str, u64) {
+        let dense = DENSE_CODECS.iter().copied().filter(|_| request.codec == "auto");
+        let codecs = [request.codec].into_iter().chain(dense);
+        let peak =
+            |codec| self.costs(Request { codec, ..request }).map_or(u64::MAX, |costs| costs.disk_peak_bytes);
+        let mut least = (request.codec, u64::MAX);
+        for codec in codecs {
+            let peak_bytes = peak(codec);
+            least = if peak_bytes < least.1 { (codec, peak_bytes) } else { least };
+            if peak_bytes <= disk_bytes {
+                break;
+            }
+        }
+        least
     }
 
     /// Compares the plan with the memory budget and with the disk space that it may take.
@@ -112,7 +128,8 @@ mod tests {
         assert_eq!(chosen(peak(&auto)), auto);
         assert_eq!(chosen(peak(&auto) - 1), dense);
         assert_eq!(chosen(peak(&dense)), dense);
-        assert_eq!(chosen(0), auto);
+        // A refusal named what auto needs without giving way.
+        assert_eq!(chosen(0), dense);
         let given = Request { codec: "zstd1", ..asked };
         let plan = auto.with(given);
         assert_eq!(plan.clone().within(given, 0), plan);

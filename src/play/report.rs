@@ -39,7 +39,8 @@ pub struct Probed {
     pub value: Value,
     /// `N` for a win, `P` for a loss.
     pub outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers.
+    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
+    /// normal play, in components of at most 26 pieces.
     pub nimber: Option<u32>,
     /// All legal moves whose values are known, winning ones first, then by ascending mask.
     pub moves: Vec<ProbedMove>,

@@ -11,12 +11,16 @@ use crate::cli::face::watch;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 pub use trinim::amount::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
 
 /// Width where it is unknown.
 const COLUMNS: usize = 80;
+/// Time that may pass in silence.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -158,6 +162,23 @@ impl Out {
         if !self.quiet {
             note(text);
         }
+    }
+
+    /// Does some work, and says what on standard error, unless quiet, once it takes more than a
+    /// moment.
+    pub fn telling<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
+        let what = what.to_string();
+        let (done, waits) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                if waits.recv_timeout(MOMENT) == Err(RecvTimeoutError::Timeout) {
+                    self.remark(format_args!("{what} .."));
+                }
+            });
+            let result = work();
+            drop(done);
+            result
+        })
     }
 
     /// Prints a prompt on standard error, without a line break.

@@ -4,7 +4,7 @@ use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args;
-use crate::cli::words::board::{BoardArgs, arguments};
+use crate::cli::words::board::{self, BoardArgs, arguments};
 use crate::cli::words::summary::board_words;
 use clap::Args;
 use pipeline::{Error, Options};
@@ -77,7 +77,9 @@ impl SolvedArgs {
             BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
         let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
         let message = format!("{game}: too large to be solved here, and not built in; there is {carried}");
-        Err(Refused::new(message, format!("trinim solve {game}")).into())
+        let can_be_solved = board.cells() <= board::CELLS_MAX;
+        let hint = if can_be_solved { format!("trinim solve {game}") } else { board::too_large(&board) };
+        Err(Refused::new(message, hint).into())
     }
 }
 
