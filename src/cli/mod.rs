@@ -100,8 +100,7 @@ pub fn main() -> ExitCode {
     };
     let mut out = Out::new(cli.color, cli.quiet);
     // When they are run again.
-    let continues =
-        matches!(cli.command, Command::Solve(_) | Command::Resume(_) | Command::Repair(_) | Command::Task(_));
+    let continues = matches!(cli.command, Command::Solve(_) | Command::Resume(_));
     let result = run(cli.command, &mut out).and_then(|exit| {
         out.flush()?;
         Ok(exit)

@@ -2,6 +2,7 @@
 //! positions solved on the spot, with memory, a folder for temporary files and progress.
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
+use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs, Say, Total};
 use crate::cli::face::signals::Signals;
@@ -111,7 +112,7 @@ impl SpotArgs {
 fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
     let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
     let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
-    made.map_err(|error| Error::io("create", &parent, error))
+    made.map_err(|error| Error::io("create a folder in", &parent, unnamed(error)))
 }
 
 /// From now on a signal lets a solve end by itself, with a message; if the program waits for its

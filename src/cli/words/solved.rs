@@ -1,6 +1,7 @@
 //! The solved board that `probe`, `stats` and `export` ask.
 
 use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args;
@@ -108,7 +109,7 @@ pub fn solved_here<T>(
     let game = Game::on(board.clone(), rule, BLOCK_BITS);
     let signals = Signals::register()?;
     let folder = tempfile::Builder::new().prefix("trinim-solved.").tempdir();
-    let folder = folder.map_err(|error| Error::io("create", std::env::temp_dir(), error))?;
+    let folder = folder.map_err(|error| Error::io("create a folder in", std::env::temp_dir(), unnamed(error)))?;
     let options = Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
     let result = match Solve::new(&game).options(options).run(folder.path()) {
         Ok(_) => Database::open(folder.path()).map_err(anyhow::Error::from).and_then(read),

@@ -39,8 +39,9 @@ Examples:
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
-loss. A position is a mask of cells, cell 0 in the lowest bit. Rows come in an order that depends on the layout; a \
-sample is sorted by position, and depends on board, rule, pieces and seed alone.
+loss. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position; only of a list of more \
+than 2^25 positions, like the values of seven layers, they come in an order that depends on the layout. A sample \
+depends on board, rule, pieces and seed alone.
 
 npy: one column of 64-bit masks; canonical and values have the fields position and orbit_size or value. rows: \
 positions like 1/11/101, then a tab and the other column.
@@ -74,6 +75,10 @@ pub struct ExportArgs {
     /// Seed of the sample
     #[arg(long, value_name = "N", default_value = "1", requires = "sample")]
     seed: u64,
+
+    /// Most positions that are sorted, in memory: 16 bytes each
+    #[arg(long, help_heading = "Output", hide = true, value_name = "N", default_value_t = 1 << 25)]
+    sorted_max: u64,
 
     /// File to write; - is standard output, and the default if that is no terminal
     #[arg(long, help_heading = "Output", short, value_name = "FILE")]
@@ -151,7 +156,7 @@ fn export(
     let pieces = range(database, args.pieces)?;
     refuse_what_is_not_kept(database, args.what, &pieces, args.pieces.is_some())?;
     let listing = Listing::new(database, pieces.clone())?;
-    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "counting" }, "parts");
+    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
     let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;
     let job = Job {
@@ -159,6 +164,7 @@ fn export(
         what: args.what,
         format,
         threads: args.job.threads.count(),
+        sorted_max: args.sorted_max,
         stop: &signals.stop,
         parts,
         rows,
@@ -171,7 +177,7 @@ fn export(
                 job.write_all(drawn.into_iter().map(|(position, value)| (position, format::of_value(value))), &mut open)
             }
             Some(size) => job.sample(size, args.seed, &mut open),
-            None => job.stream(&mut open),
+            None => job.all(&mut open),
         }?;
         Ok::<_, anyhow::Error>((rows, open.finish()?))
     };

@@ -25,6 +25,8 @@ pub struct Job<'a> {
     pub what: What,
     pub format: Format,
     pub threads: usize,
+    /// Most rows that are sorted.
+    pub sorted_max: u64,
     pub stop: &'a AtomicBool,
     /// Counts the parts that are read before anything is written.
     pub parts: &'a Counter,
@@ -59,17 +61,43 @@ impl Buffers {
 }
 
 impl Job<'_> {
-    /// Writes all rows; returns how many.
+    /// Writes all rows, sorted if there are not too many; returns how many.
     ///
     /// # Errors
     /// [`Halted`]; [`DatabaseError`], also if the blocks contradict the census; those of
     /// [`Open::write`].
-    pub fn stream(&self, open: &mut Open<'_>) -> anyhow::Result<u64> {
-        let rows = match self.what {
-            What::Losses => self.listing.losses(),
-            What::Values => self.listing.positions(),
-            What::Canonical => self.count()?,
-        };
+    pub fn all(&self, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let listing = self.listing;
+        let listed = if self.what == What::Values { listing.positions() } else { listing.losses() };
+        if listed > self.sorted_max {
+            return self.stream(listed, open);
+        }
+        let rows = Mutex::new(Vec::new());
+        self.each_part(|part| {
+            let own: Vec<(u64, u8)> = match self.what {
+                What::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
+                What::Canonical => {
+                    listing.canonical_losses_of(part)?.map(|(position, size)| (position, size as u8)).collect()
+                }
+                What::Values => {
+                    listing.values_of(part)?.map(|(position, value)| (position, of_value(value))).collect()
+                }
+            };
+            rows.lock().extend(own);
+            Ok(())
+        })?;
+        let mut rows = rows.into_inner();
+        let found = rows.len() as u64;
+        if found != listed && self.what != What::Canonical {
+            return Err(listing.contradiction(listed, found).into());
+        }
+        rows.sort_unstable();
+        self.write_all(rows.into_iter(), open)
+    }
+
+    /// Writes all rows in the order of the parts.
+    fn stream(&self, listed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let rows = if self.what == What::Canonical { self.count()? } else { listed };
         self.begin(rows, open)?;
         let found = match (self.format, self.what) {
             (Format::Npy, What::Losses) => self.stream_as(&Masks, rows, open),
