@@ -151,7 +151,8 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(ranged(Cli::command().long_version(help::version()), "")).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(ranged(Cli::command().long_version(help::version()), ""))
+        .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal

@@ -74,8 +74,7 @@ impl Plan {
     pub fn codec_within<'a>(&self, request: Request<'a>, disk_bytes: u64) -> (&'a str, u64) {
         let dense = DENSE_CODECS.iter().copied().filter(|_| request.codec == "auto");
         let codecs = [request.codec].into_iter().chain(dense);
-        let peak =
-            |codec| self.costs(Request { codec, ..request }).map_or(u64::MAX, |costs| costs.disk_peak_bytes);
+        let peak = |codec| self.costs(Request { codec, ..request }).map_or(u64::MAX, |costs| costs.disk_peak_bytes);
         let mut least = (request.codec, u64::MAX);
         for codec in codecs {
             let peak_bytes = peak(codec);

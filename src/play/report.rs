@@ -259,6 +259,8 @@ pub struct Offered {
     pub cells: Vec<CellPlace>,
     /// The cells of every move.
     pub moves: Vec<Vec<u32>>,
+    /// The symmetries of the board, the identity first: for each cell the one that it goes to.
+    pub symmetries: Vec<Vec<u8>>,
 }
 
 /// A cell of a drawing.
@@ -293,6 +295,7 @@ impl Offered {
                 .map(|(name, place)| CellPlace { name: name.clone(), x: round(place.x), y: round(place.y) })
                 .collect(),
             moves: board.moves().iter().map(|mask| cells(*mask)).collect(),
+            symmetries: board.symmetries().iter().map(|symmetry| symmetry.image().to_vec()).collect(),
         }
     }
 }

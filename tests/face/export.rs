@@ -175,6 +175,26 @@ fn a_sample_depends_on_the_seed_but_not_on_layout_or_threads() {
     }
 }
 
+/// A server answered what an export refused: values that are not kept, of few pieces.
+#[test]
+fn a_sample_of_values_that_are_not_kept_is_solved_on_the_spot() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--out", "all"]);
+    ends(path, 0, &["solve", "-k", "6", "--keep", "counts", "--out", "counts"]);
+    for rest in ["--pieces 5..12 --sample 60 --seed 3", "--pieces ..0 --sample 5", "--sample 40"] {
+        let of = |name: &str| npy(&export(path, &format!("{name} --what values {rest}")), 9).1;
+        assert_eq!(of("counts"), of("all"), "{rest}");
+    }
+    let nine = npy(&export(path, "--layers 9 --what values --pieces 20 --sample 2"), 9).1;
+    assert!(nine.len() == 2 && nine.iter().all(|(position, _)| position.count_ones() == 20));
+    for refused in ["--what values --pieces 29", "--what losses --pieces 20"] {
+        let args = ["export", "--layers", "9", "--sample", "1"].into_iter().chain(refused.split(' '));
+        let (_, error) = ends(path, 2, &args.collect::<Vec<_>>());
+        assert!(error.contains("--what values --sample N --pieces A..28 solves positions on the spot"), "{error}");
+    }
+}
+
 #[test]
 fn a_file_appears_whole_and_is_not_replaced_unasked() {
     let folder = scratch();

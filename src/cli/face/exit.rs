@@ -74,19 +74,24 @@ impl Exit {
     }
 }
 
-/// Table of exit codes for `--help`.
+/// Table of exit codes for `--help`; its lines fit 80 columns, so that none is broken elsewhere.
 pub const TABLE: &str = "Exit codes:
     0  success
-    1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
-    formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
+    1  a check found something wrong in undamaged files: verify or the audit of
+       a solve a value, evolve verify a formula, bench an answer; report,
+       layout --paper, plane and evolve claims a published value or claim that
+       does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
-    5  stopped by --max-duration after a checkpoint; run the same command to continue
+    5  stopped by --max-duration after a checkpoint; run the same command to
+       continue
     6  another process works in the folder; the message names it
     7  the folder has another format version or was begun with other parameters
-   65  task: the store is of another run or version, forbidden, or damaged; nothing was overwritten
-   75  task: a source is missing, or the store failed or is full; run the same command again
+   65  task: the store is of another run or version, forbidden, or damaged;
+       nothing was overwritten
+   75  task: a source is missing, or the store failed or is full; run the same
+       command again
   129  stopped by SIGHUP after a checkpoint; run the same command to continue
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";
@@ -316,7 +321,8 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }
         error => {
-            let hint = REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
+            let hint =
+                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
             (Exit::System, hint.into())
         }
     }
@@ -410,8 +416,11 @@ pub struct Told {
 impl Told {
     /// Tells an error; one that is none ends with [`Exit::Done`].
     pub fn of(error: &anyhow::Error, continues: bool) -> Told {
-        let told = classify(error, continues)
-            .map(|(exit, hint)| Told { exit, reason: from_here(&reason(error)), hint: from_here(&hint) });
+        let told = classify(error, continues).map(|(exit, hint)| Told {
+            exit,
+            reason: from_here(&reason(error)),
+            hint: from_here(&hint),
+        });
         told.unwrap_or_default()
     }
 

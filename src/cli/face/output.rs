@@ -201,17 +201,7 @@ impl Out {
     /// moment.
     pub fn telling<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
         let what = what.to_string();
-        let (done, waits) = channel::<()>();
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                if waits.recv_timeout(MOMENT) == Err(RecvTimeoutError::Timeout) {
-                    self.remark(format_args!("{what} .."));
-                }
-            });
-            let result = work();
-            drop(done);
-            result
-        })
+        meanwhile(MOMENT, || self.remark(format_args!("{what} ..")), work)
     }
 
     /// Prints a prompt on standard error, without a line break.
@@ -244,6 +234,21 @@ impl Write for Out {
         self.stream.write_all(&std::mem::take(&mut self.line))?;
         self.stream.flush()
     }
+}
+
+/// Does some work, and tells of it once it takes more than a moment.
+fn meanwhile<T>(moment: Duration, tell: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+    let (done, waits) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(moment) == Err(RecvTimeoutError::Timeout) {
+                tell();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 /// Prints a line on standard error, or an event where that is a stream of events, and ignores a
@@ -328,6 +333,14 @@ pub fn side_by_side(out: &mut Out, board: &Board, pictures: &[(String, Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A plan of nine layers was silent for fifteen seconds.
+    #[test]
+    fn work_is_told_of_when_it_takes_more_than_a_moment() {
+        let (tell, told) = channel();
+        assert!(meanwhile(Duration::ZERO, || tell.send(()).unwrap(), || told.recv().is_ok()));
+        meanwhile(Duration::from_secs(3600), || unreachable!("the work was done at once"), || ());
+    }
 
     /// A terminal broke them inside of words.
     #[test]

@@ -112,6 +112,13 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         {
             Some(format!("name the folder of a solve, like trinim {name} trinim-k7-misere"))
         }
+        ErrorKind::MissingRequiredArgument => {
+            let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
+            let help = at.get_after_help()?.to_string();
+            let example = help.lines().find_map(|line| line.strip_prefix("  trinim "))?;
+            // What it does stands behind it.
+            Some(format!("like trinim {}", example.split("  ").next()?))
+        }
         _ => None,
     }
 }
@@ -204,6 +211,9 @@ mod tests {
             ("slove --layers 7", "did you mean solve?"),
             ("evolve exprt", "did you mean export?"),
             ("frobnicate", "trinim --help"),
+            ("man", "like trinim man ~/.local/share/man/man1"),
+            ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),
+            ("task --store s", "like trinim task init --store tasks --layers 6 --block-bits 18"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {
             assert_eq!(refused(line).1, hint, "{line}");

@@ -21,7 +21,7 @@ use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
-use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
+use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 
 /// Time between two looks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
@@ -106,6 +106,14 @@ impl SpotArgs {
             progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))
         }))
     }
+}
+
+/// Returns a solver for positions of this many pieces or fewer, which needs no folder.
+pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
+    // A bitmap takes half of the memory, and has a bit for each position.
+    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
+    let runner = parts::run_in(&std::env::temp_dir());
+    PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner).with_pieces_max(pieces)
 }
 
 /// Creates the folder for temporary files.

@@ -54,9 +54,6 @@ fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
 /// Explains the pictures of layouts.
 pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
-/// What the name of a board may be.
-const EXPECTED: &str = "triangle:K, rect:RxC, hex:N, cram:RxC or file:PATH";
-
 /// A board file; the longest lists some thousand moves.
 const BOARD: InputKind = InputKind {
     what: "board",
@@ -174,7 +171,7 @@ pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
         let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
         return Ok(Board::from_toml(&text, takes).map_err(refused)?);
     }
-    let refused = |error| Refused::new(format!("{option}: {error}"), format!("expected {EXPECTED}"));
+    let refused = |error| Refused::new(format!("{option}: {error}"), "a board of your own is file:PATH");
     Ok(Board::named(name, takes).map_err(refused)?)
 }
 

@@ -38,7 +38,9 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     let path = path.clone();
     // What may not be looked at is not missing.
     match path.metadata() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return RunError::io("open", &path, error).into(),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return RunError::io("open", &path, error).into();
+        }
         _ => {}
     }
     let (reason, hint) = diagnose(&path, words);
@@ -52,7 +54,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
 /// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
 /// it already.
 fn diagnose(path: &Path, words: &[String]) -> (String, String) {
-    let command = words.first().map_or("", String::as_str);
+    let command = command_of(words);
     let shown = quoted(&path.to_string_lossy());
     let instead = |folder: &Path| {
         let folder = folder.to_string_lossy();
@@ -131,7 +133,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
             format!("did you mean: {}", instead(&near.unwrap_or_default()))
         }
         None => {
-            let command = words.first().map_or("", String::as_str);
+            let command = command_of(words);
             let layers = name.strip_prefix("trinim-k").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
             let rule = if name.ends_with("normal") { " --rule normal" } else { "" };
             // Who wants to go on with a solve or to check it has one, under another name.
@@ -144,6 +146,11 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
             }
         }
     }
+}
+
+/// Returns the command among the arguments of the program: options may come before it.
+fn command_of(words: &[String]) -> &str {
+    words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str)
 }
 
 fn ask(command: &str) -> String {

@@ -29,6 +29,10 @@ use trinim::random::Random;
 /// Largest sample: it is held in memory, in 32 bytes a position.
 const SAMPLE_MAX: u64 = 10_000_000;
 
+/// Most pieces of positions that are solved for a sample if their values are not kept: 28 take some
+/// milliseconds and 64 MiB.
+const SPOT_PIECES: u32 = 28;
+
 const EXAMPLES: &str = "\
 Examples:
   trinim export trinim-k7-misere -o losses.npy                        every loss, for numpy.load
@@ -47,7 +51,7 @@ npy: one column of 64-bit masks; canonical and values have the fields position a
 positions like 1/11/101, then a tab and the other column.
 
 A book has the losses and canonical losses with enough pieces, and --pieces has to name them, as --pieces 37.. does \
-for nine layers.";
+for nine layers. With it, and with counts alone, samples of values with up to 28 pieces are solved on the spot.";
 
 /// Write the losses or values of a solved board, for other programs
 #[derive(Args)]
@@ -154,13 +158,19 @@ fn export(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let pieces = range(database, args.pieces)?;
-    refuse_what_is_not_kept(database, args.what, &pieces, args.pieces.is_some())?;
-    let listing = Listing::new(database, pieces.clone())?;
+    let is_drawn = args.what == What::Values && args.sample.is_some();
+    let on_the_spot = is_drawn && database.manifest().keep != Keep::Database && *pieces.end() <= SPOT_PIECES;
+    let listing = if on_the_spot {
+        None
+    } else {
+        refuse_what_is_not_kept(database, args, &pieces)?;
+        Some(Listing::new(database, pieces.clone())?)
+    };
     let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
     let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;
     let job = Job {
-        listing: &listing,
+        database,
         what: args.what,
         format,
         threads: args.job.threads.count(),
@@ -171,13 +181,14 @@ fn export(
     };
     let work = |_: progress::Say<'_>| {
         let mut open = sink.open(out)?;
-        let rows = match args.sample {
-            Some(size) if args.what == What::Values => {
+        let rows = match (&listing, args.sample) {
+            (None, size) => job.solved(&pieces, size.unwrap_or(0), args.seed, &mut open),
+            (Some(listing), Some(size)) if args.what == What::Values => {
                 let drawn = listing.sample_of_values(size, &mut Random::new(args.seed))?;
                 job.write_all(drawn.into_iter().map(|(position, value)| (position, format::of_value(value))), &mut open)
             }
-            Some(size) => job.sample(size, args.seed, &mut open),
-            None => job.all(&mut open),
+            (Some(listing), Some(size)) => job.sample(listing, size, args.seed, &mut open),
+            (Some(listing), None) => job.all(listing, &mut open),
         }?;
         Ok::<_, anyhow::Error>((rows, open.finish()?))
     };
@@ -222,20 +233,24 @@ fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Resu
 /// refusal from [`Listing::new`].
 fn refuse_what_is_not_kept(
     database: &Database,
-    what: What,
+    args: &ExportArgs,
     pieces: &RangeInclusive<u32>,
-    given: bool,
 ) -> Result<(), Refused> {
     let Keep::Book { pieces: least } = database.manifest().keep else { return Ok(()) };
     let folder = database.folder().display();
     let limits = database.manifest().keep.limits();
-    if what == What::Values {
+    let spot = format!("--what values --sample N --pieces A..{SPOT_PIECES} solves positions on the spot");
+    if args.what == What::Values {
         let message = format!("{folder} keeps {limits}: a book lists losses, not values");
-        return Err(Refused::new(message, format!("--what losses --pieces {least}..")));
+        return Err(Refused::new(message, format!("--what losses --pieces {least}..; {spot}")));
     }
     if *pieces.start() < least {
-        let asked = if given { format!("not those with {}", pieces.start()) } else { "not all losses".to_owned() };
-        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..")));
+        let asked = if args.pieces.is_some() {
+            format!("not those with {}", pieces.start())
+        } else {
+            "not all losses".to_owned()
+        };
+        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..; {spot}")));
     }
     Ok(())
 }
