@@ -217,19 +217,14 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
 /// blocks are that small.
 #[test]
 fn a_hint_fits_its_command_and_the_cause() {
-    const ELSEWHERE: &str = "name another place, or change the permissions of this one";
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
     // Nobody may create a folder there.
-    for args in [
-        &["man", "/proc/self/fdinfo/x"][..],
-        &["report", "four", "--out", "/proc/self/fdinfo/x"],
-        &["solve", "-k", "4", "--out", "/proc/self/fdinfo/x"],
-    ] {
+    for args in [&["man", "/proc/self/fdinfo/x"][..], &["report", "four", "--out", "/proc/self/fdinfo/x"]] {
         let (_, error) = ends(path, 4, args);
         assert!(error.contains("/proc/self/fdinfo/x: ") && error.contains("hint: "), "{error}");
-        assert_eq!(error.contains("checkpoint"), args[0] == "solve" && !error.contains(ELSEWHERE), "{error}");
+        assert!(!error.contains("checkpoint"), "{error}");
     }
     // A name that nobody has given is not told.
     let (_, error) = ends(path, 4, &["export", "four", "-o", "/proc/self/fdinfo/x.npy"]);

@@ -31,7 +31,7 @@ fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
         }
     }
     assert!(child.wait().unwrap().success());
-    text(&shown)
+    text(&shown).replace("planning ..\r\n", "")
 }
 
 /// Nothing done is 0.0 %, and was -0.0 %.

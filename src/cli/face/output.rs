@@ -198,10 +198,15 @@ impl Out {
     }
 
     /// Does some work, and says what on standard error, unless quiet, once it takes more than a
-    /// moment.
+    /// moment. A stream of events begins later, with the work itself.
     pub fn telling<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
         let what = what.to_string();
-        meanwhile(MOMENT, || self.remark(format_args!("{what} ..")), work)
+        let tell = || {
+            if !watch::is_json() {
+                self.remark(format_args!("{what} .."));
+            }
+        };
+        meanwhile(MOMENT, tell, work)
     }
 
     /// Prints a prompt on standard error, without a line break.

@@ -115,9 +115,13 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         ErrorKind::MissingRequiredArgument => {
             let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
             let help = at.get_after_help()?.to_string();
-            let example = help.lines().find_map(|line| line.strip_prefix("  trinim "))?;
-            // What it does stands behind it.
-            Some(format!("like trinim {}", example.split("  ").next()?))
+            // What an example does stands behind it.
+            let examples = help.lines().filter_map(|line| line.strip_prefix("  trinim ")?.split("  ").next());
+            let has = |example: &str, missing: &&str| {
+                missing.strip_prefix("--").is_none_or(|name| example.contains(name.split(' ').next().unwrap_or(name)))
+            };
+            let fits = |example: &&str| !example.ends_with('\\') && about.iter().all(|missing| has(example, missing));
+            examples.into_iter().find(fits).map(|example| format!("like trinim {example}"))
         }
         _ => None,
     }
@@ -213,7 +217,8 @@ mod tests {
             ("frobnicate", "trinim --help"),
             ("man", "like trinim man ~/.local/share/man/man1"),
             ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),
-            ("task --store s", "like trinim task init --store tasks --layers 6 --block-bits 18"),
+            ("task --store s", "like trinim task --store tasks --block 0"),
+            ("export trinim-k7-misere --seed 3", "trinim export --help"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {
             assert_eq!(refused(line).1, hint, "{line}");

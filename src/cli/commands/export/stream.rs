@@ -274,7 +274,7 @@ impl Job<'_> {
     /// Writes rows that are in memory; returns how many.
     ///
     /// # Errors
-    /// Those of [`Open::write`].
+    /// [`Halted`]; those of [`Open::write`].
     pub fn write_all(
         &self,
         rows: impl ExactSizeIterator<Item = (u64, u8)>,
@@ -292,6 +292,9 @@ impl Job<'_> {
                 (Format::Rows, _) => text.row(&mut out, position, other),
             }
             if out.len() >= BUFFER_ROWS {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(Halted.into());
+                }
                 open.write(&out)?;
                 out.clear();
             }
