@@ -246,9 +246,9 @@ fn a_hint_fits_its_command_and_the_cause() {
         fs::remove_dir_all(path.join("k8")).unwrap();
     }
     // Paths are named from here, as they were typed.
-    fs::write(path.join("four/db/SUMS"), "").unwrap();
+    fs::write(path.join("four/db/manifest.json"), "{").unwrap();
     let (_, error) = ends(path, 3, &["stats", "four"]);
-    assert!(error.contains("four/db/SUMS") && !error.contains(path.to_str().unwrap()), "{error}");
+    assert!(error.contains("four/db/manifest.json") && !error.contains(path.to_str().unwrap()), "{error}");
 }
 
 /// The help of all commands named one range.

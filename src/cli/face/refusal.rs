@@ -118,7 +118,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
             // What an example does stands behind it.
             let examples = help.lines().filter_map(|line| line.strip_prefix("  trinim ")?.split("  ").next());
             let has = |example: &str, missing: &&str| {
-                missing.strip_prefix("--").is_none_or(|name| example.contains(name.split(' ').next().unwrap_or(name)))
+                !missing.starts_with("--") || example.split(' ').any(|word| missing.split(' ').next() == Some(word))
             };
             let fits = |example: &&str| !example.ends_with('\\') && about.iter().all(|missing| has(example, missing));
             examples.into_iter().find(fits).map(|example| format!("like trinim {example}"))
