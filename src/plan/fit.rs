@@ -1,6 +1,6 @@
 //! Whether a plan fits memory and disk, and why not.
 
-use super::{Plan, Request};
+use super::{PlacementPlan, Plan, Request, placement_plan};
 use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 
@@ -61,7 +61,7 @@ pub enum PlanError {
 impl Plan {
     /// Returns this plan if its peak takes at most this many bytes of disk or the codec is given.
     /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, or for the one
-    /// with the lowest peak if none does: left to itself, `auto` chooses by speed and knows no peak.
+    /// with the lowest peak if none does: left to itself, `auto` chooses by speed alone.
     pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {
         match self.codec_within(request, disk_bytes).0 {
             codec if codec == self.codec => self,
@@ -84,6 +84,12 @@ impl Plan {
             }
         }
         least
+    }
+
+    /// Returns the costs of another request alone; `None` if no worker fits its memory.
+    fn costs(&self, request: Request<'_>) -> Option<PlacementPlan> {
+        let (memory, reads) = self.memory(request);
+        (memory.workers > 0).then(|| placement_plan(request, &self.shape, &memory, &reads))
     }
 
     /// Compares the plan with the memory budget and with the disk space that it may take.

@@ -231,12 +231,6 @@ impl Plan {
         Plan::new(request, self.shape.clone(), memory, reads)
     }
 
-    /// Returns the costs of another request alone; `None` if no worker fits its memory.
-    fn costs(&self, request: Request<'_>) -> Option<PlacementPlan> {
-        let (memory, reads) = self.memory(request);
-        (memory.workers > 0).then(|| placement_plan(request, &self.shape, &memory, &reads))
-    }
-
     /// Returns the memory of another request, and what the walk reads from files then.
     fn memory(&self, request: Request<'_>) -> (MemoryPlan, Arc<[Reads]>) {
         let memory = memory(request, &self.shape);

@@ -131,7 +131,7 @@ impl Export {
     }
 }
 
-/// Returns the system's error of a temporary file or folder, without the name that nobody has given.
+/// Returns the system's error of a temporary file or folder, without the name that nobody gave it.
 pub fn unnamed(error: io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split_once(" at path ").map_or(text.clone(), |(reason, _)| reason.to_owned()))

@@ -4,7 +4,6 @@ use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
 use crate::cli::face::output::{Out, padded};
 use crate::cli::words::args;
-use crate::cli::words::solved::CELLS_MAX as SOLVED_CELLS_MAX;
 use clap::builder::TypedValueParser;
 use clap::{Args, Command};
 use std::path::Path;
@@ -17,10 +16,14 @@ pub const CELLS_MAX: u32 = 45;
 /// The most cells of a board whose costs can be estimated: those of ten layers.
 const PLANNED_CELLS_MAX: u32 = 55;
 
+/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
+/// about half a second.
+pub const SMALL_CELLS_MAX: u32 = 28;
+
 /// The layers and the cells that a command takes, by its path.
 const TAKEN: [(&[&str], &str, u32); 4] = [
     (&["solve", "task init"], "1 to 9", CELLS_MAX),
-    (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SOLVED_CELLS_MAX),
+    (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
     (&["plan", "layout", "layout search"], "1 to 10", PLANNED_CELLS_MAX),
     (&["probe", "play"], "1 to 10", trinim::game::CELLS_MAX),
 ];

@@ -70,7 +70,7 @@ impl SolvedArgs {
             Solved::Database(database) => return read(*database, out),
             Solved::Nothing(board) => board,
         };
-        if board.cells() <= CELLS_MAX {
+        if board.cells() <= board::SMALL_CELLS_MAX {
             out.remark(solving(&board, self.rule));
             return solved_here(&board, self.rule, |database| read(database, out));
         }
@@ -84,9 +84,6 @@ impl SolvedArgs {
     }
 }
 
-/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
-/// about half a second.
-pub const CELLS_MAX: u32 = 28;
 /// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Most bits of an offset in such a solve.

@@ -224,7 +224,7 @@ impl Job<'_> {
         self.write_all(drawn.map(|position| (position, orbit_size(board, position))), open)
     }
 
-    /// Writes a sample of values that are not kept: of positions that are solved, one after another;
+    /// Writes a sample of values that are not kept, of positions that are solved one after another;
     /// returns how many there are in it.
     ///
     /// # Errors

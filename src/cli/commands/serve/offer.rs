@@ -5,8 +5,8 @@ use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
 use crate::cli::face::output::Out;
 use crate::cli::words::answers::in_memory;
-use crate::cli::words::board::arguments;
-use crate::cli::words::solved::{CELLS_MAX, solved_here, solving};
+use crate::cli::words::board::{SMALL_CELLS_MAX, arguments};
+use crate::cli::words::solved::{solved_here, solving};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trinim::database::{Access, BuiltIn, Database, Keep};
@@ -95,7 +95,7 @@ impl Offers {
                 if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
                     continue;
                 }
-                if board.cells() > CELLS_MAX {
+                if board.cells() > SMALL_CELLS_MAX {
                     let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
                     let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());
