@@ -67,9 +67,10 @@ const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 const EQUALS: [Equals; 2] = [Equals::LowestFirst, Equals::HighestFirst];
 
-/// Steps of the search for every layout whose graph has no more pairs than this.
-const QUICK_STEPS: u32 = 12;
-const QUICK_PAIRS: usize = 160_000;
+/// Steps of the search for every layout; fewer if the graph has many pairs, and none of it if it has
+/// more than this, where they would take seconds.
+const QUICK_STEPS: usize = 12;
+const QUICK_PAIRS: usize = 500_000;
 
 /// Turns an order of the graph's vertices, which are ordinals, into one of blocks.
 fn blocks(order: Vec<u32>) -> Vec<BlockId> {
@@ -85,8 +86,12 @@ fn chosen(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
 }
 
 fn quick(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
-    let steps = if graph.pairs() <= QUICK_PAIRS { QUICK_STEPS } else { 0 };
-    anneal::anneal(layout, graph, greedy_orders(layout, graph), steps, 0)
+    let best = greedy_orders(layout, graph);
+    if graph.pairs() > QUICK_PAIRS {
+        return best;
+    }
+    let steps = (4 * QUICK_PAIRS / graph.pairs().max(1)).min(QUICK_STEPS) as u32;
+    anneal::anneal(layout, graph, best, steps, 0)
 }
 
 fn greedy_orders(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
