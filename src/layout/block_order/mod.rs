@@ -7,12 +7,12 @@
 //! untouched as long as possible. The same is done on the reversed graph, from the full block
 //! downwards, and the result is read backwards. What a long search found ([`anneal::known`]) is
 //! taken as it is. For other layouts a few weights and both directions are tried, then a few steps
-//! of a search for better weights ([`anneal`]), and the order with the lowest peak wins; of a graph
-//! so large that this would take a second, only the orders that are best for nine layers with 18
-//! bits. It is a heuristic: its peak is measured, not proved.
+//! of a search for better weights ([`anneal`]), and the order with the lowest peak wins; for a graph
+//! so large that this would take a second, only what is best for nine layers with 18 bits. It is a
+//! heuristic: its peak is measured, not proved. For the largest graphs of seven and eight layers it
+//! is up to 1 % above the lowest of all tried, for those of rectangles 3 %.
 //!
-//! The peaks as parts of the canonical blocks; the test `peaks_are_low` checks all but the last
-//! row:
+//! The peaks as parts of the canonical blocks, which the test `peaks_are_low` checks:
 //!
 //! | board, BID bits | numeric order | without long search | this order | no order has less |
 //! |---|---|---|---|---|
