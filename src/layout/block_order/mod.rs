@@ -7,10 +7,10 @@
 //! untouched as long as possible. The same is done on the reversed graph, from the full block
 //! downwards, and the result is read backwards. What a long search found ([`anneal::known`]) is
 //! taken as it is. For other layouts a few weights and both directions are tried, then a few steps
-//! of a search for better weights ([`anneal`]), and the order with the lowest peak wins; for a graph
-//! so large that this would take a second, only what is best for nine layers with 18 bits. It is a
-//! heuristic: its peak is measured, not proved. For the largest graphs of seven and eight layers it
-//! is up to 1 % above the lowest of all tried, for those of rectangles 3 %.
+//! of a search for better weights ([`anneal`]), and the order with the lowest peak wins; for a
+//! graph so large that this would take a second, only what is best for nine layers with 18 bits. It
+//! is a heuristic: its peak is measured, not proved. For the largest graphs of eight layers it is 1
+//! % above the lowest of all tried, for those of rectangles up to 3 %.
 //!
 //! The peaks as parts of the canonical blocks, which the test `peaks_are_low` checks:
 //!
@@ -67,8 +67,8 @@ const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 const EQUALS: [Equals; 2] = [Equals::LowestFirst, Equals::HighestFirst];
 
-/// Steps of the search for every layout; fewer if the graph has many pairs, and none of it if it has
-/// more than this, where they would take seconds.
+/// Steps of the search for every layout; fewer if the graph has many pairs, and none if it has more
+/// than this, where they would take seconds.
 const QUICK_STEPS: usize = 12;
 const QUICK_PAIRS: usize = 500_000;
 
