@@ -1,10 +1,10 @@
 //! The binary under test, for tests of several subcommands.
 
+pub use super::{copy, tree};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -78,32 +78,6 @@ pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
 
 pub fn json(folder: &Path, code: i32, args: &[&str]) -> Value {
     serde_json::from_str(&ends(folder, code, args).0).unwrap()
-}
-
-/// Every file below a folder, with its content.
-pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        if entry.path().is_dir() {
-            files.extend(tree(&entry.path()));
-        } else {
-            files.insert(entry.path(), fs::read(entry.path()).unwrap());
-        }
-    }
-    files
-}
-
-/// Copies a folder with everything in it.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// A solve of seven layers in more than a thousand blocks.

@@ -12,6 +12,7 @@ mod documented;
 mod export;
 mod hints;
 mod json;
+mod kept;
 mod layout;
 mod limits;
 mod manual;

@@ -1,7 +1,6 @@
 //! The audit of a solve: it passes what is right, whatever the layout, the placement and the kills,
 //! and it catches each kind of fault that the engine's hashes cannot see.
 
-use crate::common::program::{ends, json};
 use crate::common::{Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
@@ -248,67 +247,5 @@ fn an_audit_changes_nothing_else() {
                 assert_same_files(&database_files(folder.path()), &expected.unwrap(), "another way");
             }
         }
-    }
-}
-
-/// The program: an audit belongs to the folder, resumes go on with it, another one is refused, and
-/// a strategy without streams has none.
-#[test]
-fn the_audit_of_a_folder_is_its_own() {
-    let folder = scratch();
-    let out = folder.path().join("k5").display().to_string();
-    let solved = json(folder.path(), 0, &["solve", "--layers", "5", "--audit", "100:9", "--out", &out, "--json"]);
-    let audit = &solved["audit"];
-    let blocks = solved["canonical_blocks"].as_u64().unwrap();
-    let [per_block, seed, positions, misses] =
-        ["per_block", "seed", "positions", "misses"].map(|name| audit[name].as_u64().unwrap());
-    assert_eq!([per_block, seed, positions, misses], [100, 9, 100 * blocks, 0], "{audit}");
-    // Again, without naming it; and from the database.
-    assert_eq!(&json(folder.path(), 0, &["solve", "--layers", "5", "--out", &out, "--json"])["audit"], audit);
-    assert_eq!(&json(folder.path(), 0, &["stats", &out, "--json"])["audit"], audit);
-    let (text, _) = ends(folder.path(), 0, &["stats", &out]);
-    assert!(text.contains("positions compared with their children, 0 wrong, seed 9"), "{text}");
-    for other in ["100", "99:9", "0"] {
-        let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "5", "--audit", other, "--out", &out]);
-        assert!(error.contains("was begun with audit = 100:9, not "), "{error}");
-    }
-    ends(folder.path(), 0, &["check", &out]);
-
-    let plain = folder.path().join("plain").display().to_string();
-    let solved = json(folder.path(), 0, &["solve", "--layers", "4", "--out", &plain, "--json"]);
-    assert!(solved["audit"].is_null(), "{solved}");
-    let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5", "--out", &plain]);
-    assert!(error.contains("was begun with audit = 0, not 5:1"), "{error}");
-
-    for bad in ["10001", "-1", "x", "5:", ":5", "1:2:3"] {
-        let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
-        assert!(error.contains(&format!("{bad:?} is no audit: expected positions a block, 0 to 10000")), "{error}");
-    }
-    let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
-    let (_, error) = ends(folder.path(), 2, &forward);
-    assert!(error.contains("the strategy forward passes no streams"), "{error}");
-}
-
-/// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of
-/// another size is damage.
-#[test]
-fn a_repair_keeps_the_audit() {
-    let folder = scratch();
-    let out = folder.path().join("k5");
-    let name = out.display().to_string();
-    ends(folder.path(), 0, &["solve", "--layers", "5", "--audit", "64", "--out", &name]);
-    let manifest = out.join("db/manifest.json");
-    let sound = std::fs::read(&manifest).unwrap();
-    std::fs::remove_file(&manifest).unwrap();
-    ends(folder.path(), 3, &["check", &name]);
-    ends(folder.path(), 0, &["repair", &name]);
-    assert_eq!(std::fs::read(&manifest).unwrap(), sound);
-
-    let text = String::from_utf8(sound.clone()).unwrap();
-    assert!(text.contains("\"misses\": 0"), "{text}");
-    for (from, to) in [("\"misses\": 0", "\"misses\": 1"), ("\"per_block\": 64", "\"per_block\": 65")] {
-        std::fs::write(&manifest, text.replace(from, to)).unwrap();
-        let (_, error) = ends(folder.path(), 3, &["stats", &name]);
-        assert!(error.contains("an audit that this game cannot have passed"), "{error}");
     }
 }

@@ -2,9 +2,8 @@
 //! and history, and nothing but right answers or errors from damaged bytes.
 
 use crate::common::breaks::{break_off_anywhere, published, published_by};
-use crate::common::program::{ends, json, tree};
 use crate::common::{
-    Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch,
+    Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch, tree,
 };
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
@@ -18,7 +17,6 @@ use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
-use trinim::random::Random;
 use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
@@ -26,7 +24,7 @@ fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) 
     solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
 }
 
-fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
+pub fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
     let folder = scratch();
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     bind(game, pieces, storage, &way.options(&game.layout)).unwrap();
@@ -80,36 +78,6 @@ fn books_agree_with_the_definition_in_every_layout() {
         }
     }
     assert!(layouts > 80, "{layouts}");
-}
-
-/// Six and seven layers, against the database.
-#[test]
-fn books_of_large_boards_agree_with_the_database() {
-    for (layers, bits, pieces) in [(6, 12, 13), (6, 15, 9), (7, 20, 18)] {
-        for rule in Rule::ALL {
-            let game = Game::triangle(layers, rule, bits).unwrap();
-            let way = Way { placement: Placement::Shared, ..Way::usual() };
-            let (whole, solved) = game.solve(way);
-            let bitmaps = Bitmaps::of(&Database::open(whole.path()).unwrap());
-            let folder = bound(&game, pieces, way);
-            let database = Database::open(folder.path()).unwrap();
-            assert_eq!(database.manifest().digest, solved.manifest.digest);
-            let mut seen = 0;
-            let mut random = Random::new(3);
-            for _ in 0..200_000 {
-                // Take a few pieces of the full board.
-                let mut position = game.board.full();
-                for _ in 0..random.below(u64::from(game.board.cells() - pieces) + 1) {
-                    position &= !(1 << random.below(game.board.cells().into()));
-                }
-                assert_eq!(database.value(position).unwrap(), bitmaps.value(position), "{position:#x}");
-                seen += 1;
-            }
-            let losses = database.book().unwrap().unwrap().losses();
-            // More than one frame.
-            assert!(seen > 0 && losses > if layers == 7 { 1 << 16 } else { 0 }, "{losses}");
-        }
-    }
 }
 
 /// The papers' strategies, and all settings, leave the same folder.
@@ -259,45 +227,4 @@ fn a_damaged_part_is_refused() {
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
     bind(&game, 3, storage, &Way::usual().options(&game.layout)).unwrap();
     assert_same_files(&database_files(folder.path()), &database_files(bound(&game, 3, Way::usual()).path()), "resumed");
-}
-
-/// The commands on a folder with a book.
-#[test]
-fn the_commands_on_a_book() {
-    let folder = scratch();
-    let path = folder.path();
-    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
-    assert_eq!(solved["keep"], "book:7");
-    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
-    assert_eq!(solved["digest"], whole["digest"]);
-    let stats = json(path, 0, &["stats", "five", "--json"]);
-    assert_eq!(stats["book"]["pieces"], 7);
-    assert!(stats["book"]["losses"].as_u64() > Some(0));
-    assert!(ends(path, 0, &["stats", "five"]).0.contains("positions with at least 7 pieces only"));
-    assert_eq!(json(path, 0, &["status", "five", "--json"])["keep"], "book:7");
-    for place in ["five", "five/db"] {
-        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
-        ends(path, 0, &["repair", place]);
-    }
-    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x7f0f"]));
-    assert_eq!(of_book["value"], of_whole["value"]);
-    assert_eq!(of_whole["moves_not_kept"], 0);
-    // What the book does not have is solved on the spot.
-    assert_eq!(of_book, of_whole);
-    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x3f"]));
-    assert_eq!(of_book, of_whole);
-    ends(path, 2, &["verify", "five"]);
-    // Without a number the folder's is meant, another one is another run.
-    let again = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
-    assert_eq!((&again["keep"], &again["database_bytes"]), (&"book:7".into(), &solved["database_bytes"]));
-    ends(path, 7, &["solve", "-k", "5", "--keep", "book:8", "--out", "five"]);
-    ends(path, 0, &["solve", "-k", "4", "--keep", "book:10", "--out", "full"]);
-    let again = json(path, 0, &["solve", "-k", "4", "--keep", "book", "--out", "full", "--json"]);
-    assert_eq!(again["keep"], "book:10");
-    let (_, error) = ends(path, 2, &["solve", "-k", "4", "--keep", "book:11", "--out", "more"]);
-    assert!(error.contains("the board has 10 pieces"), "{error}");
-    ends(path, 2, &["solve", "-k", "4", "--keep", "book:x", "--out", "more"]);
-    // From nine layers on a book is what is kept.
-    assert_eq!(json(path, 0, &["plan", "-k", "9", "--json"])["keep"], "book:37");
-    assert_eq!(json(path, 0, &["plan", "-k", "8", "--json"])["keep"], "database");
 }

@@ -4,9 +4,12 @@
 use crate::common::program::{ends, json};
 use crate::common::scratch;
 use std::fs;
+use std::sync::Arc;
 use trinim::care::{self, Depth, Request};
 use trinim::database::{BuiltIn, Database, DatabaseError, Keep};
-use trinim::game::Value;
+use trinim::game::{Rule, Value};
+use trinim::play::session::Hint;
+use trinim::play::{Answers, Level, Player, Session};
 use trinim::random::Random;
 
 /// The nine-layer board with all its pieces.
@@ -91,5 +94,27 @@ fn the_commands_find_what_is_built_in() {
     for command in ["stats", "probe"] {
         let (_, error) = ends(path, 2, &[command]);
         assert!(error.contains("DIR"), "{error}");
+    }
+}
+
+#[test]
+fn the_built_in_book_advises_at_nine_layers() {
+    for rule in Rule::ALL {
+        let answers: Arc<dyn Answers> = Arc::new(Database::open_built_in(BuiltIn::of(9, rule).unwrap()).unwrap());
+        let mut session = Session::new(answers, u64::MAX >> 19, Player::Person);
+        let Hint::Wins(moves) = session.hint().unwrap() else { panic!("nine layers are won") };
+        assert!(session.take(moves[0]));
+        // Of a lost position every move is known to lose, though no answer to it is known.
+        let survey = session.survey().unwrap();
+        assert_eq!((survey.value, survey.unknown()), (Some(Value::Loss), 0));
+        let probe = session.answers().probe(session.stand().position).unwrap();
+        assert!(probe.moves_not_kept == 0 && probe.children.len() == survey.moves.len());
+        if survey.inferred > 0 {
+            assert!(matches!(session.hint().unwrap(), Hint::Lost(None)));
+        }
+        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, Some(Value::Win));
+        session.set(0b1_0000_0111);
+        assert!(matches!(session.hint().unwrap(), Hint::Unknown(moves) if moves > 3));
+        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, None);
     }
 }

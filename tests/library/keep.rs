@@ -2,8 +2,9 @@
 //! are those of the database, through every kill, error and damage, and nothing else is answered.
 
 use crate::common::breaks::{break_off_anywhere, published_by};
-use crate::common::program::{copy, ends, json, tree};
-use crate::common::{Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, repair, scratch};
+use crate::common::{
+    Solving, Stopping, Sweep, Way, assert_same_files, check, copy, database_files, repair, scratch, tree,
+};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use std::collections::BTreeMap;
@@ -143,8 +144,9 @@ fn the_counts_of_a_board_have_those_of_the_smaller_ones() {
 /// The same bytes for all threads, placements, codecs and memories, and for the papers' strategies.
 #[test]
 fn every_way_to_the_counts_leaves_the_same_bytes() {
-    for rule in Rule::ALL {
-        let game = Game::triangle(5, rule, 7).unwrap();
+    let boards = [(5, 7), (6, 10), (6, 14)];
+    for (rule, (layers, bits)) in Rule::ALL.into_iter().flat_map(|rule| boards.map(|board| (rule, board))) {
+        let game = Game::triangle(layers, rule, bits).unwrap();
         let expected = database_files(counted(&game, Way::usual()).path());
         for (threads, placement, codec, spare_bytes) in [
             (1, Placement::Shared, "rows", 0),
@@ -343,124 +345,4 @@ fn a_damaged_log_is_refused_and_metadata_are_repaired() {
         count(&game, storage, &Way::usual().options(&game.layout)).unwrap();
         assert_same_files(&database_files(path), &expected, &format!("{placement:?}"));
     }
-}
-
-/// The commands on a folder with counts: what they answer, and what they refuse with which code and
-/// which advice.
-#[test]
-fn the_commands_on_counts() {
-    let folder = scratch();
-    let path = folder.path();
-    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "counts", "--out", "five", "--json"]);
-    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
-    assert_eq!((&solved["keep"], &whole["keep"]), (&"counts".into(), &"database".into()));
-    assert_eq!((&solved["digest"], &solved["losses"]), (&whole["digest"], &whole["losses"]));
-    assert!(solved["database_bytes"].as_u64() < whole["database_bytes"].as_u64());
-
-    let [stats, all] = ["five", "whole"].map(|name| json(path, 0, &["stats", name, "--json"]));
-    for key in ["by_pieces", "winning_first_moves", "start", "digest", "first_moves"] {
-        let sorted = |stats: &serde_json::Value| {
-            let mut moves = stats[key].clone();
-            if key == "winning_first_moves" {
-                moves.as_array_mut().unwrap().sort_by_key(ToString::to_string);
-            }
-            moves
-        };
-        assert_eq!(sorted(&stats), sorted(&all), "{key}");
-    }
-    assert!(ends(path, 0, &["stats", "five"]).0.contains("counts only"));
-    assert_eq!(ends(path, 0, &["stats", "five", "--csv"]).0, ends(path, 0, &["stats", "whole", "--csv"]).0);
-    let status = json(path, 0, &["status", "five", "--json"]);
-    assert_eq!((&status["state"], &status["keep"]), (&"finished".into(), &"counts".into()));
-    assert!(ends(path, 0, &["status", "five"]).0.contains("counts only"));
-    for place in ["five", "five/db"] {
-        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
-        ends(path, 0, &["repair", place]);
-    }
-    ends(path, 0, &["report", "five", "--out", "of-counts"]);
-    ends(path, 0, &["report", "whole", "--out", "of-whole"]);
-    assert_eq!(alone_files(&path.join("of-counts")), alone_files(&path.join("of-whole")));
-
-    // The start and the positions after a first move are known, others are solved on the spot.
-    for position in ["0x7fff", "0x7ffe", "0x3"] {
-        let [of_counts, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", position]));
-        assert_eq!(of_counts, of_whole, "{position}");
-    }
-    // Nine layers keep positions of 37 pieces and more; 36 take too long here, 40 without a book
-    // are too many.
-    let (out, error) = ends(path, 2, &["probe", "--layers", "9", "--max-take", "2", "--json", "0xffffffffff"]);
-    assert!(out.contains("40 pieces are too many"), "{out}{error}");
-    for command in [&["verify", "five"][..], &["verify", "five/db", "--checksums-only"]] {
-        let (_, error) = ends(path, 2, command);
-        assert!(error.contains("keeps counts only"), "{error}");
-        assert!(error.contains("trinim solve --layers 5 --keep database --out DIR"), "{error}");
-    }
-
-    // The folder says what is kept; another choice is refused, finished or not.
-    let again = json(path, 0, &["solve", "-k", "5", "--out", "five", "--json"]);
-    assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
-    for (folder, other) in [("five", "database"), ("whole", "counts")] {
-        let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
-        assert!(error.contains("was begun with keep = ") && error.contains("continue it with"), "{error}");
-    }
-}
-
-/// A killed solve is continued without the flag, and ends with the bytes of an undisturbed one.
-#[test]
-fn a_killed_solve_keeps_what_it_was_begun_with() {
-    let folder = scratch();
-    let path = folder.path();
-    let solve = |name| ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out", name];
-    let mut child =
-        crate::common::program::trinim(path, &[&solve("killed")[..], &["--keep", "counts"]].concat()).spawn().unwrap();
-    let journal = path.join("killed/m/journal.1.a");
-    while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
-        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(json(path, 0, &["status", "killed", "--json"])["keep"], "counts");
-    assert_eq!(fs::read_dir(path.join("killed/db")).unwrap().count(), 0);
-    ends(path, 0, &["check", "killed"]);
-    let (_, error) = ends(path, 7, &[&solve("killed")[..], &["--keep", "database"]].concat());
-    assert!(error.contains("keep = counts, not database"), "{error}");
-    let resumed = json(path, 0, &[&solve("killed")[..], &["--json"]].concat());
-    assert!(resumed["resumed_blocks"].as_u64() > Some(0));
-    assert_eq!(resumed["keep"], "counts");
-    ends(path, 0, &[&solve("whole")[..], &["--keep", "counts"]].concat());
-    assert_same_files(&database_files(&path.join("killed")), &database_files(&path.join("whole")), "killed");
-}
-
-/// Plans tell the disk of both choices, and a solve without room names the one that fits.
-#[test]
-fn plans_and_refusals_name_the_choice_that_fits() {
-    let folder = scratch();
-    let path = folder.path();
-    // A database has no logs beside it. Those of the counts take less only if they are small and
-    // soon deleted.
-    let small = ["-k", "8", "--memory", "1GiB", "--codec", "rows-huffman", "--commit-interval", "100ms"];
-    let plan = json(path, 0, &[&["plan", "--json"], &small[..]].concat());
-    let [whole, counts] = [&plan["kept"][0], &plan["kept"][2]];
-    assert_eq!((&whole["keep"], &counts["keep"]), (&"database".into(), &"counts".into()));
-    let bytes = |kept: &serde_json::Value| kept["disk_peak_bytes"].as_u64().unwrap();
-    assert!(bytes(counts) < bytes(whole));
-    let chosen = json(path, 0, &[&["plan", "--keep", "counts", "--json"], &small[..]].concat());
-    assert_eq!(chosen["placements"][0]["disk_peak_bytes"], counts["disk_peak_bytes"]);
-    assert!(ends(path, 0, &["plan", "-k", "8"]).0.contains("--keep"));
-
-    let room = bytes(counts).to_string();
-    let solve = ["solve", "--out", "eight", "--max-disk", &room];
-    let (_, error) = ends(path, 4, &[&solve[..], &small[..]].concat());
-    assert!(error.contains("--keep counts (about"), "{error}");
-    assert!(!path.join("eight").exists());
-    let solve = ["solve", "-k", "7", "--strategy", "block-pull", "--max-disk", "9MiB", "--out", "seven"];
-    let (_, error) = ends(path, 4, &solve);
-    assert!(error.contains("--keep counts (about 8"), "{error}");
-    assert!(!path.join("seven").exists());
-    // A run that was begun keeps what it was begun with.
-    ends(path, 5, &["solve", "-k", "7", "--block-bits", "14", "--max-duration", "300ms", "--out", "begun"]);
-    let solve = ["solve", "-k", "7", "--block-bits", "14", "--max-disk", "1MiB", "--out", "begun"];
-    let (_, error) = ends(path, 4, &solve);
-    assert!(!error.contains("--keep"), "{error}");
 }

@@ -22,6 +22,7 @@ mod nimbers;
 mod parts;
 mod play;
 mod repair;
+mod seven;
 mod solve;
 mod task;
 mod verify;

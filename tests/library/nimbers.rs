@@ -3,8 +3,9 @@
 
 use crate::common::breaks::break_off_anywhere;
 use crate::common::nimbers::{options, solve_on, solved, task};
-use crate::common::program::{ends, json, tree};
-use crate::common::{Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch};
+use crate::common::{
+    Stopping, Sweep, Way, assert_same_files, check, copy, database_files, layout_with, repair, scratch, tree,
+};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Options, Placement, RealStorage, Run};
 use std::collections::BTreeMap;
@@ -177,7 +178,7 @@ fn damage_is_found_and_repaired() {
     let golden = tree(sound.path());
     let expected = database_files(sound.path());
     let alone = scratch();
-    crate::common::program::copy(&sound.path().join("db"), alone.path());
+    copy(&sound.path().join("db"), alone.path());
     let mut cases = 0;
     for (name, bytes) in expected.iter().filter(|(name, _)| name.ends_with(".blk")) {
         for at in (0..bytes.len()).step_by(13) {
@@ -330,68 +331,4 @@ fn summary(game: &Game, stream: &[u64]) -> BlockSummary {
         stream.chunks(words).map(|plane| plane.iter().map(|word| u64::from(word.count_ones())).sum()).collect();
     let (digest, none) = (stream_digest(stream), Vec::new);
     BlockSummary { losses_by_pieces, digest, by_layers: none(), by_nimber, after_first_moves: none() }
-}
-
-/// The commands on a folder of nimbers.
-#[test]
-fn the_commands_on_nimbers() {
-    let folder = scratch();
-    let path = folder.path();
-    let solve = ["solve", "-k", "5", "--rule", "normal", "--values", "nimbers"];
-    let solved = json(path, 0, &[&solve[..], &["--json"]].concat());
-    assert_eq!((&solved["values"], &solved["out"]), (&"nimbers".into(), &"trinim-k5-normal-nimbers".into()));
-    let place = "trinim-k5-normal-nimbers";
-    let board = Board::triangle(5, None).unwrap();
-    let nimbers = reference::nimbers(15, board.moves());
-    let stats = json(path, 0, &["stats", place, "--json"]);
-    let rows = stats["by_nimber"].as_array().unwrap();
-    for (nimber, row) in (0_u8..).zip(rows) {
-        let positions = nimbers.iter().filter(|found| **found == nimber).count();
-        assert_eq!(*row, serde_json::json!({"nimber": nimber, "positions": positions}));
-    }
-    assert_eq!(rows.len() - 1, usize::from(*nimbers.iter().max().unwrap()));
-    assert_eq!(stats["losses"], rows[0]["positions"]);
-    assert!(ends(path, 0, &["stats", place]).0.contains("\nnimber  "));
-    for position in [0x7fff_u64, 0x1234, 0x5001, 1, 0] {
-        let probe = json(path, 0, &["probe", place, "--json", &format!("{position:#x}")]);
-        assert_eq!(probe["nimber"], nimbers[position as usize]);
-        for row in probe["moves"].as_array().unwrap() {
-            let taken =
-                row["cells"].as_array().unwrap().iter().map(|cell| 1_u64 << cell.as_u64().unwrap()).sum::<u64>();
-            assert_eq!(row["nimber"], nimbers[(position ^ taken) as usize]);
-        }
-        let (text, _) = ends(path, 0, &["probe", place, &format!("{position:#x}")]);
-        assert!(text.contains(&format!("\nnimber {}", nimbers[position as usize])), "{text}");
-    }
-    assert_eq!(json(path, 0, &["verify", place, "--json"])["ok"], true);
-    assert_eq!(json(path, 0, &["status", place, "--json"])["values"], "nimbers");
-    assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["ok"], true);
-    ends(path, 0, &["report", place, "--out", "report"]);
-    // Without the flag, the folder's values are meant; other ones are another run.
-    let again = json(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", place, "--json"]);
-    assert_eq!((&again["values"], &again["digest"]), (&"nimbers".into(), &solved["digest"]));
-    let before = tree(path);
-    let (_, error) = ends(path, 7, &["solve", "-k", "5", "--rule", "normal", "--values", "outcomes", "--out", place]);
-    assert!(error.contains("values = nimbers, not outcomes"), "{error}");
-    ends(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", "outcomes"]);
-    // The same losses, with other digests.
-    ends(path, 0, &["report", place, "outcomes", "--out", "both"]);
-    let both = ["solve", "-k", "5", "--rule", "normal", "--values", "nimbers", "--out", "outcomes"];
-    ends(path, 7, &both);
-    assert_eq!(json(path, 0, &["probe", "outcomes", "--json", "0x7fff"])["nimber"], serde_json::Value::Null);
-    assert_eq!(json(path, 0, &["stats", "outcomes", "--json"])["by_nimber"], serde_json::Value::Null);
-    for (flags, word) in [
-        (&["--rule", "misere"][..], "--rule misere"),
-        (&["--rule", "normal", "--keep", "counts"], "--keep counts"),
-        (&["--rule", "normal", "--keep", "book"], "--keep book"),
-        (&["--rule", "normal", "--strategy", "retrograde"], "--strategy retrograde"),
-        (&["--rule", "normal", "--strategy", "block-pull"], "--strategy block-pull"),
-        (&["--rule", "normal", "--audit", "10"], "--audit"),
-    ] {
-        let refused = [&["solve", "-k", "5", "--values", "nimbers", "--out", "new"], flags].concat();
-        let (_, error) = ends(path, 2, &refused);
-        assert!(error.contains("--values nimbers") && error.contains(word), "{error}");
-        assert!(!path.join("new").exists());
-    }
-    assert!(before.iter().all(|(path, bytes)| fs::read(path).unwrap() == *bytes));
 }

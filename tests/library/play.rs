@@ -5,12 +5,11 @@ use pipeline::Options;
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use trinim::database::BuiltIn;
 use trinim::game::reference;
 use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest, main_line};
-use trinim::play::session::{Hint, Stand, Turn};
+use trinim::play::session::{Stand, Turn};
 use trinim::play::{AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Table, survey, transcript};
 use trinim::random::Random;
 use trinim::solve::parts::{self, PartSolver};
@@ -240,28 +239,6 @@ fn the_main_line_keeps_the_value_to_the_end() {
         let lines =
             (3..9).map(|least| main_line(&Book(answers.clone(), least), answers.board().full(), || false).unwrap());
         assert!(lines.filter(|line| !line.complete && line.end != 0 && !line.steps.is_empty()).count() > 0);
-    }
-}
-
-#[test]
-fn the_built_in_book_advises_at_nine_layers() {
-    for rule in Rule::ALL {
-        let answers: Arc<dyn Answers> = Arc::new(Database::open_built_in(BuiltIn::of(9, rule).unwrap()).unwrap());
-        let mut session = Session::new(answers, u64::MAX >> 19, Player::Person);
-        let Hint::Wins(moves) = session.hint().unwrap() else { panic!("nine layers are won") };
-        assert!(session.take(moves[0]));
-        // Of a lost position every move is known to lose, though no answer to it is known.
-        let survey = session.survey().unwrap();
-        assert_eq!((survey.value, survey.unknown()), (Some(Value::Loss), 0));
-        let probe = session.answers().probe(session.stand().position).unwrap();
-        assert!(probe.moves_not_kept == 0 && probe.children.len() == survey.moves.len());
-        if survey.inferred > 0 {
-            assert!(matches!(session.hint().unwrap(), Hint::Lost(None)));
-        }
-        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, Some(Value::Win));
-        session.set(0b1_0000_0111);
-        assert!(matches!(session.hint().unwrap(), Hint::Unknown(moves) if moves > 3));
-        assert_eq!(session.choose(Level::Perfect, 1).unwrap().unwrap().after, None);
     }
 }
 

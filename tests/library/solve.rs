@@ -6,10 +6,9 @@
 //! `TRINIM_GOLDEN=write cargo test --test library solutions_are_the_pinned_ones` rewrites it.
 
 use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
-use pipeline::{BlockId, Error, Event, Placement, Workload};
+use pipeline::{BlockId, Placement, Workload};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use trinim::database::{Access, Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;
@@ -99,108 +98,6 @@ fn moves_of_at_most_three_pieces() {
 }
 
 #[test]
-fn solutions_are_the_pinned_ones() {
-    let mut lines = vec!["# layers rule offset_bits_at_most canonical_blocks losses digest".to_string()];
-    for layers in 1..=7u32 {
-        let cells = layers * (layers + 1) / 2;
-        for rule in Rule::ALL {
-            for bits in [cells / 2, cells.min(22)] {
-                let game = Game::triangle(layers, rule, bits).unwrap();
-                let manifest = game.solve(Way { spare_bytes: 64 << 20, ..Way::usual() }).1.manifest;
-                let census = &manifest.census;
-                if rule == Rule::Misere {
-                    assert_eq!(Some(census.losses()), published::losses(layers, Rule::Misere), "{layers} layers");
-                }
-                assert_eq!(Some(census.start()), published::start(layers, rule), "{layers} layers, {rule}");
-                let blocks = manifest.blocks.len();
-                lines.push(format!("{layers} {rule} {bits} {blocks} {} {}", census.losses(), manifest.digest));
-            }
-        }
-    }
-    let found = lines.join("\n") + "\n";
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/digests.txt");
-    if std::env::var_os("TRINIM_GOLDEN").is_some_and(|what| what == "write") {
-        std::fs::write(&golden, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap();
-    for (found, expected) in found.lines().zip(expected.lines()) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(found, expected);
-}
-
-/// Solves seven layers in blocks of a few KiB with the least memory: every block goes through logs
-/// in files, a hundred thousand log entries in all. Varies every option that must not change the
-/// result, one at a time and all at once.
-fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
-    let game = Game::triangle(7, rule, 16).unwrap();
-    let usual = Way::usual();
-    let (folder, solved) = game.solve(usual);
-    let expected = database_files(folder.path());
-    let mut ways = vec![
-        Way { threads: 1, ..usual },
-        Way { threads: 3, spare_bytes: 1 << 20, ..usual },
-        Way { placement: Placement::Shared, ..usual },
-        Way { threads: 4, placement: Placement::Shared, codec: "auto", spare_bytes: 256 << 20, ..usual },
-    ];
-    // Cycle through codecs together with placements and threads.
-    for (index, codec) in pipeline::codec::all().iter().enumerate() {
-        let placement = if index % 2 == 0 { Placement::Shared } else { Placement::Dedicated };
-        ways.push(Way { codec: codec.name(), placement, threads: 1 + index % 3, ..usual });
-    }
-    for isa in Isa::available() {
-        let kernel = Kernel::new(isa).unwrap();
-        println!("{rule}: kernel {isa}");
-        ways.push(Way { kernel, placement: Placement::Shared, ..usual });
-    }
-    for way in ways {
-        let (other, again) = game.solve(way);
-        assert_eq!(again.manifest.digest, solved.manifest.digest, "{way:?}");
-        assert_same_files(&database_files(other.path()), &expected, &format!("{way:?}"));
-    }
-    (folder, game)
-}
-
-/// Checks that the positions with an empty last row are those of the board with one layer less.
-fn assert_smaller_board_inside(bitmaps: &Bitmaps, rule: Rule) {
-    let board = Board::triangle(6, None).unwrap();
-    let values = reference::values(board.cells(), board.moves(), rule);
-    let wrong = (0..).zip(&values).find(|(position, value)| bitmaps.value(*position) != **value);
-    assert_eq!(wrong, None, "{rule}: a position of six layers on the board of seven");
-}
-
-#[test]
-fn seven_layers_misere_in_every_way() {
-    let (folder, game) = solve_seven_layers_in_every_way(Rule::Misere);
-    let database = Database::open(folder.path()).unwrap();
-    assert_eq!(Some(database.manifest().census.losses()), published::losses(7, Rule::Misere));
-    assert_eq!(database.manifest().census.start(), Value::Win);
-    assert_smaller_board_inside(&Bitmaps::of(&database), game.rule);
-}
-
-#[test]
-fn seven_layers_normal_in_every_way() {
-    let (folder, game) = solve_seven_layers_in_every_way(Rule::Normal);
-    let database = Database::open(folder.path()).unwrap();
-    let bitmaps = Bitmaps::of(&database);
-    assert_smaller_board_inside(&bitmaps, game.rule);
-    // Sparse positions fall into small components, whose Grundy values decide.
-    let (mut random, mut positions, mut losses) = (Random::new(7), 0, 0);
-    while positions < 2000 {
-        let position = random.bits() & random.bits() & game.board.full();
-        if position.count_ones() > 9 {
-            continue;
-        }
-        let loss = reference::grundy(game.board.moves(), position) == 0;
-        assert_eq!(bitmaps.value(position), Value::from_loss(loss), "{position:#x}");
-        assert_eq!(database.value(position).unwrap(), Value::from_loss(loss), "{position:#x}");
-        positions += 1;
-        losses += u32::from(loss);
-    }
-    assert!(losses > 50, "only {losses} losses among {positions} positions");
-}
-
-#[test]
 fn the_census_does_not_depend_on_the_layout() {
     let board = Board::triangle(7, None).unwrap();
     for rule in Rule::ALL {
@@ -219,52 +116,6 @@ fn the_census_does_not_depend_on_the_layout() {
             assert_eq!(Some(first.losses()), published::losses(7, Rule::Misere));
         }
     }
-}
-
-/// Stops after a few commits, repeatedly, and continues with other options each time.
-#[test]
-fn an_interrupted_solve_leaves_the_same_files() {
-    let mut random = Random::new(3);
-    let mut sessions = 0;
-    for rule in Rule::ALL {
-        let game = Game::triangle(7, rule, 17).unwrap();
-        let (undisturbed, _) = game.solve(Way::usual());
-        let expected = database_files(undisturbed.path());
-        for _ in 0..3 {
-            let folder = scratch();
-            let mut finished = false;
-            while !finished {
-                let placement = if random.below(2) == 0 { Placement::Shared } else { Placement::Dedicated };
-                let codec = pipeline::codec::all()[random.index(pipeline::codec::all().len())].name();
-                let threads = 1 + random.below(3) as usize;
-                let way = Way { threads, placement, codec, spare_bytes: random.below(2) << 22, ..Way::usual() };
-                let mut options = way.options(&game.layout);
-                options.commit_interval = std::time::Duration::from_millis(1);
-                let commits_left = AtomicU32::new(1 + random.below(3) as u32);
-                let stop = options.stop.clone();
-                let observer = |event: &Event| {
-                    let is_commit = matches!(event, Event::Committed { .. });
-                    if is_commit && commits_left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                };
-                finished = match game.solve_in(folder.path(), way, &options, &observer) {
-                    Ok(_) => true,
-                    Err(Error::Interrupted) => {
-                        let opened = Database::open(folder.path());
-                        assert!(matches!(opened, Err(DatabaseError::Missing { .. })), "an unfinished database opens");
-                        false
-                    }
-                    Err(error) => panic!("session {sessions}, {way:?}: {error}"),
-                };
-                sessions += 1;
-                assert!(sessions < 5000, "no progress");
-            }
-            assert_same_files(&database_files(folder.path()), &expected, &format!("{rule}, interrupted"));
-        }
-    }
-    println!("{sessions} sessions");
-    assert!(sessions > 20, "only {sessions} sessions: the solves were hardly interrupted");
 }
 
 fn copy_database(from: &Path) -> tempfile::TempDir {

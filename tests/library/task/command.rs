@@ -1,6 +1,6 @@
 //! The forms of the command: copies, tasks on standard input, a task with its parent.
 
-use super::{change, refused};
+use super::refusals::{change, refused};
 use crate::common::program::{ends, json, text, tree, trinim};
 use crate::common::scratch;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Processes that are killed or run twice, disks that fail, lose power or fill up.
 
-use super::{never, options, seal, solved, store_in, work};
+use super::whole::{never, options, seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};

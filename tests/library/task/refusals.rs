@@ -1,10 +1,10 @@
 //! What is refused, by name and with its exit code; nothing is changed.
 
-use super::{change, refused};
-use crate::common::program::{copy, ends, json, tree};
+use crate::common::program::{copy, ends, json, run, tree};
 use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn another_store_another_version_and_damage_are_refused_by_name() {
@@ -177,4 +177,23 @@ fn a_bucket_is_refused_with_the_command_that_builds_what_it_takes() {
         assert!(error.contains("hint: build it with them: cargo build --release --features s3"), "{error}");
     }
     assert!(tree(folder.path()).is_empty());
+}
+
+/// Runs a command that must be refused with 65, name this, and change nothing.
+pub fn refused(folder: &Path, args: &[&str], names: &[&str]) {
+    let before = tree(folder);
+    let (code, out, error) = run(folder, args);
+    assert_eq!(code, 65, "{args:?}\n{out}{error}");
+    for name in names {
+        assert!(error.contains(name), "{args:?} does not name {name}: {error}");
+    }
+    assert!(tree(folder) == before, "{args:?} changed something");
+}
+
+/// Changes one byte of a file.
+pub fn change(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = at.min(bytes.len() - 1);
+    bytes[at] ^= 0x20;
+    fs::write(path, bytes).unwrap();
 }

@@ -1,6 +1,7 @@
 //! A check in shares.
 
-use super::{change, seal, store_in, work};
+use super::refusals::change;
+use super::whole::{seal, store_in, work};
 use crate::common::scratch;
 use serde_json::Value;
 use std::fs;

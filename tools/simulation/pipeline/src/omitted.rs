@@ -2,7 +2,7 @@
 //! and damage notice.
 //!
 //! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the
-//! engine's sources in `../controls`, which asks [`omits`] whether to leave out the rule. There is
+//! engine's sources in `../changes`, which asks [`omits`] whether to leave out the rule. There is
 //! a rule for each place where a file or a folder is synced, a name is made final, a hash, a length
 //! or a summary is compared, or an order is kept. `Sloppy` of package `simulation` leaves out rules
 //! at the seam to the storage, all places at once.

@@ -125,7 +125,7 @@ fn files_left_open_are_caught() {
 /// table is left out by one.
 #[test]
 fn every_rule_has_a_diff_and_something_that_notices() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pipeline/controls");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pipeline/changes");
     let diffs = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
     let diffs: String = diffs.collect();
     for rule in Rule::ALL {

@@ -1,0 +1,300 @@
+//! What a solve keeps, by the commands: counts, a book, nimbers, an audit.
+
+use crate::common::program::{ends, json, tree, trinim};
+use crate::common::{assert_same_files, database_files, scratch};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use trinim::game::{Board, reference};
+
+fn alone_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = tree(folder).into_iter();
+    files.map(|(path, bytes)| (path.file_name().unwrap().to_string_lossy().into_owned(), bytes)).collect()
+}
+
+/// The commands on a folder with counts: what they answer, and what they refuse with which code and
+/// which advice.
+#[test]
+fn the_commands_on_counts() {
+    let folder = scratch();
+    let path = folder.path();
+    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "counts", "--out", "five", "--json"]);
+    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
+    assert_eq!((&solved["keep"], &whole["keep"]), (&"counts".into(), &"database".into()));
+    assert_eq!((&solved["digest"], &solved["losses"]), (&whole["digest"], &whole["losses"]));
+    assert!(solved["database_bytes"].as_u64() < whole["database_bytes"].as_u64());
+
+    let [stats, all] = ["five", "whole"].map(|name| json(path, 0, &["stats", name, "--json"]));
+    for key in ["by_pieces", "winning_first_moves", "start", "digest", "first_moves"] {
+        let sorted = |stats: &serde_json::Value| {
+            let mut moves = stats[key].clone();
+            if key == "winning_first_moves" {
+                moves.as_array_mut().unwrap().sort_by_key(ToString::to_string);
+            }
+            moves
+        };
+        assert_eq!(sorted(&stats), sorted(&all), "{key}");
+    }
+    assert!(ends(path, 0, &["stats", "five"]).0.contains("counts only"));
+    assert_eq!(ends(path, 0, &["stats", "five", "--csv"]).0, ends(path, 0, &["stats", "whole", "--csv"]).0);
+    let status = json(path, 0, &["status", "five", "--json"]);
+    assert_eq!((&status["state"], &status["keep"]), (&"finished".into(), &"counts".into()));
+    assert!(ends(path, 0, &["status", "five"]).0.contains("counts only"));
+    for place in ["five", "five/db"] {
+        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
+        ends(path, 0, &["repair", place]);
+    }
+    ends(path, 0, &["report", "five", "--out", "of-counts"]);
+    ends(path, 0, &["report", "whole", "--out", "of-whole"]);
+    assert_eq!(alone_files(&path.join("of-counts")), alone_files(&path.join("of-whole")));
+
+    // The start and the positions after a first move are known, others are solved on the spot.
+    for position in ["0x7fff", "0x7ffe", "0x3"] {
+        let [of_counts, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", position]));
+        assert_eq!(of_counts, of_whole, "{position}");
+    }
+    // Nine layers keep positions of 37 pieces and more; 36 take too long here, 40 without a book
+    // are too many.
+    let (out, error) = ends(path, 2, &["probe", "--layers", "9", "--max-take", "2", "--json", "0xffffffffff"]);
+    assert!(out.contains("40 pieces are too many"), "{out}{error}");
+    for command in [&["verify", "five"][..], &["verify", "five/db", "--checksums-only"]] {
+        let (_, error) = ends(path, 2, command);
+        assert!(error.contains("keeps counts only"), "{error}");
+        assert!(error.contains("trinim solve --layers 5 --keep database --out DIR"), "{error}");
+    }
+
+    // The folder says what is kept; another choice is refused, finished or not.
+    let again = json(path, 0, &["solve", "-k", "5", "--out", "five", "--json"]);
+    assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
+    for (folder, other) in [("five", "database"), ("whole", "counts")] {
+        let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
+        assert!(error.contains("was begun with keep = ") && error.contains("continue it with"), "{error}");
+    }
+}
+
+/// A killed solve is continued without the flag, and ends with the bytes of an undisturbed one.
+#[test]
+fn a_killed_solve_keeps_what_it_was_begun_with() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |name| ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out", name];
+    let mut child = trinim(path, &[&solve("killed")[..], &["--keep", "counts"]].concat()).spawn().unwrap();
+    let journal = path.join("killed/m/journal.1.a");
+    while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(json(path, 0, &["status", "killed", "--json"])["keep"], "counts");
+    assert_eq!(fs::read_dir(path.join("killed/db")).unwrap().count(), 0);
+    ends(path, 0, &["check", "killed"]);
+    let (_, error) = ends(path, 7, &[&solve("killed")[..], &["--keep", "database"]].concat());
+    assert!(error.contains("keep = counts, not database"), "{error}");
+    let resumed = json(path, 0, &[&solve("killed")[..], &["--json"]].concat());
+    assert!(resumed["resumed_blocks"].as_u64() > Some(0));
+    assert_eq!(resumed["keep"], "counts");
+    ends(path, 0, &[&solve("whole")[..], &["--keep", "counts"]].concat());
+    assert_same_files(&database_files(&path.join("killed")), &database_files(&path.join("whole")), "killed");
+}
+
+/// Plans tell the disk of both choices, and a solve without room names the one that fits.
+#[test]
+fn plans_and_refusals_name_the_choice_that_fits() {
+    let folder = scratch();
+    let path = folder.path();
+    // A database has no logs beside it. Those of the counts take less only if they are small and
+    // soon deleted.
+    let small = ["-k", "8", "--memory", "1GiB", "--codec", "rows-huffman", "--commit-interval", "100ms"];
+    let plan = json(path, 0, &[&["plan", "--json"], &small[..]].concat());
+    let [whole, counts] = [&plan["kept"][0], &plan["kept"][2]];
+    assert_eq!((&whole["keep"], &counts["keep"]), (&"database".into(), &"counts".into()));
+    let bytes = |kept: &serde_json::Value| kept["disk_peak_bytes"].as_u64().unwrap();
+    assert!(bytes(counts) < bytes(whole));
+    let chosen = json(path, 0, &[&["plan", "--keep", "counts", "--json"], &small[..]].concat());
+    assert_eq!(chosen["placements"][0]["disk_peak_bytes"], counts["disk_peak_bytes"]);
+    assert!(ends(path, 0, &["plan", "-k", "8"]).0.contains("--keep"));
+
+    let room = bytes(counts).to_string();
+    let solve = ["solve", "--out", "eight", "--max-disk", &room];
+    let (_, error) = ends(path, 4, &[&solve[..], &small[..]].concat());
+    assert!(error.contains("--keep counts (about"), "{error}");
+    assert!(!path.join("eight").exists());
+    let solve = ["solve", "-k", "7", "--strategy", "block-pull", "--max-disk", "9MiB", "--out", "seven"];
+    let (_, error) = ends(path, 4, &solve);
+    assert!(error.contains("--keep counts (about 8"), "{error}");
+    assert!(!path.join("seven").exists());
+    // A run that was begun keeps what it was begun with.
+    ends(path, 5, &["solve", "-k", "7", "--block-bits", "14", "--max-duration", "300ms", "--out", "begun"]);
+    let solve = ["solve", "-k", "7", "--block-bits", "14", "--max-disk", "1MiB", "--out", "begun"];
+    let (_, error) = ends(path, 4, &solve);
+    assert!(!error.contains("--keep"), "{error}");
+}
+
+/// The commands on a folder with a book.
+#[test]
+fn the_commands_on_a_book() {
+    let folder = scratch();
+    let path = folder.path();
+    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
+    assert_eq!(solved["keep"], "book:7");
+    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
+    assert_eq!(solved["digest"], whole["digest"]);
+    let stats = json(path, 0, &["stats", "five", "--json"]);
+    assert_eq!(stats["book"]["pieces"], 7);
+    assert!(stats["book"]["losses"].as_u64() > Some(0));
+    assert!(ends(path, 0, &["stats", "five"]).0.contains("positions with at least 7 pieces only"));
+    assert_eq!(json(path, 0, &["status", "five", "--json"])["keep"], "book:7");
+    for place in ["five", "five/db"] {
+        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
+        ends(path, 0, &["repair", place]);
+    }
+    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x7f0f"]));
+    assert_eq!(of_book["value"], of_whole["value"]);
+    assert_eq!(of_whole["moves_not_kept"], 0);
+    // What the book does not have is solved on the spot.
+    assert_eq!(of_book, of_whole);
+    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x3f"]));
+    assert_eq!(of_book, of_whole);
+    ends(path, 2, &["verify", "five"]);
+    // Without a number the folder's is meant, another one is another run.
+    let again = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
+    assert_eq!((&again["keep"], &again["database_bytes"]), (&"book:7".into(), &solved["database_bytes"]));
+    ends(path, 7, &["solve", "-k", "5", "--keep", "book:8", "--out", "five"]);
+    ends(path, 0, &["solve", "-k", "4", "--keep", "book:10", "--out", "full"]);
+    let again = json(path, 0, &["solve", "-k", "4", "--keep", "book", "--out", "full", "--json"]);
+    assert_eq!(again["keep"], "book:10");
+    let (_, error) = ends(path, 2, &["solve", "-k", "4", "--keep", "book:11", "--out", "more"]);
+    assert!(error.contains("the board has 10 pieces"), "{error}");
+    ends(path, 2, &["solve", "-k", "4", "--keep", "book:x", "--out", "more"]);
+    // From nine layers on a book is what is kept.
+    assert_eq!(json(path, 0, &["plan", "-k", "9", "--json"])["keep"], "book:37");
+    assert_eq!(json(path, 0, &["plan", "-k", "8", "--json"])["keep"], "database");
+}
+
+/// The commands on a folder of nimbers.
+#[test]
+fn the_commands_on_nimbers() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = ["solve", "-k", "5", "--rule", "normal", "--values", "nimbers"];
+    let solved = json(path, 0, &[&solve[..], &["--json"]].concat());
+    assert_eq!((&solved["values"], &solved["out"]), (&"nimbers".into(), &"trinim-k5-normal-nimbers".into()));
+    let place = "trinim-k5-normal-nimbers";
+    let board = Board::triangle(5, None).unwrap();
+    let nimbers = reference::nimbers(15, board.moves());
+    let stats = json(path, 0, &["stats", place, "--json"]);
+    let rows = stats["by_nimber"].as_array().unwrap();
+    for (nimber, row) in (0_u8..).zip(rows) {
+        let positions = nimbers.iter().filter(|found| **found == nimber).count();
+        assert_eq!(*row, serde_json::json!({"nimber": nimber, "positions": positions}));
+    }
+    assert_eq!(rows.len() - 1, usize::from(*nimbers.iter().max().unwrap()));
+    assert_eq!(stats["losses"], rows[0]["positions"]);
+    assert!(ends(path, 0, &["stats", place]).0.contains("\nnimber  "));
+    for position in [0x7fff_u64, 0x1234, 0x5001, 1, 0] {
+        let probe = json(path, 0, &["probe", place, "--json", &format!("{position:#x}")]);
+        assert_eq!(probe["nimber"], nimbers[position as usize]);
+        for row in probe["moves"].as_array().unwrap() {
+            let taken =
+                row["cells"].as_array().unwrap().iter().map(|cell| 1_u64 << cell.as_u64().unwrap()).sum::<u64>();
+            assert_eq!(row["nimber"], nimbers[(position ^ taken) as usize]);
+        }
+        let (text, _) = ends(path, 0, &["probe", place, &format!("{position:#x}")]);
+        assert!(text.contains(&format!("\nnimber {}", nimbers[position as usize])), "{text}");
+    }
+    assert_eq!(json(path, 0, &["verify", place, "--json"])["ok"], true);
+    assert_eq!(json(path, 0, &["status", place, "--json"])["values"], "nimbers");
+    assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["ok"], true);
+    ends(path, 0, &["report", place, "--out", "report"]);
+    // Without the flag, the folder's values are meant; other ones are another run.
+    let again = json(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", place, "--json"]);
+    assert_eq!((&again["values"], &again["digest"]), (&"nimbers".into(), &solved["digest"]));
+    let before = tree(path);
+    let (_, error) = ends(path, 7, &["solve", "-k", "5", "--rule", "normal", "--values", "outcomes", "--out", place]);
+    assert!(error.contains("values = nimbers, not outcomes"), "{error}");
+    ends(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", "outcomes"]);
+    // The same losses, with other digests.
+    ends(path, 0, &["report", place, "outcomes", "--out", "both"]);
+    let both = ["solve", "-k", "5", "--rule", "normal", "--values", "nimbers", "--out", "outcomes"];
+    ends(path, 7, &both);
+    assert_eq!(json(path, 0, &["probe", "outcomes", "--json", "0x7fff"])["nimber"], serde_json::Value::Null);
+    assert_eq!(json(path, 0, &["stats", "outcomes", "--json"])["by_nimber"], serde_json::Value::Null);
+    for (flags, word) in [
+        (&["--rule", "misere"][..], "--rule misere"),
+        (&["--rule", "normal", "--keep", "counts"], "--keep counts"),
+        (&["--rule", "normal", "--keep", "book"], "--keep book"),
+        (&["--rule", "normal", "--strategy", "retrograde"], "--strategy retrograde"),
+        (&["--rule", "normal", "--strategy", "block-pull"], "--strategy block-pull"),
+        (&["--rule", "normal", "--audit", "10"], "--audit"),
+    ] {
+        let refused = [&["solve", "-k", "5", "--values", "nimbers", "--out", "new"], flags].concat();
+        let (_, error) = ends(path, 2, &refused);
+        assert!(error.contains("--values nimbers") && error.contains(word), "{error}");
+        assert!(!path.join("new").exists());
+    }
+    assert!(before.iter().all(|(path, bytes)| fs::read(path).unwrap() == *bytes));
+}
+
+/// The program: an audit belongs to the folder, resumes go on with it, another one is refused, and
+/// a strategy without streams has none.
+#[test]
+fn the_audit_of_a_folder_is_its_own() {
+    let folder = scratch();
+    let out = folder.path().join("k5").display().to_string();
+    let solved = json(folder.path(), 0, &["solve", "--layers", "5", "--audit", "100:9", "--out", &out, "--json"]);
+    let audit = &solved["audit"];
+    let blocks = solved["canonical_blocks"].as_u64().unwrap();
+    let [per_block, seed, positions, misses] =
+        ["per_block", "seed", "positions", "misses"].map(|name| audit[name].as_u64().unwrap());
+    assert_eq!([per_block, seed, positions, misses], [100, 9, 100 * blocks, 0], "{audit}");
+    // Again, without naming it; and from the database.
+    assert_eq!(&json(folder.path(), 0, &["solve", "--layers", "5", "--out", &out, "--json"])["audit"], audit);
+    assert_eq!(&json(folder.path(), 0, &["stats", &out, "--json"])["audit"], audit);
+    let (text, _) = ends(folder.path(), 0, &["stats", &out]);
+    assert!(text.contains("positions compared with their children, 0 wrong, seed 9"), "{text}");
+    for other in ["100", "99:9", "0"] {
+        let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "5", "--audit", other, "--out", &out]);
+        assert!(error.contains("was begun with audit = 100:9, not "), "{error}");
+    }
+    ends(folder.path(), 0, &["check", &out]);
+
+    let plain = folder.path().join("plain").display().to_string();
+    let solved = json(folder.path(), 0, &["solve", "--layers", "4", "--out", &plain, "--json"]);
+    assert!(solved["audit"].is_null(), "{solved}");
+    let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5", "--out", &plain]);
+    assert!(error.contains("was begun with audit = 0, not 5:1"), "{error}");
+
+    for bad in ["10001", "-1", "x", "5:", ":5", "1:2:3"] {
+        let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
+        assert!(error.contains(&format!("{bad:?} is no audit: expected positions a block, 0 to 10000")), "{error}");
+    }
+    let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
+    let (_, error) = ends(folder.path(), 2, &forward);
+    assert!(error.contains("the strategy forward passes no streams"), "{error}");
+}
+
+/// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of
+/// another size is damage.
+#[test]
+fn a_repair_keeps_the_audit() {
+    let folder = scratch();
+    let out = folder.path().join("k5");
+    let name = out.display().to_string();
+    ends(folder.path(), 0, &["solve", "--layers", "5", "--audit", "64", "--out", &name]);
+    let manifest = out.join("db/manifest.json");
+    let sound = fs::read(&manifest).unwrap();
+    fs::remove_file(&manifest).unwrap();
+    ends(folder.path(), 3, &["check", &name]);
+    ends(folder.path(), 0, &["repair", &name]);
+    assert_eq!(fs::read(&manifest).unwrap(), sound);
+
+    let text = String::from_utf8(sound.clone()).unwrap();
+    assert!(text.contains("\"misses\": 0"), "{text}");
+    for (from, to) in [("\"misses\": 0", "\"misses\": 1"), ("\"per_block\": 64", "\"per_block\": 65")] {
+        fs::write(&manifest, text.replace(from, to)).unwrap();
+        let (_, error) = ends(folder.path(), 3, &["stats", &name]);
+        assert!(error.contains("an audit that this game cannot have passed"), "{error}");
+    }
+}

@@ -1,0 +1,395 @@
+//! Whole solves in tasks, in any order and at the same time.
+
+use crate::common::contract::keeps_its_promises;
+use crate::common::{assert_same_files, database_files, layout_with, scratch};
+use pipeline::{BlockId, RealStorage, parallel};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use trinim::database::{Audit, Database, Game, Keep, Task, Terms};
+use trinim::game::{Board, Rule};
+use trinim::kernel::Kernel;
+use trinim::layout::Layout;
+use trinim::random::Random;
+use trinim::solve::Solve;
+use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, committed, compute, finish, init, plan, sweep};
+
+/// Threads, memory and patience of most tasks here.
+pub fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> Options<'_> {
+    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, at_once: 1, keeps_streams: false, wait }
+}
+
+pub fn never(_: Duration) -> bool {
+    false
+}
+
+/// A store in a folder, as a process of this name sees it.
+pub fn store_in(folder: &Path, writer: &str) -> FolderStore {
+    FolderStore::new(Arc::new(RealStorage::create(folder).unwrap().with_syncs(false)), writer)
+}
+
+/// Returns the bytes of a bitmap.
+fn bitmap_bytes(game: &Game) -> u64 {
+    8 * Task::from(game).stream_words() as u64
+}
+
+/// Computes blocks of a store.
+pub fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
+    let (game, terms) = task::open(store)?;
+    let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
+    compute(store, terms.task(&game), &blocks, &options(threads, &never))
+}
+
+/// Seals a store.
+pub fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
+    let (game, terms) = task::open(store)?;
+    finish(store, terms.task(&game), Kernel::detect())
+}
+
+#[test]
+fn a_folder_keeps_the_promises_of_a_store() {
+    let folder = scratch();
+    keeps_its_promises(&store_in(folder.path(), "w"));
+}
+
+/// A random order in which every block comes after its sources.
+fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
+    let mut missing: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for block in game.layout.ordinals() {
+        missing.insert(block.0, game.layout.edges_into(block).iter().map(|edge| edge.source.0).collect());
+    }
+    let mut order = Vec::new();
+    while !missing.is_empty() {
+        let ready: Vec<u32> =
+            missing.iter().filter(|(_, sources)| sources.is_empty()).map(|(block, _)| *block).collect();
+        let block = ready[random.index(ready.len())];
+        missing.remove(&block);
+        for sources in missing.values_mut() {
+            sources.remove(&block);
+        }
+        order.push(block);
+    }
+    order
+}
+
+/// The database of a solve, in a folder of its own.
+pub fn solved(task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
+    let folder = scratch();
+    let solve = Solve::new(task.game).keep(task.terms.keep).threads(2).memory_bytes(1 << 28);
+    let solve = task.terms.audit.into_iter().fold(solve, Solve::audit);
+    solve.run(folder.path()).unwrap();
+    database_files(folder.path())
+}
+
+#[test]
+fn any_order_and_any_threads_leave_the_bytes_of_a_solve() {
+    let mut random = Random::new(7);
+    for (layers, offset_bits) in [(5, 9), (6, 13), (7, 20)] {
+        for rule in [Rule::Normal, Rule::Misere] {
+            let game = Game::triangle(layers, rule, offset_bits).unwrap();
+            let expected = solved((&game).into());
+            let folder = scratch();
+            let store = store_in(folder.path(), "w");
+            assert!(init(&store, (&game).into()).unwrap());
+            for block in random_order(&game, &mut random) {
+                let done = work(&store, &[block], 1 + random.index(4)).unwrap();
+                assert_eq!((done.computed, done.skipped), (vec![BlockId(block)], vec![]));
+            }
+            let sealed = seal(&store).unwrap();
+            let story = format!("{layers} layers, {rule}");
+            assert_same_files(&database_files(folder.path()), &expected, &story);
+            assert_eq!(sealed.database_bytes, expected.values().map(|bytes| bytes.len() as u64).sum::<u64>());
+            assert_eq!(store.temporaries().unwrap(), [], "{story}");
+            // Sealed again, nothing changes.
+            seal(&store).unwrap();
+            assert_same_files(&database_files(folder.path()), &expected, &story);
+        }
+    }
+}
+
+#[test]
+fn few_symmetries_a_largest_take_and_an_audit_leave_the_bytes_of_a_solve() {
+    let board = Board::triangle(5, Some(3)).unwrap();
+    for symmetries in [1, 2, 3] {
+        let Some(layout) = layout_with(&board, symmetries, 4) else { continue };
+        let game = Game { board: board.clone(), rule: Rule::Misere, layout };
+        let terms = Terms { audit: Some(Audit { per_block: 300, seed: 5 }), ..Terms::default() };
+        let (folder, mut random) = (scratch(), Random::new(symmetries as u64));
+        let store = store_in(folder.path(), "w");
+        init(&store, terms.task(&game)).unwrap();
+        for block in random_order(&game, &mut random) {
+            work(&store, &[block], 2).unwrap();
+        }
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), &format!("{symmetries}"));
+    }
+}
+
+#[test]
+fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
+    let game = Game::triangle(6, Rule::Misere, 12).unwrap();
+    let expected = solved((&game).into());
+    for wanted in [1, 3, 10, 40, 1000] {
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        init(&store, (&game).into()).unwrap();
+        let rows = batches((&game).into(), wanted);
+        let mut blocks: Vec<u32> = rows.iter().flat_map(|row| row.blocks.clone()).collect();
+        blocks.sort_unstable();
+        assert!(blocks.into_iter().eq(0..Task::from(&game).blocks()), "{wanted}");
+        assert!(wanted != 1 || rows.len() == 1);
+        assert!(wanted != 1000 || rows.len() == game.layout.canonical_blocks().len());
+        let mut level: BTreeMap<u32, u32> = BTreeMap::new();
+        for row in &rows {
+            // In this order, so that nothing waits for itself.
+            let above = row.sources.iter().map(|source| level[source] + 1).max().unwrap_or(0);
+            assert_eq!(row.level, above, "{wanted}: {row:?}");
+            level.insert(row.batch, above);
+            // Without room for inner streams, and with.
+            let (game, terms) = task::open(&store).unwrap();
+            let words = bitmap_bytes(&game);
+            let memory_bytes = if row.batch % 2 == 0 { 4 * words + words / 4 } else { 64 << 20 };
+            let options = Options { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
+            let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
+            let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
+            assert_eq!(done.computed, batch);
+        }
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("{wanted} batches"));
+    }
+}
+
+/// What a batch needs from itself is not read again.
+#[test]
+fn a_batch_reads_no_stream_that_it_has_in_memory() {
+    let game = Game::triangle(6, Rule::Misere, 15).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
+    let done = work(&store, &blocks, 1).unwrap();
+    assert_eq!((done.read_bytes, done.computed.len()), (0, blocks.len()));
+    assert!(done.written_bytes > 0);
+}
+
+/// A source outside of a batch is decoded once for all of its blocks.
+#[test]
+fn a_batch_reads_a_source_once() {
+    let game = Game::triangle(6, Rule::Misere, 15).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    work(&store, &[0], 1).unwrap();
+    let others: Vec<u32> = (1..Task::from(&game).blocks()).collect();
+    let first = fs::metadata(folder.path().join("db").join("000000.blk")).unwrap().len();
+    assert_eq!(work(&store, &others, 1).unwrap().read_bytes, first);
+}
+
+/// Workers that keep what they decoded, with room for all, for some or for nothing, leave the bytes
+/// of a solve, whatever others computed meanwhile; and with room they read each source once.
+#[test]
+fn a_worker_that_keeps_streams_changes_no_byte() {
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
+    let expected = solved((&game).into());
+    let mut random = Random::new(3);
+    for (threads, room) in [(1, 1000), (1, 0), (2, 3), (3, 20)] {
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        init(&store, (&game).into()).unwrap();
+        let (game, terms) = task::open(&store).unwrap();
+        let bitmap = bitmap_bytes(&game);
+        let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
+        let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
+        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
+        let worker = tasks.worker();
+        let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
+        for block in random_order(&game, &mut random) {
+            if random.index(2) == 0 {
+                work(&store, &[block], 1).unwrap();
+                others.insert(block);
+            } else {
+                let done = worker.compute(&[BlockId(block)]).unwrap();
+                assert_eq!(done.computed, [BlockId(block)]);
+                read_bytes += done.read_bytes;
+            }
+        }
+        let of_others = |name: &&String| others.iter().any(|block| name.ends_with(&format!("{block:06}.blk")));
+        let once: u64 = expected.keys().filter(of_others).map(|name| expected[name].len() as u64).sum();
+        assert!(read_bytes > 0 && (room < 1000 || read_bytes <= once), "{read_bytes} of {once}");
+        assert!(room > 0 || read_bytes > once, "{read_bytes} of {once}");
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("{threads} threads, {room}"));
+    }
+}
+
+/// Tasks at the same time, with room for all streams, for some or for none, leave the bytes of a
+/// solve. Each source is read once if there is room, though all tasks need it together.
+#[test]
+fn tasks_at_the_same_time_change_no_byte() {
+    let game = Game::triangle(6, Rule::Misere, 12).unwrap();
+    let expected = solved((&game).into());
+    for (at_once, room) in [(2, 1000), (3, 2), (4, 0)] {
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        init(&store, (&game).into()).unwrap();
+        let (game, terms) = task::open(&store).unwrap();
+        let bitmap = bitmap_bytes(&game);
+        let memory_bytes = at_once as u64 * (4 * bitmap + bitmap / 4) + room * bitmap;
+        let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
+        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
+        assert_eq!(tasks.at_once(), at_once);
+        let worker = tasks.worker();
+        let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        plan(terms.task(&game)).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
+        let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
+        for (level, blocks) in levels {
+            if level < 2 {
+                // By others: the tasks have to read them.
+                work(&store, &blocks, 1).unwrap();
+                let name = |block: &u32| folder.path().join(format!("db/{block:06}.blk"));
+                first_bytes += blocks.iter().map(|block| fs::metadata(name(block)).unwrap().len()).sum::<u64>();
+                continue;
+            }
+            let one = |(): &mut (), index: usize| {
+                let done = worker.compute(&[BlockId(blocks[index])])?;
+                assert_eq!(done.computed, [BlockId(blocks[index])]);
+                read_bytes.fetch_add(done.read_bytes, Ordering::Relaxed);
+                Ok::<(), task::Error>(())
+            };
+            parallel::for_each(at_once, blocks.len(), || Ok(()), one).unwrap();
+        }
+        let read_bytes = read_bytes.into_inner();
+        assert!(read_bytes > 0 && (room < 1000 || read_bytes <= first_bytes), "{read_bytes} of {first_bytes}");
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("{at_once} at once, {room}"));
+    }
+    // Too little memory for all: fewer.
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let (game, terms) = task::open(&store).unwrap();
+    let bitmap = bitmap_bytes(&game);
+    let options = Options { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
+    assert_eq!(Tasks::new(&store, terms.task(&game), &options).unwrap().at_once(), 3);
+}
+
+#[test]
+fn the_plan_has_every_edge_and_an_order() {
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
+    let folder = scratch();
+    init(&store_in(folder.path(), "w"), (&game).into()).unwrap();
+    let rows = plan((&game).into());
+    let mut seen = BTreeMap::new();
+    let mut targets: BTreeMap<u32, u32> = BTreeMap::new();
+    for row in &rows {
+        let sources: BTreeSet<u32> =
+            game.layout.edges_into(BlockId(row.block)).iter().map(|edge| edge.source.0).collect();
+        assert!(row.sources.iter().copied().eq(sources.iter().copied()), "{row:?}");
+        assert_eq!(row.level, sources.iter().map(|source| seen[source] + 1).max().unwrap_or(0));
+        assert!(row.cost > 0.0);
+        seen.insert(row.block, row.level);
+        sources.into_iter().for_each(|source| *targets.entry(source).or_default() += 1);
+    }
+    assert_eq!(rows.len(), game.layout.canonical_blocks().len());
+    assert!(rows.iter().all(|row| row.targets == targets.get(&row.block).copied().unwrap_or(0)));
+}
+
+#[test]
+fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
+    let terms = Terms::from(Keep::Counts);
+    for (layers, bits, sweeps) in [(5, 8, true), (6, 12, true), (6, 12, false)] {
+        let game = Game::triangle(layers, Rule::Misere, bits).unwrap();
+        let (folder, mut random) = (scratch(), Random::new(layers.into()));
+        let store = store_in(folder.path(), "w");
+        init(&store, terms.task(&game)).unwrap();
+        let (mut removed, mut most) = (0, 0);
+        let order = random_order(&game, &mut random);
+        for (done, block) in (1..).zip(&order) {
+            work(&store, &[*block], 1).unwrap();
+            let there = store.list(task::DATABASE).unwrap().len();
+            most = most.max(there);
+            assert_eq!(committed(&store, terms.task(&game)).unwrap().len(), done);
+            if sweeps {
+                let swept = sweep(&store, terms.task(&game), Duration::ZERO).unwrap();
+                removed += swept.blocks;
+                // What is swept stays committed: the task again skips.
+                let again = work(&store, &[order[random.index(done)]], 1).unwrap();
+                assert_eq!((again.computed.len(), again.skipped.len()), (0, 1));
+            }
+        }
+        assert!(
+            !sweeps || removed == u64::from(terms.task(&game).blocks()) && most < order.len(),
+            "{removed} of {most}"
+        );
+        let sealed = seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "counts");
+        assert!(sealed.manifest.winning_first_moves.is_some());
+        assert_eq!(Database::open(folder.path()).unwrap().manifest(), &sealed.manifest);
+    }
+}
+
+/// A task that went on after its block was committed by another and its sources were swept.
+#[test]
+fn a_task_whose_sources_were_swept_finds_its_block_committed() {
+    let terms = Terms::from(Keep::Counts);
+    let game = Game::triangle(5, Rule::Misere, 8).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, terms.task(&game)).unwrap();
+    let last = terms.task(&game).blocks() - 1;
+    (0..last).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
+    let source = game.layout.edges_into(BlockId(last))[0].source;
+    let name = format!("db/{:06}.blk", source.0);
+    let held = store.read(&name, 1 << 20).unwrap().unwrap();
+    store.remove(&name).unwrap();
+    let other = AtomicBool::new(false);
+    let wait = |_: Duration| {
+        // The other task commits the block while this one waits for the source.
+        if !other.swap(true, Ordering::Relaxed) {
+            store.create(&name, &held).unwrap();
+            work(&store_in(folder.path(), "o"), &[last], 1).unwrap();
+            store.remove(&name).unwrap();
+            return true;
+        }
+        false
+    };
+    let done = compute(&store, terms.task(&game), &[BlockId(last)], &options(1, &wait)).unwrap();
+    assert_eq!(done.skipped, [BlockId(last)]);
+}
+
+#[test]
+fn a_missing_source_is_waited_for_and_then_told() {
+    let game = Game::triangle(5, Rule::Misere, 9).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let task = Task::from(&game);
+    let target = game.layout.edges_from(BlockId(0))[0].target;
+    let waits = AtomicU64::new(0);
+    let wait = |_: Duration| waits.fetch_add(1, Ordering::Relaxed) < 3;
+    let error = compute(&store, task, &[target], &options(1, &wait)).unwrap_err();
+    assert!(matches!(&error, task::Error::Run(error) if error.is_not_found()), "{error}");
+    assert!(error.to_string().contains("db/000000.blk"), "{error}");
+    assert_eq!(waits.into_inner(), 4);
+    // It comes while the task waits.
+    let come = |_: Duration| {
+        work(&store_in(folder.path(), "o"), &[0], 1).unwrap();
+        true
+    };
+    assert_eq!(compute(&store, task, &[target], &options(1, &come)).unwrap().computed, [target]);
+}
+
+#[test]
+fn a_layout_without_blocks_to_share_is_one_task() {
+    let board = Board::triangle(3, None).unwrap();
+    let game = Game { layout: Layout::new(&board, &[]).unwrap(), board, rule: Rule::Normal };
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    work(&store, &[0], 4).unwrap();
+    seal(&store).unwrap();
+    assert_same_files(&database_files(folder.path()), &solved((&game).into()), "one block");
+}

@@ -1,0 +1,3 @@
+//! The engine's sources with the constants of `../changes`; `copy.rs` of the simulation copies them.
+
+include!(concat!(env!("OUT_DIR"), "/src/lib.rs"));

@@ -1,0 +1,24 @@
+//! What the tests of the library share, without the program.
+
+#[path = "../../../../tests/common/breaks.rs"]
+pub mod breaks;
+#[path = "../../../../tests/common/contract.rs"]
+pub mod contract;
+#[path = "../../../../tests/common/nimbers.rs"]
+pub mod nimbers;
+#[path = "../../../../tests/common/scratch.rs"]
+mod scratch;
+#[path = "../../../../tests/common/solving.rs"]
+mod solving;
+#[path = "../../../../tests/common/stopping.rs"]
+mod stopping;
+#[path = "../../../../tests/common/sweep.rs"]
+mod sweep;
+#[path = "../../../../tests/common/upkeep.rs"]
+mod upkeep;
+
+pub use scratch::{copy, scratch, tree};
+pub use solving::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with};
+pub use stopping::Stopping;
+pub use sweep::Sweep;
+pub use upkeep::{check, repair};

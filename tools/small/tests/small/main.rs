@@ -1,0 +1,24 @@
+//! Tests of the library again, on copies of its sources and of the engine's whose constants are so
+//! small that small boards have streams of many frames, books of many pages, and caches that are
+//! full.
+
+mod common;
+
+#[path = "../../../../tests/library/audit.rs"]
+mod audit;
+#[path = "../../../../tests/library/book.rs"]
+mod book;
+#[path = "../../../../tests/library/keep.rs"]
+mod keep;
+#[path = "../../../../tests/library/listing.rs"]
+mod listing;
+#[path = "../../../../tests/library/nimbers.rs"]
+mod nimbers;
+#[path = "../../../../tests/library/play.rs"]
+mod play;
+#[path = "../../../../tests/library/solve.rs"]
+mod solve;
+#[path = "../../../../tests/library/task/whole.rs"]
+mod task;
+#[path = "../../../../tests/library/verify.rs"]
+mod verify;
