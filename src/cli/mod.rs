@@ -22,6 +22,7 @@ use face::{help, progress, refusal, signals, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use words::board::ranged;
 use words::folders;
 
 /// Strongly solves Triangular Nim and answers every position.
@@ -99,8 +100,7 @@ pub fn main() -> ExitCode {
     };
     let mut out = Out::new(cli.color, cli.quiet);
     // When they are run again.
-    let continues =
-        matches!(cli.command, Command::Solve(_) | Command::Resume(_) | Command::Repair(_) | Command::Task(_));
+    let continues = matches!(cli.command, Command::Solve(_) | Command::Resume(_));
     let result = run(cli.command, &mut out).and_then(|exit| {
         out.flush()?;
         Ok(exit)
@@ -151,7 +151,8 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(Cli::command().long_version(help::version())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(ranged(Cli::command().long_version(help::version()), ""))
+        .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal

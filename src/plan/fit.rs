@@ -1,6 +1,6 @@
 //! Whether a plan fits memory and disk, and why not.
 
-use super::{Plan, Request};
+use super::{PlacementPlan, Plan, Request, placement_plan};
 use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 
@@ -60,15 +60,36 @@ pub enum PlanError {
 
 impl Plan {
     /// Returns this plan if its peak takes at most this many bytes of disk or the codec is given.
-    /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, if there is
-    /// one: left to itself, `auto` chooses by speed and knows no peak.
+    /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, or for the one
+    /// with the lowest peak if none does: left to itself, `auto` chooses by speed alone.
     pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {
-        let fits = |plan: &Plan| plan.chosen().disk_peak_bytes <= disk_bytes;
-        if request.codec != "auto" || fits(&self) {
-            return self;
+        match self.codec_within(request, disk_bytes).0 {
+            codec if codec == self.codec => self,
+            codec => self.with(Request { codec, ..request }),
         }
-        let denser = DENSE_CODECS.into_iter().map(|codec| self.with(Request { codec, ..request })).find(fits);
-        denser.unwrap_or(self)
+    }
+
+    /// Returns the codec of [`Plan::within`], and the peak on disk of a solve of this request with
+    /// it; `u64::MAX` if no worker fits the memory.
+    pub fn codec_within<'a>(&self, request: Request<'a>, disk_bytes: u64) -> (&'a str, u64) {
+        let dense = DENSE_CODECS.iter().copied().filter(|_| request.codec == "auto");
+        let codecs = [request.codec].into_iter().chain(dense);
+        let peak = |codec| self.costs(Request { codec, ..request }).map_or(u64::MAX, |costs| costs.disk_peak_bytes);
+        let mut least = (request.codec, u64::MAX);
+        for codec in codecs {
+            let peak_bytes = peak(codec);
+            least = if peak_bytes < least.1 { (codec, peak_bytes) } else { least };
+            if peak_bytes <= disk_bytes {
+                break;
+            }
+        }
+        least
+    }
+
+    /// Returns the costs of another request alone; `None` if no worker fits its memory.
+    fn costs(&self, request: Request<'_>) -> Option<PlacementPlan> {
+        let (memory, reads) = self.memory(request);
+        (memory.workers > 0).then(|| placement_plan(request, &self.shape, &memory, &reads))
     }
 
     /// Compares the plan with the memory budget and with the disk space that it may take.
@@ -112,7 +133,9 @@ mod tests {
         assert_eq!(chosen(peak(&auto)), auto);
         assert_eq!(chosen(peak(&auto) - 1), dense);
         assert_eq!(chosen(peak(&dense)), dense);
-        assert_eq!(chosen(0), auto);
+        // A refusal named what auto needs without giving way.
+        let least = DENSE_CODECS.map(|codec| peak(&auto.with(Request { codec, ..asked }))).into_iter().min();
+        assert_eq!(Some(peak(&chosen(0))), least);
         let given = Request { codec: "zstd1", ..asked };
         let plan = auto.with(given);
         assert_eq!(plan.clone().within(given, 0), plan);

@@ -227,10 +227,16 @@ impl Plan {
 
     /// Plans another request for the same board and layout.
     pub fn with(&self, request: Request<'_>) -> Plan {
+        let (memory, reads) = self.memory(request);
+        Plan::new(request, self.shape.clone(), memory, reads)
+    }
+
+    /// Returns the memory of another request, and what the walk reads from files then.
+    fn memory(&self, request: Request<'_>) -> (MemoryPlan, Arc<[Reads]>) {
         let memory = memory(request, &self.shape);
         let is_same = memory.held_streams == self.memory.held_streams;
         let reads = if is_same { self.reads.clone() } else { self.shape.reads(memory.held_streams).into() };
-        Plan::new(request, self.shape.clone(), memory, reads)
+        (memory, reads)
     }
 
     fn first(request: Request<'_>, shape: Shape) -> Plan {

@@ -39,7 +39,8 @@ pub struct Probed {
     pub value: Value,
     /// `N` for a win, `P` for a loss.
     pub outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers.
+    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
+    /// normal play, in components of at most 26 pieces.
     pub nimber: Option<u32>,
     /// All legal moves whose values are known, winning ones first, then by ascending mask.
     pub moves: Vec<ProbedMove>,
@@ -258,6 +259,8 @@ pub struct Offered {
     pub cells: Vec<CellPlace>,
     /// The cells of every move.
     pub moves: Vec<Vec<u32>>,
+    /// The symmetries of the board, the identity first: for each cell the one that it goes to.
+    pub symmetries: Vec<Vec<u8>>,
 }
 
 /// A cell of a drawing.
@@ -292,6 +295,7 @@ impl Offered {
                 .map(|(name, place)| CellPlace { name: name.clone(), x: round(place.x), y: round(place.y) })
                 .collect(),
             moves: board.moves().iter().map(|mask| cells(*mask)).collect(),
+            symmetries: board.symmetries().iter().map(|symmetry| symmetry.image().to_vec()).collect(),
         }
     }
 }

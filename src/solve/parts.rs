@@ -169,10 +169,8 @@ impl PartSolver {
         if pieces <= self.memory_pieces().min(self.pieces_max) {
             return Ok(Way::Memory);
         }
-        let splits = self.rule == Rule::Normal && {
-            let components = self.board.components(position);
-            components.len() > 1 && components.iter().all(|part| part.count_ones() <= self.component_pieces())
-        };
+        let components = self.board.components(position);
+        let splits = components.len() > 1 && self.has_nimbers(&components);
         match pieces {
             _ if splits => Ok(Way::Components),
             _ if pieces <= self.pieces_max => Ok(Way::Folder),
@@ -225,18 +223,35 @@ impl PartSolver {
                 let solved = self.in_folder(&part)?;
                 self.remember(Known { part, values: Store::Folder(Box::new(solved)) });
             }
-            Way::Components => {
-                for component in self.board.components(position) {
-                    if self.board.is_over(component) || self.nimber(component).is_some() {
-                        continue;
-                    }
-                    let part = self.part(component)?;
-                    let nimbers = self.nimbers(&part)?;
-                    self.remember(Known { part, values: Store::Nimbers(nimbers) });
-                }
-            }
+            Way::Components => self.solve_components(position)?,
         }
         Ok(())
+    }
+
+    /// Finds the nimbers of all components of a position.
+    fn solve_components(&mut self, position: u64) -> Result<(), PartError> {
+        for component in self.board.components(position) {
+            if self.board.is_over(component) || self.nimber(component).is_some() {
+                continue;
+            }
+            let part = self.part(component)?;
+            let nimbers = self.nimbers(&part)?;
+            self.remember(Known { part, values: Store::Nimbers(nimbers) });
+        }
+        Ok(())
+    }
+
+    /// Returns whether no component of a position is too large for nimbers, which are of normal
+    /// play.
+    fn has_nimbers(&self, components: &[u64]) -> bool {
+        self.rule == Rule::Normal && components.iter().all(|part| part.count_ones() <= self.component_pieces())
+    }
+
+    /// Returns the nimber of a position, if those of its components are known.
+    fn sum(&self, position: u64) -> Option<u32> {
+        let components = self.board.components(position).into_iter();
+        let mut nimbers = components.map(|part| if self.board.is_over(part) { Some(0) } else { self.nimber(part) });
+        nimbers.try_fold(0, |sum, nimber| Some(sum ^ nimber?))
     }
 
     /// Remembers what was solved, in place of what it contains.
@@ -353,19 +368,28 @@ impl PartSolver {
             }
         }
         if self.rule == Rule::Normal {
-            let components = self.board.components(position).into_iter();
-            let mut nimbers = components.map(|part| if self.board.is_over(part) { Some(0) } else { self.nimber(part) });
-            let sum: Option<u32> = nimbers.try_fold(0, |sum, nimber| Some(sum ^ nimber?));
-            return Ok(sum.map(|sum| Value::from_loss(sum == 0)));
+            return Ok(self.sum(position).map(|sum| Value::from_loss(sum == 0)));
         }
         Ok(None)
     }
 
-    /// Solves a position unless it is known, and returns its value and those of all its children.
+    /// Solves a position unless it is known, and returns its value and those of all its children;
+    /// in normal play with their nimbers, unless a component has too many pieces.
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
     pub fn probe(&mut self, position: u64) -> Result<Probe, PartError> {
+        if self.has_nimbers(&self.board.components(position)) {
+            if self.sum(position).is_none() {
+                self.make_room();
+                self.solve_components(position)?;
+            }
+            let known = |position| {
+                let nimber = self.sum(position).expect("components of a solved position and its children are known");
+                (Value::from_loss(nimber == 0), Some(nimber))
+            };
+            return Probe::gather(&self.board, position, known(position), |child| Ok(Some(known(child))));
+        }
         self.solve(position)?;
         let known = |position| {
             let value = self.look_up(position)?;

@@ -51,10 +51,20 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     outcome(&mut trinim(folder, args))
 }
 
+/// What commands say on a busy machine.
+const TELLING: [&str; 5] = ["planning", "cutting the board", "ordering the blocks", "counting updates", "searching"];
+
+/// Returns a text without that.
+pub fn untold(text: String) -> String {
+    TELLING
+        .iter()
+        .fold(text, |text, what| text.replace(&format!("{what} ..\n"), "").replace(&format!("{what} ..\r\n"), ""))
+}
+
 /// The same for a command that was changed.
 pub fn outcome(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
-    let (out, error) = (text(&stdout), text(&stderr));
+    let (out, error) = (text(&stdout), untold(text(&stderr)));
     assert!(!error.contains("panicked"), "{command:?}\n{error}");
     (status.code().unwrap_or_else(|| panic!("{command:?} was killed\n{error}")), out, error)
 }

@@ -60,7 +60,7 @@ fn every_format_has_the_losses_of_the_definition() {
         let (header, rows) = npy(&export(path, &name), 8);
         assert!(header.starts_with("{'descr': '<u8', 'fortran_order': False, 'shape': ("), "{header}");
         let listed: Vec<u64> = rows.iter().map(|(position, _)| *position).collect();
-        assert_eq!(sorted(listed.clone()), losses);
+        assert_eq!(listed, losses);
         let csv = text(&export(path, &format!("{name} --format csv")));
         let mut lines = csv.lines();
         assert_eq!(lines.next(), Some("position"));
@@ -87,14 +87,20 @@ fn every_format_has_the_losses_of_the_definition() {
         let (header, values) = npy(&export(path, &format!("{name} --what values")), 9);
         assert!(header.contains("('value', '|u1')"), "{header}");
         let expected = (0..=board.full()).map(|one| (one, u8::from(losses.binary_search(&one).is_err())));
-        assert_eq!(sorted(values.clone()), expected.collect::<Vec<_>>());
+        assert_eq!(values, expected.collect::<Vec<_>>());
         let word = |value: u8| if value == 1 { "win" } else { "loss" };
         let lines = values.iter().map(|(one, value)| format!("{}\t{}\n", position::rows(&board, *one), word(*value)));
         assert_eq!(text(&export(path, &format!("{name} --what values --format rows"))), lines.collect::<String>());
 
-        // The same bytes for any number of threads.
-        for threads in ["1", "3"] {
-            assert_eq!(npy(&export(path, &format!("{name} --threads {threads}")), 8).1, rows);
+        // The same bytes for any number of threads; of lists too long to be sorted, too.
+        for what in ["losses", "canonical", "values"] {
+            let of = |rest: &str| {
+                let width = if what == "losses" { 8 } else { 9 };
+                npy(&export(path, &format!("{name} --what {what} {rest}")), width).1
+            };
+            let (whole, parts) = (of("--threads 1"), of("--threads 1 --sorted-max 0"));
+            assert!(whole.is_sorted() && of("--threads 3") == whole && sorted(parts.clone()) == whole, "{what}");
+            assert_eq!(of("--threads 3 --sorted-max 0"), parts, "{what}");
         }
         let cells = board.cells();
         for (range, least, most) in [("1..2", 1, 2), ("2..", 2, cells), ("..1", 0, 1), ("1", 1, 1)] {
@@ -103,7 +109,7 @@ fn every_format_has_the_losses_of_the_definition() {
             }
             let within = |one: &u64| (least..=most).contains(&one.count_ones());
             let (_, rows) = npy(&export(path, &format!("{name} --pieces {range}")), 8);
-            let found = sorted(rows.into_iter().map(|(one, _)| one).collect());
+            let found: Vec<u64> = rows.into_iter().map(|(one, _)| one).collect();
             assert_eq!(found, losses.iter().copied().filter(within).collect::<Vec<_>>(), "{range}");
         }
     }
@@ -129,7 +135,7 @@ fn losses_of_other_boards_are_those_of_the_definition() {
             let out = format!("{}-{rule}", name.replace([':', '.'], "-"));
             ends(path, 0, &["solve", "--board", name, "--rule", rule.name(), "--block-bits", "4", "--out", &out]);
             let (_, rows) = npy(&export(path, &out), 8);
-            assert_eq!(sorted(rows.iter().map(|(position, _)| *position).collect()), losses, "{out}");
+            assert_eq!(rows.iter().map(|(position, _)| *position).collect::<Vec<_>>(), losses, "{out}");
             // One of each class, with the size of the class.
             let (_, classes) = npy(&export(path, &format!("{out} --what canonical")), 9);
             assert_eq!(classes.iter().map(|(_, size)| u64::from(*size)).sum::<u64>(), losses.len() as u64, "{out}");
@@ -166,6 +172,26 @@ fn a_sample_depends_on_the_seed_but_not_on_layout_or_threads() {
         // More than there are: all, sorted.
         let all = npy(&export(path, &format!("one --what {what}")), if what == "losses" { 8 } else { 9 }).1;
         assert_eq!(sample("one", "1000000"), sorted(all), "{what}");
+    }
+}
+
+/// A server answered what an export refused: values that are not kept, of few pieces.
+#[test]
+fn a_sample_of_values_that_are_not_kept_is_solved_on_the_spot() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--out", "all"]);
+    ends(path, 0, &["solve", "-k", "6", "--keep", "counts", "--out", "counts"]);
+    for rest in ["--pieces 5..12 --sample 60 --seed 3", "--pieces ..0 --sample 5", "--sample 40"] {
+        let of = |name: &str| npy(&export(path, &format!("{name} --what values {rest}")), 9).1;
+        assert_eq!(of("counts"), of("all"), "{rest}");
+    }
+    let nine = npy(&export(path, "--layers 9 --what values --pieces 20 --sample 2"), 9).1;
+    assert!(nine.len() == 2 && nine.iter().all(|(position, _)| position.count_ones() == 20));
+    for refused in ["--what values --pieces 29", "--what losses --pieces 20"] {
+        let args = ["export", "--layers", "9", "--sample", "1"].into_iter().chain(refused.split(' '));
+        let (_, error) = ends(path, 2, &args.collect::<Vec<_>>());
+        assert!(error.contains("--what values --sample N --pieces A..28 solves positions on the spot"), "{error}");
     }
 }
 
@@ -227,9 +253,11 @@ fn a_census_that_the_blocks_contradict_is_damage() {
     let changed = listed.replacen("\"losses\": 10\n", "\"losses\": 9\n", 1);
     assert_ne!(listed, changed);
     fs::write(&manifest, changed).unwrap();
-    let (_, error) = ends(path, 3, &["export", "four", "-o", "losses.npy"]);
-    assert!(error.contains("the census lists 141 positions, the blocks have 142"), "{error}");
-    assert!(!path.join("losses.npy").exists());
+    for most in ["100", "200"] {
+        let (_, error) = ends(path, 3, &["export", "four", "-o", "losses.npy", "--sorted-max", most]);
+        assert!(error.contains("the census lists 141 positions, the blocks have 142"), "{error}");
+        assert!(!path.join("losses.npy").exists());
+    }
 }
 
 #[test]

@@ -82,12 +82,15 @@ fn a_missing_folder_names_the_one_that_was_meant() {
         (&["probe", "trinim-k4", "0x0"][..], "did you mean: trinim probe trinim-k4-misere 0x0"),
         (&["stats", "trinm-k4-misere", "--json"], "did you mean: trinim stats trinim-k4-misere --json"),
         (&["probe", "0x3ff", "trinim-k4-misere"], "the folder comes first: trinim probe trinim-k4-misere 0x3ff"),
-        (&["verify", "trinim-k6-normal-x"], "trinim solve --layers 6 --out trinim-k6-normal-x solves 6 layers there"),
+        (&["stats", "trinim-k6-normal-x"], "trinim solve --layers 6 --out trinim-k6-normal-x solves 6 layers there"),
+        // What is to be checked was not to be solved.
+        (&["verify", "trinim-k6-normal-x"], "name the folder of a solve, like trinim verify trinim-k7-misere"),
+        (&["-q", "stats", "absent"], "name the folder of a solve, like trinim stats trinim-k7-misere"),
     ] {
-        let name = args[1];
+        let name = if args[0] == "-q" { args[2] } else { args[1] };
         let found = hint(path, args, &format!("{name} holds no finished database: no such folder"));
         assert_eq!(found, wanted);
-        if !wanted.ends_with("there") {
+        if !wanted.ends_with("there") && !wanted.starts_with("name") {
             follow(path, &found);
         }
     }
@@ -208,6 +211,73 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
         }
     }
     assert!(tree(path) == before);
+}
+
+/// Hints told other commands than a solve of its checkpoints, and proposed smaller blocks where no
+/// blocks are that small.
+#[test]
+fn a_hint_fits_its_command_and_the_cause() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
+    // Nobody may create a folder there.
+    for args in [&["man", "/proc/self/fdinfo/x"][..], &["report", "four", "--out", "/proc/self/fdinfo/x"]] {
+        let (_, error) = ends(path, 4, args);
+        assert!(error.contains("/proc/self/fdinfo/x: ") && error.contains("hint: "), "{error}");
+        assert!(!error.contains("checkpoint"), "{error}");
+    }
+    // A name that nobody has given is not told.
+    let (_, error) = ends(path, 4, &["export", "four", "-o", "/proc/self/fdinfo/x.npy"]);
+    assert!(error.contains("cannot create a file in /proc/self/fdinfo: ") && !error.contains(".trinim"), "{error}");
+
+    for (args, needed) in [
+        (&["solve", "-k", "8", "--memory", "1MiB"][..], ""),
+        (&["solve", "-k", "8", "--memory", "40MiB", "--block-bits", "27"], ", or smaller blocks with --block-bits"),
+    ] {
+        let (_, error) = ends(path, 4, args);
+        let (_, hint) = error.split_once("hint: give at least --memory ").unwrap();
+        let enough = hint.strip_suffix(&format!("{needed}\n")).unwrap();
+        // It is enough.
+        let more: Vec<&str> = args.iter().map(|word| if word.ends_with("MiB") { enough } else { word }).collect();
+        let (_, stopped) = ends(path, 5, &[&more[..], &["--out", "k8", "--max-duration", "100ms"]].concat());
+        // The limit that stopped it is not advised.
+        let resume = [&["trinim"], &more[..], &["--out", "k8"]].concat().join(" ");
+        assert!(stopped.ends_with(&format!("hint: resume with: {resume}\n")), "{stopped}");
+        fs::remove_dir_all(path.join("k8")).unwrap();
+    }
+    // Paths are named from here, as they were typed.
+    fs::write(path.join("four/db/manifest.json"), "{").unwrap();
+    let (_, error) = ends(path, 3, &["stats", "four"]);
+    assert!(error.contains("four/db/manifest.json") && !error.contains(path.to_str().unwrap()), "{error}");
+}
+
+/// The help of all commands named one range.
+#[test]
+fn help_names_the_layers_that_a_command_takes() {
+    let folder = scratch();
+    let path = folder.path();
+    for (command, range, least_refused, refused) in [
+        ("solve", "1 to 9", "10", "cannot be solved: expected 1 to 9"),
+        ("task init --store s", "1 to 9", "10", "cannot be solved: expected 1 to 9"),
+        ("plan", "1 to 10", "11", "expected 1 to 10"),
+        ("layout", "1 to 10", "11", "expected 1 to 10"),
+        ("layout search --bits 3", "1 to 10", "11", "expected 1 to 10"),
+        ("stats", "1 to 7, or 9, which is built in", "8", "too large to be solved here, and not built in"),
+        ("export -o x.npy", "1 to 7, or 9, which is built in", "10", "hint: trinim plan --layers 10 shows"),
+        ("serve", "1 to 7, or 9, which is built in", "8", "too large to be solved at the start"),
+        ("probe", "1 to 10", "11", "expected 1 to 10"),
+        ("play", "1 to 10", "11", "expected 1 to 10"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let help = ends(path, 0, &[&words[..], &["--help"]].concat()).0;
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&format!("; {range}")), "{command}: {help}");
+        let (_, error) = ends(path, 2, &[&words[..], &["--layers", least_refused]].concat());
+        assert!(error.contains(refused), "{command}: {error}");
+        let (_, error) = ends(path, 2, &[&words[..], &["--layers", "12"]].concat());
+        assert!(error.contains(&format!(": expected {range}\n")), "{command}: {error}");
+    }
+    assert!(fs::read_dir(path).unwrap().next().is_none());
 }
 
 /// When the system failed to read a begun folder, it was taken for a new one: the solve chose a new

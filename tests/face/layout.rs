@@ -317,7 +317,7 @@ fn bad_arguments_are_refused() {
         (&["-k", "8", "--bid-cells", &distinct], "30 BID cells are too many: expected at most 24"),
         (&["-k", "8", "--bid-cells", ""], "row and column from 0, or none"),
         (&["-k", "8", "--bid-cells", "(1,0)", "--block-bits", "9"], "cannot be used with"),
-        (&["-k", "11"], "expected 1 to 9, or 10 in plan and layout"),
+        (&["-k", "11"], "expected 1 to 10"),
         (&[], "--layers"),
         (&["--paper", "-k", "8"], "cannot be used with"),
         (&["-k", "8", "--order", "search", "--effort", "0"], "--effort"),

@@ -166,6 +166,6 @@ fn the_long_version_says_what_was_built_and_what_it_runs_on() {
     let (long, _) = ends(folder.path(), 0, &["--version"]);
     assert!(long.starts_with(&short), "{long}");
     let labels: Vec<&str> = long.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(labels, ["commit", "built", "formats", "kernels", "codecs", "stores"]);
+    assert_eq!(labels, ["built", "formats", "kernels", "codecs", "stores"]);
     assert!(long.contains("database 1, run folder 1") && long.contains("portable"), "{long}");
 }

@@ -110,6 +110,20 @@ fn sides_are_exchanged_and_positions_set_up() {
     assert!(out.contains("I take ") && out == again, "{out}");
 }
 
+/// A terminal broke lines inside of words.
+#[test]
+fn lines_fit_the_terminal() {
+    let folder = scratch();
+    for columns in [40, 80] {
+        let mut command = trinim(folder.path(), &["play", "--layers", "5", "--seed", "1"]);
+        let mut child = command.env("COLUMNS", columns.to_string()).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"help\nhint\nmoves\nhnit\nboard 3\na\nreplay\n").unwrap();
+        let out = text(&child.wait_with_output().unwrap().stdout);
+        assert!(out.lines().all(|line| line.chars().count() <= columns), "{columns}: {out}");
+        assert!(out.contains("not understood: ") && out.contains("\n      a\n     b c\n"), "{out}");
+    }
+}
+
 /// A save may be repeated, but replaces no other file.
 #[test]
 fn a_game_is_saved_again_under_its_name() {
@@ -147,7 +161,7 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
     assert!(out.contains("win: ") && out.contains("lose: ") && !out.contains("unknown"), "{out}");
     fs::remove_dir_all(path.join("counts")).unwrap();
     for (args, reason, hint) in [
-        (&["-k", "11"][..], "expected 1 to 9, or 10", "trinim play --help"),
+        (&["-k", "11"][..], "expected 1 to 10", "trinim play --help"),
         (&["--spot-pieces", "41"], "expected 0 to 40", "trinim play --help"),
         (&["absent"], "absent holds no finished database", "trinim"),
         (&["6"], "6 is no folder of a solve", "hint: trinim play --layers 6"),

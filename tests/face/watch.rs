@@ -433,7 +433,7 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
         ("alone", "alone is a finished database without its run: there is nothing to resume", "trinim stats alone"),
         ("tasks", "tasks is the store of a solve in tasks: there is no run to resume", "trinim task --store tasks"),
         ("empty", "empty holds neither a run nor a database", "trinim resume trinim-k7-misere"),
-        ("absent", "absent holds neither a run nor a database: no such folder", "trinim solve --layers 7 --out absent"),
+        ("absent", "absent holds neither a run nor a database: no such folder", "trinim resume trinim-k7-misere"),
         ("letter", "letter holds neither a run nor a database: it is a file", "trinim resume trinim-k7-misere"),
     ] {
         let (_, error) = ends(path, 2, &["resume", name]);

@@ -22,8 +22,11 @@ fn agrees(board: &Board, rule: Rule, solver: &mut PartSolver, position: u64) {
     children.sort_unstable();
     expected.sort_unstable();
     assert_eq!(children, expected);
+    let nimber = |position| (rule == Rule::Normal).then(|| reference::grundy(board.moves(), position));
+    assert_eq!(probe.nimber, nimber(position), "{position:#x} of {}", board.name());
     for child in probe.children {
         assert_eq!(child.value, reference::value_of(board.moves(), rule, child.position), "{:#x}", child.position);
+        assert_eq!(child.nimber, nimber(child.position), "{:#x}", child.position);
     }
 }
 

@@ -118,7 +118,12 @@ fn a_book_is_completed_on_the_spot() {
             assert!(survey_here.value.is_none() || survey_here.value == whole.value, "{position:#x}");
             if position.count_ones() <= 5 {
                 assert_eq!(*survey_here, whole, "{position:#x}");
-                assert_eq!(answers.probe(*position).unwrap(), table.probe(*position).unwrap());
+                let mut probe = answers.probe(*position).unwrap();
+                // The table has none.
+                assert_eq!(probe.nimber.is_some(), rule == Rule::Normal);
+                probe.nimber = None;
+                probe.children.iter_mut().for_each(|child| child.nimber = None);
+                assert_eq!(probe, table.probe(*position).unwrap());
             }
             match answers.value(*position) {
                 Ok(value) => assert_eq!(Some(value), whole.value),

@@ -205,7 +205,11 @@ fn parts_of_seven_layers_agree_with_the_database() {
             while position.count_ones() > pieces {
                 position &= !(1 << random.below(28));
             }
-            let (found, expected) = (solver.probe(position).unwrap(), database.probe(position).unwrap());
+            let (mut found, expected) = (solver.probe(position).unwrap(), database.probe(position).unwrap());
+            // Components of more pieces would take too much of the memory.
+            assert_eq!(found.nimber.is_some(), rule == Rule::Normal && pieces <= 22, "{pieces} pieces");
+            found.nimber = None;
+            found.children.iter_mut().for_each(|child| child.nimber = None);
             assert_eq!(found, expected, "{rule} {position:#x}");
         }
     }

@@ -57,6 +57,28 @@ def nimber(layers, position):
 MOVES = {4: moves(4)}
 
 
+def groups(layers):
+    """How many moves of the full board are alike: the orbits of moves under rotations and mirrors."""
+    cells = [(row, col) for row in range(layers) for col in range(row + 1)]
+    turned = [cells.index((layers - 1 - col, row - col)) for row, col in cells]
+    mirrored = [cells.index((row, row - col)) for row, col in cells]
+    orbits, left = [], set(MOVES[layers])
+    while left:
+        orbit = {left.pop()}
+        while True:
+            images = {
+                sum(1 << image[cell] for cell in range(len(cells)) if move >> cell & 1)
+                for move in orbit
+                for image in (turned, mirrored)
+            }
+            if images <= orbit:
+                break
+            orbit |= images
+        left -= orbit
+        orbits.append([len(orbit), f"{len(orbit)} alike" if len(orbit) > 1 else None])
+    return orbits
+
+
 def mask(rows):
     return sum(1 << cell for cell, held in enumerate(rows.replace("/", "")) if held == "1")
 
@@ -218,6 +240,12 @@ class Page(unittest.TestCase):
             self.until(page, f"document.querySelector('#verdict span')?.className === '{value}'")
             wins = sum(loses(4, position ^ move) for move in legal)
             self.assertEqual(page.locator("#moves button.win").count(), wins, rows)
+            if not taken:
+                # Moves of the full board that are images of each other stand together: 2, 3 or 6 of them.
+                found = page.locator("#moves li").evaluate_all(
+                    "all => all.map(one => [one.querySelectorAll('button').length, one.querySelector('.soft')?.textContent])"
+                )
+                self.assertEqual(sorted(found), sorted(groups(4)), rows)
             good = [move for move in legal if loses(4, position ^ move)]
             marked = sum(
                 1 << int(cell)
@@ -292,6 +320,14 @@ class Page(unittest.TestCase):
         self.assertIn("Taken back. Your move.", page.locator("#turn").inner_text())
         page.click("#hint")
         self.until(page, "document.querySelector('#turn').textContent.startsWith('Hint: ')")
+        # A turn of one's own leads back to where it was made, and later ones stay in the list.
+        turns = page.locator("#record li").count()
+        page.locator("#record button").first.click()
+        self.assertIn("Before turn 2. Your move.", page.locator("#turn").inner_text())
+        self.assertEqual(page.locator("#record li").count(), turns)
+        self.assertEqual(page.locator("#record .later").count(), turns - 1)
+        page.click("#redo")
+        self.assertEqual(page.locator("#record .later").count(), turns - 3)
 
     def test_the_address_keeps_the_position(self):
         page = self.open("#board=triangle:5&rule=normal&opponent=person")
@@ -331,9 +367,11 @@ class Page(unittest.TestCase):
         page.check("#values")
         page.wait_for_selector("#moves button.win")
         self.assertEqual(self.held(page), 45)
+        # Words for the ears, beside 405 moves, made the page five screens long.
+        self.assertLess(page.evaluate("document.documentElement.scrollHeight"), 1200)
         self.shot(page, "nine")
         page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/1111/11111/111111/1111111/11110000/000000000'")
-        self.until(page, "document.querySelector('#verdict').textContent.includes('not known here')")
+        self.until(page, "document.querySelector('#verdict').textContent.includes('not known here; trinim probe')")
         page.click("#hint")
         self.until(page, "document.querySelector('#turn').textContent.includes('not known here')")
         # Few enough pieces are solved on the spot.

@@ -133,7 +133,7 @@ fn as_it_stands(roff: &mut Roff, text: &str) {
 
 fn codes(roff: &mut Roff) {
     roff.control("SH", ["EXIT STATUS"]);
-    for line in exit::TABLE.lines().skip(1).map(str::trim) {
+    for line in exit::TABLE.replace("\n       ", " ").lines().skip(1).map(str::trim) {
         let Some((code, meaning)) = line.split_once(' ') else { continue };
         roff.control("TP", []).text([bold(code)]).text([roman(meaning.trim())]);
     }

@@ -25,8 +25,8 @@ Examples:
   trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
-Times are estimates, from rates of one machine and, for boards of 33 cells or more, the speed of this one at the \
-moment; the report shows both. Nothing is written.";
+Times are estimates, from rates of one machine and the speed of this one at the moment; the report shows both. \
+Boards of fewer than 33 cells take moments, and have none. Nothing is written.";
 
 /// Cells of the smallest board whose solve takes longer than a moment.
 const TIMED_CELLS: u32 = 33;
@@ -79,15 +79,17 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let usual = if args.values == Values::Nimbers { Keep::Database } else { Keep::usual(&board) };
     let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
     let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
-    let request = request(&board, game, args.values, keep);
-    let speed = if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(request.threads) };
-    let request = Request { speed, ..request };
-    let plan = match &game.bid_cells {
-        Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
-        None => Plan::suggested(request, game.block_bits),
-    };
     let disk_free_bytes = free_bytes(&args.out);
-    let plan = plan.within(request, disk_free_bytes);
+    let plan = out.telling("planning", || {
+        let request = request(&board, game, args.values, keep);
+        let speed = if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(request.threads) };
+        let request = Request { speed, ..request };
+        let plan = match &game.bid_cells {
+            Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
+            None => Plan::suggested(request, game.block_bits),
+        };
+        Ok::<_, anyhow::Error>(plan.within(request, disk_free_bytes))
+    })?;
     let mut report = Report {
         plan: &plan,
         moves: board.moves().len(),
@@ -139,6 +141,9 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
     let plan = report.plan;
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
+    let is_timed = plan.cells >= TIMED_CELLS;
+    let time = |value: f64| if is_timed { seconds(value) } else { "moments".to_owned() };
+    let at = if is_timed { " at the speed of this moment" } else { "" };
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
@@ -189,11 +194,7 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
         ),
         (
             "time",
-            format!(
-                "about {}, kernel {:.3} ns a position",
-                seconds(plan.chosen().seconds),
-                plan.kernel_ns_per_position
-            ),
+            format!("{}{at}; kernel {:.3} ns a position", time(plan.chosen().seconds), plan.kernel_ns_per_position),
         ),
     ])?;
     writeln!(out)?;
@@ -211,14 +212,14 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
             out,
             "{:10} {written:>10} {read:>10} {peak:>10} {disk:>10} {:>9}{here}",
             row.placement,
-            seconds(row.seconds)
+            time(row.seconds)
         )?;
     }
     writeln!(out, "\n{:10} {:>10} {:>10} {:>9}", "--keep", "kept", "disk", "time")?;
-    for KeepPlan { keep, bytes, disk_peak_bytes, seconds: time } in &plan.kept {
+    for KeepPlan { keep, bytes, disk_peak_bytes, seconds } in &plan.kept {
         let here = if *keep == plan.keep { " <- chosen" } else { "" };
         let (bytes, disk) = (size(*bytes), size(*disk_peak_bytes));
-        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", seconds(*time))?;
+        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", time(*seconds))?;
     }
     let rates = &plan.rates;
     let speeds = [

@@ -82,7 +82,8 @@ pub struct Brief {
     value: Value,
     /// `N` for a win, `P` for a loss.
     outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers.
+    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
+    /// normal play, in components of at most 26 pieces.
     nimber: Option<u32>,
 }
 

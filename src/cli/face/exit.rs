@@ -2,7 +2,7 @@
 
 use crate::cli::face::output::{Out, note};
 use crate::cli::face::owner::InUse;
-use crate::cli::face::refusal::command_line;
+use crate::cli::face::refusal::{command_line, command_line_without};
 use crate::cli::face::watch;
 use clap::ArgMatches;
 use pipeline::Error as RunError;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
+use trinim::amount::binary_up;
 use trinim::care::Error as UpkeepError;
 use trinim::database::{DatabaseError, LAST_READER};
 use trinim::game::BoardError;
@@ -73,19 +74,24 @@ impl Exit {
     }
 }
 
-/// Table of exit codes for `--help`.
+/// Table of exit codes for `--help`; its lines fit 80 columns, so that none is broken elsewhere.
 pub const TABLE: &str = "Exit codes:
     0  success
-    1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
-    formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
+    1  a check found something wrong in undamaged files: verify or the audit of
+       a solve a value, evolve verify a formula, bench an answer; report,
+       layout --paper, plane and evolve claims a published value or claim that
+       does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
-    5  stopped by --max-duration after a checkpoint; run the same command to continue
+    5  stopped by --max-duration after a checkpoint; run the same command to
+       continue
     6  another process works in the folder; the message names it
     7  the folder has another format version or was begun with other parameters
-   65  task: the store is of another run or version, forbidden, or damaged; nothing was overwritten
-   75  task: a source is missing, or the store failed or is full; run the same command again
+   65  task: the store is of another run or version, forbidden, or damaged;
+       nothing was overwritten
+   75  task: a source is missing, or the store failed or is full; run the same
+       command again
   129  stopped by SIGHUP after a checkpoint; run the same command to continue
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";
@@ -132,9 +138,10 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    /// A stop after a checkpoint.
+    /// A stop after a checkpoint. The limit that stopped the command is not a part of the advice.
     pub fn resumable(exit: Exit) -> Stopped {
-        Stopped { exit, hint: format!("resume with: {}", command_line()) }
+        let limit = if exit == Exit::TimeUp { "--max-duration" } else { "" };
+        Stopped { exit, hint: format!("resume with: {}", command_line_without(limit)) }
     }
 
     /// A stop of a command without checkpoints.
@@ -187,6 +194,24 @@ pub fn reason(error: &anyhow::Error) -> String {
     chain.join(": ")
 }
 
+/// Returns a text with paths below the current folder as they are named from here: the libraries
+/// tell them in full.
+fn from_here(text: &str) -> String {
+    let here = std::env::current_dir().map(|here| format!("{}/", here.display())).unwrap_or_default();
+    if here.len() < 2 {
+        return text.to_owned();
+    }
+    let mut parts = text.split(&here);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // Where no path begins, the name of the folder is a part of another one.
+        let begins = shown.is_empty() || shown.ends_with([' ', '\'', '"', '(', '=']);
+        shown += if begins { "" } else { &here };
+        shown += part;
+    }
+    shown
+}
+
 /// Returns the hint for damaged files: the commands for the folder of the damaged file.
 fn mend(path: &Path) -> Cow<'static, str> {
     let folder = path.parent().unwrap_or(path);
@@ -212,8 +237,56 @@ fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
     }
 }
 
-/// The hint if the system refuses memory within the budget.
-const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
+/// What the system refuses, with the hint for commands that start over when they are run again, and
+/// for those that continue from a checkpoint.
+type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
+
+/// The first that fits counts.
+const REFUSALS: [Refusal; 5] = [
+    (
+        |error| matches!(error, RunError::OutOfMemory { .. }),
+        [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],
+    ),
+    (
+        RunError::is_too_many_files,
+        [
+            "allow more open files (ulimit -n), then run the same command again",
+            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
+             the last checkpoint",
+        ],
+    ),
+    (
+        RunError::is_full_disk,
+        [
+            "make room on this disk, or choose another, and run the same command again",
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+             checkpoint",
+        ],
+    ),
+    (
+        |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
+        ["name another place, or change the permissions of this one"; 2],
+    ),
+    (
+        |_| true,
+        [
+            "remove the cause and run the same command again",
+            "remove the cause and run the same command again to continue from the last checkpoint, if there is one",
+        ],
+    ),
+];
+
+/// The hint if the system refuses memory to a command that only reads.
+const MEMORY: &str = "free memory on this machine, or use fewer --threads";
+
+/// The hint for a memory budget that is too small: smaller blocks help where these are not small.
+fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
+    let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
+    format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
+}
+
+/// A bitmap of this size is small beside the program itself.
+const SMALL_BLOCK_BYTES: u64 = 1 << 20;
 
 fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
@@ -229,8 +302,7 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
             Exit::Usage,
             "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
         ),
-        RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
-        RunError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        RunError::Memory { needed_bytes, .. } => (Exit::System, more_memory(*needed_bytes, SMALL_BLOCK_BYTES)),
         RunError::OpenFiles { needed, .. } => (
             Exit::System,
             format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
@@ -248,26 +320,11 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Workload { .. } => {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }
-        error if error.is_too_many_files() => (
-            Exit::System,
-            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again; a solve \
-             continues from its last checkpoint"
-                .into(),
-        ),
-        error if error.is_full_disk() && !continues => {
-            (Exit::System, "make room on this disk, or choose another, and run the same command again".into())
+        error => {
+            let hint =
+                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
+            (Exit::System, hint.into())
         }
-        error if error.is_full_disk() => (
-            Exit::System,
-            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
-             checkpoint"
-                .into(),
-        ),
-        _ if !continues => (Exit::System, "remove the cause and run the same command again".into()),
-        _ => (
-            Exit::System,
-            "remove the cause and run the same command again; a solve continues from its last checkpoint".into(),
-        ),
     }
 }
 
@@ -295,7 +352,9 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
 
 fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
     match error {
-        PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
+        PlanError::Memory { needed_bytes, block_bytes, .. } => {
+            (Exit::System, more_memory(*needed_bytes, *block_bytes))
+        }
         PlanError::Board { .. } => {
             (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
         }
@@ -357,7 +416,11 @@ pub struct Told {
 impl Told {
     /// Tells an error; one that is none ends with [`Exit::Done`].
     pub fn of(error: &anyhow::Error, continues: bool) -> Told {
-        let told = classify(error, continues).map(|(exit, hint)| Told { exit, reason: reason(error), hint });
+        let told = classify(error, continues).map(|(exit, hint)| Told {
+            exit,
+            reason: from_here(&reason(error)),
+            hint: from_here(&hint),
+        });
         told.unwrap_or_default()
     }
 

@@ -116,7 +116,7 @@ impl Export {
     pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
         let readable = fs::Permissions::from_mode(0o666);
         let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
-        made.map_err(|error| Error::io("create a file in", &self.folder, error))
+        made.map_err(|error| Error::io("create a file in", &self.folder, unnamed(error)))
     }
 
     /// Writes the file.
@@ -129,6 +129,12 @@ impl Export {
         file.persist(&self.path).map_err(|error| self.failed(error.error))?;
         Ok(())
     }
+}
+
+/// Returns the system's error of a temporary file or folder, without the name that nobody gave it.
+pub fn unnamed(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split_once(" at path ").map_or(text.clone(), |(reason, _)| reason.to_owned()))
 }
 
 /// A kind of file to read.

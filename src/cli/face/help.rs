@@ -1,6 +1,6 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, the groups of the commands, and what the program was built
-//! from.
+//! offers, the order of the options, the groups of the commands, and what the program is. It does
+//! not say the commit: only a script that runs at every build would know that.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
@@ -113,9 +113,6 @@ pub fn print(error: &Error) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
-const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
-
 /// Returns the text of `--version`, without the name of the program.
 pub fn version() -> String {
     let names = |names: Vec<String>| names.join(", ");
@@ -124,14 +121,12 @@ pub fn version() -> String {
     let build = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
     format!(
         "{}\n\
-         commit   {}\n\
          built    for {} on {}, {build}\n\
          formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
          codecs   {}\n\
          stores   {}",
         env!("CARGO_PKG_VERSION"),
-        COMMIT.unwrap_or("unknown"),
         std::env::consts::ARCH,
         std::env::consts::OS,
         names(kernels),

@@ -11,12 +11,16 @@ use crate::cli::face::watch;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 pub use trinim::amount::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
 
 /// Width where it is unknown.
 const COLUMNS: usize = 80;
+/// Time that may pass in silence.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -87,16 +91,49 @@ impl Paint {
     }
 }
 
-/// Returns the width of the terminal, else `COLUMNS`, else 80.
-fn columns() -> usize {
+/// Returns the width of the terminal, else `COLUMNS`.
+fn columns() -> Option<usize> {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let given = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
-    terminal.or_else(given).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    terminal.or_else(given).filter(|columns| *columns > 0)
+}
+
+/// Breaks a line at spaces to fit the width. What follows stands below the second column of the
+/// line, which two spaces separate, if there is room.
+fn broken(line: &str, columns: usize) -> String {
+    let begin = line.len() - line.trim_start().len();
+    let gap = line[begin..].find("  ").map(|gap| &line[begin + gap..]);
+    let indent = gap.map(|gap| line.len() - gap.trim_start().len());
+    let indent = indent.filter(|indent| *indent <= columns / 2).unwrap_or(0);
+    let (mut text, mut used) = (String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        let width = shown(word.trim_end());
+        if used > indent && used + width > columns {
+            text.truncate(text.trim_end().len());
+            text += &format!("\n{:indent$}", "");
+            used = indent;
+        }
+        text += word;
+        used += width + word.len() - word.trim_end().len();
+    }
+    text
+}
+
+/// Returns the characters that a text takes on a terminal: without those of colours.
+fn shown(text: &str) -> usize {
+    text.split('\x1b').enumerate().fold(0, |width, (part, text)| {
+        let behind = if part == 0 { text } else { text.split_once('m').map_or("", |(_, behind)| behind) };
+        width + behind.chars().count()
+    })
 }
 
 /// Standard output, with the settings for colour and verbosity.
 pub struct Out {
     stream: BufWriter<Stdout>,
+    /// Lines are broken to fit this width.
+    breaks_at: Option<usize>,
+    /// A line that is not yet whole, if lines are broken.
+    line: Vec<u8>,
     /// Colours on standard output.
     pub paint: Paint,
     /// Colours on standard error.
@@ -114,9 +151,16 @@ impl Out {
             paint: Paint(color.on_stdout()),
             error_paint: Paint(color.on(io::stderr().is_terminal())),
             stream: BufWriter::new(io::stdout()),
+            breaks_at: None,
+            line: Vec::new(),
             quiet,
-            columns: columns(),
+            columns: columns().unwrap_or(COLUMNS),
         }
+    }
+
+    /// From now on breaks lines at spaces to fit the terminal, if its width is known.
+    pub fn break_lines(&mut self) {
+        self.breaks_at = columns();
     }
 
     /// Writes a value as JSON over several lines, after the name and version of its schema.
@@ -142,15 +186,8 @@ impl Out {
 
     /// Writes a text over several lines, broken at spaces to fit the width.
     pub fn paragraph(&mut self, text: &str) -> io::Result<()> {
-        let mut line = String::new();
-        for word in text.split(' ') {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > self.columns {
-                writeln!(self, "{}", std::mem::take(&mut line))?;
-            }
-            line += if line.is_empty() { "" } else { " " };
-            line += word;
-        }
-        writeln!(self, "{line}")
+        let text = broken(text, self.columns);
+        writeln!(self, "{text}")
     }
 
     /// Prints a remark on standard error, unless quiet.
@@ -158,6 +195,18 @@ impl Out {
         if !self.quiet {
             note(text);
         }
+    }
+
+    /// Does some work, and says what on standard error, unless quiet, once it takes more than a
+    /// moment. A stream of events begins later, with the work itself.
+    pub fn telling<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
+        let what = what.to_string();
+        let tell = || {
+            if !watch::is_json() {
+                self.remark(format_args!("{what} .."));
+            }
+        };
+        meanwhile(MOMENT, tell, work)
     }
 
     /// Prints a prompt on standard error, without a line break.
@@ -175,12 +224,36 @@ impl Out {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.write(bytes)
+        let Some(columns) = self.breaks_at else { return self.stream.write(bytes) };
+        self.line.extend_from_slice(bytes);
+        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
+            let rest = self.line.split_off(end + 1);
+            let line = std::mem::replace(&mut self.line, rest);
+            let text = String::from_utf8_lossy(&line[..end]);
+            writeln!(self.stream, "{}", broken(&text, columns))?;
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.stream.write_all(&std::mem::take(&mut self.line))?;
         self.stream.flush()
     }
+}
+
+/// Does some work, and tells of it once it takes more than a moment.
+fn meanwhile<T>(moment: Duration, tell: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+    let (done, waits) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(moment) == Err(RecvTimeoutError::Timeout) {
+                tell();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 /// Prints a line on standard error, or an event where that is a stream of events, and ignores a
@@ -265,6 +338,26 @@ pub fn side_by_side(out: &mut Out, board: &Board, pictures: &[(String, Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A plan of nine layers was silent for fifteen seconds.
+    #[test]
+    fn work_is_told_of_when_it_takes_more_than_a_moment() {
+        let (tell, told) = channel();
+        assert!(meanwhile(Duration::ZERO, || tell.send(()).unwrap(), || told.recv().is_ok()));
+        meanwhile(Duration::from_secs(3600), || unreachable!("the work was done at once"), || ());
+    }
+
+    /// A terminal broke them inside of words.
+    #[test]
+    fn lines_are_broken_at_spaces() {
+        let help = "hint           show the winning moves, or the reply that is hardest to answer";
+        let narrow = "hint           show the winning moves,\n               or the reply that is\n               hardest to answer";
+        assert_eq!(broken(help, 40), narrow);
+        assert_eq!(broken(help, 78), help);
+        assert_eq!(broken("\x1b[1;32myou win\x1b[0m now and then", 11), "\x1b[1;32myou win\x1b[0m now\nand then");
+        assert_eq!(broken("a_word_that_is_longer and another", 10), "a_word_that_is_longer\nand\nanother");
+        assert_eq!(broken("     k l m", 40), "     k l m");
+    }
 
     #[test]
     fn taken_cells_are_marked() {

@@ -279,7 +279,7 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> Reading {
     };
     total.reading(&counts, blocks, elapsed, |done, left, rate| {
         format!(
-            "{phase}  {done} blocks ({committed} saved)  ETA {left}  {rate}  logs {logs}  \
+            "{phase}  ETA {left}  {done} blocks ({committed} saved)  {rate}  logs {logs}  \
              database {published:.1} % of bitmap"
         )
     })
@@ -291,7 +291,7 @@ pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed:
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
     let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
     total.reading(&metrics.snapshot(), Blocks::default(), elapsed, |done, left, rate| {
-        format!("solving  {done} blocks  ETA {left}  {rate}  blocks {moved}")
+        format!("solving  ETA {left}  {done} blocks  {rate}  blocks {moved}")
     })
 }
 

@@ -17,6 +17,8 @@ const PLAIN: [(&str, &str); 7] = [
 
 /// Commands whose first argument is the folder of a solve.
 const OF_A_FOLDER: [&str; 8] = ["resume", "stats", "probe", "export", "verify", "status", "check", "repair"];
+/// Commands of a game.
+const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 4] = ["solve", "plan", "layout", "bench"];
 
@@ -31,7 +33,7 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
     // A flag is never meant as a value, which is what this tip explains.
     let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
-    let hint = advice(error, &path, words).or(tip).unwrap_or_else(|| help(&path));
+    let hint = advice(error, command, &path, words).or(tip).unwrap_or_else(|| help(&path));
     (in_range(&reason), hint)
 }
 
@@ -59,7 +61,16 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
 }
 
 /// The command that was meant, if that can be told.
-fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
+fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> Option<String> {
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
+        let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
+        return Some(match at.get_subcommands().map(Command::get_name).find(|name| is_slip(&word, name)) {
+            _ if OF_PLAY.contains(&word.as_str()) => format!("{word} is for trinim play, at its prompt"),
+            Some(near) => format!("did you mean {near}?"),
+            None => help(path),
+        });
+    }
     let name = path.first().copied()?;
     let about = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => vec![text.as_str()],
@@ -101,8 +112,24 @@ fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
         {
             Some(format!("name the folder of a solve, like trinim {name} trinim-k7-misere"))
         }
+        ErrorKind::MissingRequiredArgument => {
+            let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
+            let help = at.get_after_help()?.to_string();
+            // What an example does stands behind it.
+            let examples = help.lines().filter_map(|line| line.strip_prefix("  trinim ")?.split("  ").next());
+            let has = |example: &str, missing: &&str| {
+                !missing.starts_with("--") || example.split(' ').any(|word| missing.split(' ').next() == Some(word))
+            };
+            let fits = |example: &&str| !example.ends_with('\\') && about.iter().all(|missing| has(example, missing));
+            examples.into_iter().find(fits).map(|example| format!("like trinim {example}"))
+        }
         _ => None,
     }
+}
+
+/// Whether one word may stand for another: it begins it, or is a slip away.
+pub fn is_slip(word: &str, meant: &str) -> bool {
+    meant.starts_with(word) || strsim::osa_distance(word, meant) <= word.len() / 3
 }
 
 /// Writes a range as the program's own parsers do: `0 is not in 1..=1000` as `expected 1 to 1000`.
@@ -133,7 +160,21 @@ pub fn arguments() -> Vec<String> {
 
 /// Returns the command that this process was begun with.
 pub fn command_line() -> String {
-    arguments().iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
+    command_line_without("")
+}
+
+/// Returns that command without an option and its value.
+pub fn command_line_without(option: &str) -> String {
+    let (mut line, mut words) = ("trinim".to_owned(), arguments().into_iter());
+    while let Some(word) = words.next() {
+        match word.strip_prefix(option).filter(|_| !option.is_empty()) {
+            // The value is the next word, or behind an equals sign.
+            Some("") => drop(words.next()),
+            Some(rest) if rest.starts_with('=') => {}
+            _ => line += &format!(" {}", quoted(&word)),
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -170,6 +211,14 @@ mod tests {
                 "pages are made from what --json prints, by tools/src/bin/readme of the repository",
             ),
             ("--frobnicate", "trinim --help"),
+            ("replay g.txt", "replay is for trinim play, at its prompt"),
+            ("slove --layers 7", "did you mean solve?"),
+            ("evolve exprt", "did you mean export?"),
+            ("frobnicate", "trinim --help"),
+            ("man", "like trinim man ~/.local/share/man/man1"),
+            ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),
+            ("task --store s", "like trinim task --store tasks --block 0"),
+            ("export trinim-k7-misere --seed 3", "trinim export --help"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {
             assert_eq!(refused(line).1, hint, "{line}");

@@ -2,6 +2,7 @@
 //! positions solved on the spot, with memory, a folder for temporary files and progress.
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
+use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs, Say, Total};
 use crate::cli::face::signals::Signals;
@@ -20,7 +21,7 @@ use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
-use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
+use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 
 /// Time between two looks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
@@ -30,8 +31,8 @@ const GRACE: Duration = Duration::from_millis(300);
 /// How positions without a database are solved.
 #[derive(Args)]
 pub struct SpotArgs {
-    /// Most pieces of a position that is solved on the spot, 0 to 40: 36 take some 15 seconds and
-    /// 1 GiB of disk, and each more twice that
+    /// Most pieces of a position that is solved on the spot, 0 to 40: 36 take 1 GiB of disk and 16
+    /// times as long as 32, and each more twice that
     #[arg(long, help_heading = "Resources", value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
@@ -107,11 +108,19 @@ impl SpotArgs {
     }
 }
 
+/// Returns a solver for positions of this many pieces or fewer, which needs no folder.
+pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
+    // A bitmap takes half of the memory, and has a bit for each position.
+    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
+    let runner = parts::run_in(&std::env::temp_dir());
+    PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner).with_pieces_max(pieces)
+}
+
 /// Creates the folder for temporary files.
 fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
     let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
     let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
-    made.map_err(|error| Error::io("create", &parent, error))
+    made.map_err(|error| Error::io("create a folder in", &parent, unnamed(error)))
 }
 
 /// From now on a signal lets a solve end by itself, with a message; if the program waits for its

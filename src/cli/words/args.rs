@@ -64,7 +64,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
-        _ => Err(format!("expected 1 to {}, or {LAYERS_MAX} in plan and layout", LAYERS_MAX - 1)),
+        _ => Err(format!("expected 1 to {LAYERS_MAX}")),
     }
 }
 

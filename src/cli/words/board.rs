@@ -4,7 +4,8 @@ use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
 use crate::cli::face::output::{Out, padded};
 use crate::cli::words::args;
-use clap::Args;
+use clap::builder::TypedValueParser;
+use clap::{Args, Command};
 use std::path::Path;
 use trinim::database::Values;
 use trinim::game::{Board, Rule, Takes};
@@ -15,11 +16,46 @@ pub const CELLS_MAX: u32 = 45;
 /// The most cells of a board whose costs can be estimated: those of ten layers.
 const PLANNED_CELLS_MAX: u32 = 55;
 
+/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
+/// about half a second.
+pub const SMALL_CELLS_MAX: u32 = 28;
+
+/// The layers and the cells that a command takes, by its path.
+const TAKEN: [(&[&str], &str, u32); 4] = [
+    (&["solve", "task init"], "1 to 9", CELLS_MAX),
+    (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
+    (&["plan", "layout", "layout search"], "1 to 10", PLANNED_CELLS_MAX),
+    (&["probe", "play"], "1 to 10", trinim::game::CELLS_MAX),
+];
+
+/// Returns the command with what it and its subcommands take of `--layers` and `--board` in their
+/// help and their refusals; `path` is that of the command, and empty for the program.
+pub fn ranged(command: Command, path: &str) -> Command {
+    let command = match TAKEN.iter().find(|(paths, ..)| paths.contains(&path)) {
+        None => command,
+        Some(&(_, layers, cells)) => command.mut_args(|arg| {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            match arg.get_id().as_str() {
+                "layers" => arg.help(format!("{help}; {layers}")).value_parser(layers_up_to(layers)),
+                "board" => arg.help(format!("{help}; up to {cells} cells")),
+                _ => arg,
+            }
+        }),
+    };
+    command.mut_subcommands(|inner| {
+        let path = format!("{path} {}", inner.get_name());
+        ranged(inner, path.trim_start())
+    })
+}
+
+/// Returns a parser of layers that names the range of a command. Ten are refused later, by the
+/// command that shows what they would take.
+fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
+    move |text: &str| args::layers(text).map_err(|_| format!("expected {range}"))
+}
+
 /// Explains the pictures of layouts.
 pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
-
-/// What the name of a board may be.
-const EXPECTED: &str = "triangle:K, rect:RxC, hex:N, cram:RxC or file:PATH";
 
 /// A board file; the longest lists some thousand moves.
 const BOARD: InputKind = InputKind {
@@ -34,7 +70,7 @@ pub type RequiredBoard = BoardArgs<true>;
 /// The board, if one is named or has to be.
 #[derive(Clone, Args)]
 pub struct BoardArgs<const REQUIRED: bool = false> {
-    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
+    /// Layers of the triangle
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers,
           required_unless_present_any = REQUIRED.then_some("board"))]
     pub layers: Option<u32>,
@@ -100,7 +136,7 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
         }
         let (name, cells) = (board.name(), board.cells());
         let message = format!("{name}: {cells} cells are too many to plan: expected at most {PLANNED_CELLS_MAX}");
-        Err(Refused::new(message, format!("boards of up to {CELLS_MAX} cells can be solved")).into())
+        Err(Refused::new(message, too_large(&board)).into())
     }
 
     /// Returns the board, which is to be solved.
@@ -116,8 +152,15 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
             Some(layers) => format!("a board of {layers} layers cannot be solved: expected 1 to 9"),
             None => format!("a board of {} cells cannot be solved: expected at most {CELLS_MAX}", board.cells()),
         };
-        Err(Refused::new(message, format!("trinim plan {} shows what it would take", arguments(&board, Rule::Misere)))
-            .into())
+        Err(Refused::new(message, too_large(&board)).into())
+    }
+}
+
+/// The hint for a board that is too large to be solved.
+pub fn too_large(board: &Board) -> String {
+    match board.cells() <= PLANNED_CELLS_MAX {
+        true => format!("trinim plan {} shows what it would take", arguments(board, Rule::Misere)),
+        false => format!("boards of up to {CELLS_MAX} cells can be solved"),
     }
 }
 
@@ -131,7 +174,7 @@ pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
         let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
         return Ok(Board::from_toml(&text, takes).map_err(refused)?);
     }
-    let refused = |error| Refused::new(format!("{option}: {error}"), format!("expected {EXPECTED}"));
+    let refused = |error| Refused::new(format!("{option}: {error}"), "a board of your own is file:PATH");
     Ok(Board::named(name, takes).map_err(refused)?)
 }
 

@@ -8,6 +8,7 @@ use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
 use pipeline::checkpoint::{self, FORMAT, Inspection, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage, Storage};
+use std::io;
 use std::path::{Path, PathBuf};
 use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values, refuse_unreleased};
@@ -16,6 +17,9 @@ use trinim::solve::baseline;
 
 /// Similarity of two names from which one may be meant by the other.
 const ALIKE: f64 = 0.8;
+
+/// Commands for a solve that was begun.
+const OF_A_RUN: [&str; 5] = ["resume", "status", "verify", "check", "repair"];
 
 /// Replaces errors about a folder by ones that say more; `words` are the arguments of the program.
 pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
@@ -32,6 +36,13 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
         return error;
     };
     let path = path.clone();
+    // What may not be looked at is not missing.
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return RunError::io("open", &path, error).into();
+        }
+        _ => {}
+    }
     let (reason, hint) = diagnose(&path, words);
     if reason.is_empty() {
         return Refused::new(error.to_string(), hint).into();
@@ -43,7 +54,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
 /// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
 /// it already.
 fn diagnose(path: &Path, words: &[String]) -> (String, String) {
-    let command = words.first().map_or("", String::as_str);
+    let command = command_of(words);
     let shown = quoted(&path.to_string_lossy());
     let instead = |folder: &Path| {
         let folder = folder.to_string_lossy();
@@ -122,20 +133,28 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
             format!("did you mean: {}", instead(&near.unwrap_or_default()))
         }
         None => {
+            let command = command_of(words);
             let layers = name.strip_prefix("trinim-k").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
             let rule = if name.ends_with("normal") { " --rule normal" } else { "" };
-            let layers = layers.filter(|layers| (1..=9).contains(layers)).unwrap_or(7);
-            let shown = quoted(&path.to_string_lossy());
-            format!("trinim solve --layers {layers}{rule} --out {shown} solves {layers} layers there")
+            // Who wants to go on with a solve or to check it has one, under another name.
+            match layers.filter(|layers| (1..=9).contains(layers) && !OF_A_RUN.contains(&command)) {
+                Some(layers) => {
+                    let shown = quoted(&path.to_string_lossy());
+                    format!("trinim solve --layers {layers}{rule} --out {shown} solves {layers} layers there")
+                }
+                None => ask(command),
+            }
         }
     }
 }
 
+/// Returns the command among the arguments of the program: options may come before it.
+fn command_of(words: &[String]) -> &str {
+    words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str)
+}
+
 fn ask(command: &str) -> String {
-    match command {
-        "status" => "name the folder of a solve, like trinim status trinim-k7-misere".to_owned(),
-        command => format!("name the folder of a solve, like trinim {command} trinim-k7-misere"),
-    }
+    format!("name the folder of a solve, like trinim {command} trinim-k7-misere")
 }
 
 fn is_run(folder: &Path) -> bool {

@@ -16,8 +16,8 @@ use trinim::layout::{Layout, order_file};
 use trinim::plan::{Request, speed};
 
 /// Cells of the smallest board whose solve takes so long that measuring this machine first does not
-/// show.
-const TIMED_CELLS: u32 = 40;
+/// show. The time of a smaller one is not estimated: it depends on the machine, and is soon seen.
+pub const TIMED_CELLS: u32 = 40;
 
 /// What helps where two options make no sense together.
 pub const LEAVE_OUT: &str = "leave out one of the two";

@@ -86,7 +86,7 @@ impl Counter {
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         let share = (done as f64 / all.max(1) as f64).min(1.0);
         progress::at_share(share, elapsed, |left| {
-            format!("{doing}  {} of {} {unit}  ETA {left}", grouped(done), grouped(all))
+            format!("{doing}  ETA {left}  {} of {} {unit}", grouped(done), grouped(all))
         })
     }
 }

@@ -1,10 +1,11 @@
 //! The solved board that `probe`, `stats` and `export` ask.
 
 use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args;
-use crate::cli::words::board::{BoardArgs, arguments};
+use crate::cli::words::board::{self, BoardArgs, arguments};
 use crate::cli::words::summary::board_words;
 use clap::Args;
 use pipeline::{Error, Options};
@@ -69,7 +70,7 @@ impl SolvedArgs {
             Solved::Database(database) => return read(*database, out),
             Solved::Nothing(board) => board,
         };
-        if board.cells() <= CELLS_MAX {
+        if board.cells() <= board::SMALL_CELLS_MAX {
             out.remark(solving(&board, self.rule));
             return solved_here(&board, self.rule, |database| read(database, out));
         }
@@ -77,13 +78,12 @@ impl SolvedArgs {
             BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
         let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
         let message = format!("{game}: too large to be solved here, and not built in; there is {carried}");
-        Err(Refused::new(message, format!("trinim solve {game}")).into())
+        let can_be_solved = board.cells() <= board::CELLS_MAX;
+        let hint = if can_be_solved { format!("trinim solve {game}") } else { board::too_large(&board) };
+        Err(Refused::new(message, hint).into())
     }
 }
 
-/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
-/// about half a second.
-pub const CELLS_MAX: u32 = 28;
 /// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
 /// Most bits of an offset in such a solve.
@@ -106,7 +106,7 @@ pub fn solved_here<T>(
     let game = Game::on(board.clone(), rule, BLOCK_BITS);
     let signals = Signals::register()?;
     let folder = tempfile::Builder::new().prefix("trinim-solved.").tempdir();
-    let folder = folder.map_err(|error| Error::io("create", std::env::temp_dir(), error))?;
+    let folder = folder.map_err(|error| Error::io("create a folder in", std::env::temp_dir(), unnamed(error)))?;
     let options = Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
     let result = match Solve::new(&game).options(options).run(folder.path()) {
         Ok(_) => Database::open(folder.path()).map_err(anyhow::Error::from).and_then(read),

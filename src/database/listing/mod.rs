@@ -220,15 +220,7 @@ impl<'a> Listing<'a> {
     /// # Errors
     /// Those of [`Database::value`].
     pub fn sample_of_values(&self, size: u64, random: &mut Random) -> Result<Vec<(u64, Value)>, DatabaseError> {
-        // The positions with one number of pieces have consecutive numbers in the order of books.
-        let (order, cells) = (BookOrder::new(self.board()), self.board().cells());
-        let (least, most) = (*self.pieces.start(), (*self.pieces.end()).min(cells));
-        if least > most {
-            return Ok(Vec::new());
-        }
-        let first = if most == cells { 0 } else { order.positions(cells - most - 1) };
-        let drawn = random.distinct_below(order.positions(cells - least) - first, size);
-        let mut positions: Vec<u64> = drawn.into_iter().map(|number| order.position(first + number)).collect();
+        let mut positions = drawn(self.board(), &self.pieces, size, random);
         // By place, so that each frame is decoded once.
         positions.sort_by_cached_key(|position| self.database.layout().locate(*position));
         let mut values = Vec::with_capacity(positions.len());
@@ -238,6 +230,20 @@ impl<'a> Listing<'a> {
         values.sort_unstable_by_key(|(position, _)| *position);
         Ok(values)
     }
+}
+
+/// Returns `size` positions with these numbers of pieces, or all if there are fewer, drawn without
+/// replacement: those of [`Listing::sample_of_values`].
+pub fn drawn(board: &Board, pieces: &RangeInclusive<u32>, size: u64, random: &mut Random) -> Vec<u64> {
+    // The positions with one number of pieces have consecutive numbers in the order of books.
+    let (order, cells) = (BookOrder::new(board), board.cells());
+    let (least, most) = (*pieces.start(), (*pieces.end()).min(cells));
+    if least > most {
+        return Vec::new();
+    }
+    let first = if most == cells { 0 } else { order.positions(cells - most - 1) };
+    let drawn = random.distinct_below(order.positions(cells - least) - first, size);
+    drawn.into_iter().map(|number| order.position(first + number)).collect()
 }
 
 /// Returns the block of a part, if each has this number of frames.

@@ -111,6 +111,10 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
     assert!(error.contains("000000.blk"), "{error}");
+    // A task that waits says so at once, and not again.
+    let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "500ms"]);
+    assert!(error.starts_with("a source is missing in the store: waiting up to 500 ms for it (--wait)\n"), "{error}");
+    assert_eq!(error.matches("waiting").count(), 1, "{error}");
     let (_, error) = ends(path, 75, &["task", "finish", "--store", "s"]);
     assert!(error.contains("blocks are not committed"), "{error}");
     let failure = json(path, 75, &["task", "finish", "--store", "s", "--json"]);

@@ -115,7 +115,7 @@ pub fn evolving(done: &AtomicU64, total: u64) -> impl Fn(f64) -> Reading + Sync 
     move |elapsed| {
         let done = done.load(atomic::Ordering::Relaxed);
         let share = done as f64 / total as f64;
-        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
+        progress::at_share(share, elapsed, |left| format!("evolving  ETA {left}  {done} of {total} runs"))
     }
 }
 

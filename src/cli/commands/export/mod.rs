@@ -29,6 +29,10 @@ use trinim::random::Random;
 /// Largest sample: it is held in memory, in 32 bytes a position.
 const SAMPLE_MAX: u64 = 10_000_000;
 
+/// Most pieces of positions that are solved for a sample if their values are not kept: 28 take some
+/// milliseconds and 64 MiB.
+const SPOT_PIECES: u32 = 28;
+
 const EXAMPLES: &str = "\
 Examples:
   trinim export trinim-k7-misere -o losses.npy                        every loss, for numpy.load
@@ -39,14 +43,15 @@ Examples:
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
-loss. A position is a mask of cells, cell 0 in the lowest bit. Rows come in an order that depends on the layout; a \
-sample is sorted by position, and depends on board, rule, pieces and seed alone.
+loss. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position; only of a list of more \
+than 2^25 positions, like the values of seven layers, they come in an order that depends on the layout. A sample \
+depends on board, rule, pieces and seed alone.
 
 npy: one column of 64-bit masks; canonical and values have the fields position and orbit_size or value. rows: \
 positions like 1/11/101, then a tab and the other column.
 
 A book has the losses and canonical losses with enough pieces, and --pieces has to name them, as --pieces 37.. does \
-for nine layers.";
+for nine layers. With it, and with counts alone, samples of values with up to 28 pieces are solved on the spot.";
 
 /// Write the losses or values of a solved board, for other programs
 #[derive(Args)]
@@ -74,6 +79,10 @@ pub struct ExportArgs {
     /// Seed of the sample
     #[arg(long, value_name = "N", default_value = "1", requires = "sample")]
     seed: u64,
+
+    /// Most positions that are sorted, in memory: 16 bytes each
+    #[arg(long, help_heading = "Output", hide = true, value_name = "N", default_value_t = 1 << 25)]
+    sorted_max: u64,
 
     /// File to write; - is standard output, and the default if that is no terminal
     #[arg(long, help_heading = "Output", short, value_name = "FILE")]
@@ -149,29 +158,37 @@ fn export(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let pieces = range(database, args.pieces)?;
-    refuse_what_is_not_kept(database, args.what, &pieces, args.pieces.is_some())?;
-    let listing = Listing::new(database, pieces.clone())?;
-    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "counting" }, "parts");
+    let is_drawn = args.what == What::Values && args.sample.is_some();
+    let on_the_spot = is_drawn && database.manifest().keep != Keep::Database && *pieces.end() <= SPOT_PIECES;
+    let listing = if on_the_spot {
+        None
+    } else {
+        refuse_what_is_not_kept(database, args, &pieces)?;
+        Some(Listing::new(database, pieces.clone())?)
+    };
+    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
     let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;
     let job = Job {
-        listing: &listing,
+        database,
         what: args.what,
         format,
         threads: args.job.threads.count(),
+        sorted_max: args.sorted_max,
         stop: &signals.stop,
         parts,
         rows,
     };
     let work = |_: progress::Say<'_>| {
         let mut open = sink.open(out)?;
-        let rows = match args.sample {
-            Some(size) if args.what == What::Values => {
+        let rows = match (&listing, args.sample) {
+            (None, size) => job.solved(&pieces, size.unwrap_or(0), args.seed, &mut open),
+            (Some(listing), Some(size)) if args.what == What::Values => {
                 let drawn = listing.sample_of_values(size, &mut Random::new(args.seed))?;
                 job.write_all(drawn.into_iter().map(|(position, value)| (position, format::of_value(value))), &mut open)
             }
-            Some(size) => job.sample(size, args.seed, &mut open),
-            None => job.stream(&mut open),
+            (Some(listing), Some(size)) => job.sample(listing, size, args.seed, &mut open),
+            (Some(listing), None) => job.all(listing, &mut open),
         }?;
         Ok::<_, anyhow::Error>((rows, open.finish()?))
     };
@@ -216,20 +233,24 @@ fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Resu
 /// refusal from [`Listing::new`].
 fn refuse_what_is_not_kept(
     database: &Database,
-    what: What,
+    args: &ExportArgs,
     pieces: &RangeInclusive<u32>,
-    given: bool,
 ) -> Result<(), Refused> {
     let Keep::Book { pieces: least } = database.manifest().keep else { return Ok(()) };
     let folder = database.folder().display();
     let limits = database.manifest().keep.limits();
-    if what == What::Values {
+    let spot = format!("--what values --sample N --pieces A..{SPOT_PIECES} solves positions on the spot");
+    if args.what == What::Values {
         let message = format!("{folder} keeps {limits}: a book lists losses, not values");
-        return Err(Refused::new(message, format!("--what losses --pieces {least}..")));
+        return Err(Refused::new(message, format!("--what losses --pieces {least}..; {spot}")));
     }
     if *pieces.start() < least {
-        let asked = if given { format!("not those with {}", pieces.start()) } else { "not all losses".to_owned() };
-        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..")));
+        let asked = if args.pieces.is_some() {
+            format!("not those with {}", pieces.start())
+        } else {
+            "not all losses".to_owned()
+        };
+        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..; {spot}")));
     }
     Ok(())
 }

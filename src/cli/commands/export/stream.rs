@@ -6,13 +6,15 @@
 
 use super::format::{Csv, Format, Masks, Pairs, Text, What, Write, of_value};
 use super::sink::Open;
+use crate::cli::words::answers;
 use crate::cli::words::job::Counter;
 use parking_lot::Mutex;
 use pipeline::parallel;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use trinim::database::{DatabaseError, Listing};
-use trinim::random::Sample;
+use trinim::database::{Database, DatabaseError, Listing, listing};
+use trinim::random::{Random, Sample};
 
 /// Rows of a buffer.
 const BUFFER_ROWS: usize = 1 << 16;
@@ -21,10 +23,12 @@ const WAITING: usize = 48;
 
 /// The export of one listing.
 pub struct Job<'a> {
-    pub listing: &'a Listing<'a>,
+    pub database: &'a Database,
     pub what: What,
     pub format: Format,
     pub threads: usize,
+    /// Most rows that are sorted.
+    pub sorted_max: u64,
     pub stop: &'a AtomicBool,
     /// Counts the parts that are read before anything is written.
     pub parts: &'a Counter,
@@ -59,26 +63,49 @@ impl Buffers {
 }
 
 impl Job<'_> {
-    /// Writes all rows; returns how many.
+    /// Writes all rows, sorted if there are not too many; returns how many.
     ///
     /// # Errors
     /// [`Halted`]; [`DatabaseError`], also if the blocks contradict the census; those of
     /// [`Open::write`].
-    pub fn stream(&self, open: &mut Open<'_>) -> anyhow::Result<u64> {
-        let rows = match self.what {
-            What::Losses => self.listing.losses(),
-            What::Values => self.listing.positions(),
-            What::Canonical => self.count()?,
-        };
+    pub fn all(&self, listing: &Listing<'_>, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let listed = if self.what == What::Values { listing.positions() } else { listing.losses() };
+        if listed > self.sorted_max {
+            return self.stream(listing, listed, open);
+        }
+        let rows = Mutex::new(Vec::new());
+        self.each_part(listing, |part| {
+            let own: Vec<(u64, u8)> = match self.what {
+                What::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
+                What::Canonical => {
+                    listing.canonical_losses_of(part)?.map(|(position, size)| (position, size as u8)).collect()
+                }
+                What::Values => listing.values_of(part)?.map(|(position, value)| (position, of_value(value))).collect(),
+            };
+            rows.lock().extend(own);
+            Ok(())
+        })?;
+        let mut rows = rows.into_inner();
+        let found = rows.len() as u64;
+        if found != listed && self.what != What::Canonical {
+            return Err(listing.contradiction(listed, found).into());
+        }
+        rows.sort_unstable();
+        self.write_all(rows.into_iter(), open)
+    }
+
+    /// Writes all rows in the order of the parts.
+    fn stream(&self, listing: &Listing<'_>, listed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let rows = if self.what == What::Canonical { self.count(listing)? } else { listed };
         self.begin(rows, open)?;
         let found = match (self.format, self.what) {
-            (Format::Npy, What::Losses) => self.stream_as(&Masks, rows, open),
-            (Format::Npy, _) => self.stream_as(&Pairs, rows, open),
-            (Format::Csv, what) => self.stream_as(&Csv(what), rows, open),
-            (Format::Rows, what) => self.stream_as(&Text::new(self.listing.board(), what), rows, open),
+            (Format::Npy, What::Losses) => self.stream_as(&Masks, listing, rows, open),
+            (Format::Npy, _) => self.stream_as(&Pairs, listing, rows, open),
+            (Format::Csv, what) => self.stream_as(&Csv(what), listing, rows, open),
+            (Format::Rows, what) => self.stream_as(&Text::new(listing.board(), what), listing, rows, open),
         }?;
         if found != rows {
-            return Err(self.listing.contradiction(rows, found).into());
+            return Err(listing.contradiction(rows, found).into());
         }
         Ok(rows)
     }
@@ -88,8 +115,14 @@ impl Job<'_> {
         open.write(&self.format.header(self.what, rows))
     }
 
-    fn stream_as<W: Write>(&self, writer: &W, rows: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
-        let parts = self.listing.parts();
+    fn stream_as<W: Write>(
+        &self,
+        writer: &W,
+        listing: &Listing<'_>,
+        rows: u64,
+        open: &mut Open<'_>,
+    ) -> anyhow::Result<u64> {
+        let parts = listing.parts();
         let workers = self.threads.clamp(1, parts.max(1));
         std::thread::scope(|scope| {
             let mut channels: Vec<(Receiver<Sent>, Sender<Vec<u8>>)> = Vec::new();
@@ -97,7 +130,7 @@ impl Job<'_> {
                 let ((sender, receiver), (giver, used)) = (sync_channel(WAITING), channel());
                 channels.push((receiver, giver));
                 let buffers = Buffers { sender, used };
-                scope.spawn(move || self.work(writer, (worker..parts).step_by(workers), &buffers));
+                scope.spawn(move || self.work(writer, listing, (worker..parts).step_by(workers), &buffers));
             }
             let mut found = 0;
             for part in 0..parts {
@@ -125,9 +158,9 @@ impl Job<'_> {
     }
 
     /// Sends the rows of parts until the writer is gone.
-    fn work<W: Write>(&self, writer: &W, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
+    fn work<W: Write>(&self, writer: &W, listing: &Listing<'_>, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
         for part in parts {
-            let sent = match self.part(writer, part, buffers) {
+            let sent = match self.part(writer, listing, part, buffers) {
                 Ok(true) => Sent::EndOfPart,
                 Ok(false) => return,
                 Err(error) => Sent::Failed(error),
@@ -140,25 +173,31 @@ impl Job<'_> {
     }
 
     /// Sends the rows of a part; `false` if the writer is gone.
-    fn part<W: Write>(&self, writer: &W, part: usize, buffers: &Buffers) -> Result<bool, DatabaseError> {
+    fn part<W: Write>(
+        &self,
+        writer: &W,
+        listing: &Listing<'_>,
+        part: usize,
+        buffers: &Buffers,
+    ) -> Result<bool, DatabaseError> {
         match self.what {
-            What::Losses => Ok(send(writer, self.listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
+            What::Losses => Ok(send(writer, listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
             What::Canonical => {
-                let classes = self.listing.canonical_losses_of(part)?;
+                let classes = listing.canonical_losses_of(part)?;
                 Ok(send(writer, classes.map(|(position, size)| (position, size as u8)), buffers))
             }
             What::Values => {
-                let values = self.listing.values_of(part)?;
+                let values = listing.values_of(part)?;
                 Ok(send(writer, values.map(|(position, value)| (position, of_value(value))), buffers))
             }
         }
     }
 
     /// Counts the classes of losses: no list has their number.
-    fn count(&self) -> anyhow::Result<u64> {
+    fn count(&self, listing: &Listing<'_>) -> anyhow::Result<u64> {
         let found = AtomicU64::new(0);
-        self.each_part(|part| {
-            let classes = self.listing.canonical_losses_of(part)?;
+        self.each_part(listing, |part| {
+            let classes = listing.canonical_losses_of(part)?;
             found.fetch_add(classes.count() as u64, Ordering::Relaxed);
             Ok(())
         })?;
@@ -169,27 +208,57 @@ impl Job<'_> {
     ///
     /// # Errors
     /// Those of [`Job::stream`].
-    pub fn sample(&self, size: u64, seed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+    pub fn sample(&self, listing: &Listing<'_>, size: u64, seed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
         let sample = Mutex::new(Sample::new(size as usize, seed));
-        self.each_part(|part| {
+        self.each_part(listing, |part| {
             let mut own = sample.lock().like();
             match self.what {
-                What::Canonical => {
-                    self.listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position))
-                }
-                _ => self.listing.losses_of(part)?.for_each(|position| own.offer(position)),
+                What::Canonical => listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position)),
+                _ => listing.losses_of(part)?.for_each(|position| own.offer(position)),
             }
             sample.lock().merge(own);
             Ok(())
         })?;
-        let board = self.listing.board();
+        let board = self.database.board();
         let drawn = sample.into_inner().sorted().into_iter();
         self.write_all(drawn.map(|position| (position, orbit_size(board, position))), open)
     }
 
+    /// Writes a sample of values that are not kept, of positions that are solved one after another;
+    /// returns how many there are in it.
+    ///
+    /// # Errors
+    /// Those of [`Job::stream`] and of the solver.
+    pub fn solved(
+        &self,
+        pieces: &RangeInclusive<u32>,
+        size: u64,
+        seed: u64,
+        open: &mut Open<'_>,
+    ) -> anyhow::Result<u64> {
+        let board = self.database.board();
+        let mut solver = answers::in_memory(board, self.database.rule(), *pieces.end());
+        let mut drawn = listing::drawn(board, pieces, size, &mut Random::new(seed));
+        drawn.sort_unstable();
+        let mut rows = Vec::with_capacity(drawn.len());
+        for position in &drawn {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Halted.into());
+            }
+            let value = solver.value(*position).map_err(answers::unsolved)?;
+            rows.push((*position, of_value(value)));
+            self.parts.set(rows.len() as u64, drawn.len() as u64);
+        }
+        self.write_all(rows.into_iter(), open)
+    }
+
     /// Reads all parts in any order.
-    fn each_part(&self, read: impl Fn(usize) -> Result<(), DatabaseError> + Sync) -> anyhow::Result<()> {
-        let (parts, done) = (self.listing.parts(), AtomicU64::new(0));
+    fn each_part(
+        &self,
+        listing: &Listing<'_>,
+        read: impl Fn(usize) -> Result<(), DatabaseError> + Sync,
+    ) -> anyhow::Result<()> {
+        let (parts, done) = (listing.parts(), AtomicU64::new(0));
         let task = |(): &mut (), part: usize| {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Halted.into());
@@ -205,7 +274,7 @@ impl Job<'_> {
     /// Writes rows that are in memory; returns how many.
     ///
     /// # Errors
-    /// Those of [`Open::write`].
+    /// [`Halted`]; those of [`Open::write`].
     pub fn write_all(
         &self,
         rows: impl ExactSizeIterator<Item = (u64, u8)>,
@@ -213,7 +282,7 @@ impl Job<'_> {
     ) -> anyhow::Result<u64> {
         let number = rows.len() as u64;
         self.begin(number, open)?;
-        let text = Text::new(self.listing.board(), self.what);
+        let text = Text::new(self.database.board(), self.what);
         let mut out = Vec::new();
         for (position, other) in rows {
             match (self.format, self.what) {
@@ -223,6 +292,9 @@ impl Job<'_> {
                 (Format::Rows, _) => text.row(&mut out, position, other),
             }
             if out.len() >= BUFFER_ROWS {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(Halted.into());
+                }
                 open.write(&out)?;
                 out.clear();
             }

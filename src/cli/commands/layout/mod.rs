@@ -171,19 +171,21 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let board = args.board.plannable()?;
     let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
-    let layout = match (&args.bid_cells, args.block_bits) {
-        (Some(cells), _) => Layout::new(&board, &cells.0)?,
-        (None, Some(bits)) => Layout::suggested(&board, bits),
-        (None, None) => plan::choose_layout(&board, 1 << 30),
-    };
+    let layout = out.telling("cutting the board", || match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0),
+        (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
+        (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
+    })?;
     let orders = if args.order.is_some() || args.write_order.is_some() {
         let order = args.order.as_deref().unwrap_or(order::CHOSEN);
-        let rows = order::compare(&layout, order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
+        let effort = (args.effort, args.seed);
+        let compare = || order::compare(&layout, order, effort, args.write_order.as_deref(), out);
+        let rows = out.telling("ordering the blocks", compare)?;
         Some(Orders { peak_at_least: layout.peak_at_least(), rows })
     } else {
         None
     };
-    let counts = layout.counts();
+    let counts = out.telling("counting updates", || layout.counts());
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
         bid_cells: layout.bid_cells().to_vec(),

@@ -169,6 +169,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(paper::LEVEL_MAX)))?;
     }
     let level = level.map_or_else(String::new, |level| format!(", level {level}"));
+    out.break_lines();
     writeln!(out, "{} goal{level}", goals::name(args.goal))?;
     show(&point, out)?;
     let mut lines = Lines::new(LINE_BYTES);

@@ -2,6 +2,7 @@
 
 use crate::cli::face::file::{Export, ExportKind, InputKind};
 use crate::cli::face::output::{Out, counted};
+use crate::cli::face::refusal::is_slip;
 use crate::cli::words::answers::failed;
 use crate::cli::words::seat::Game;
 use std::fmt::Display;
@@ -285,9 +286,7 @@ fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
 
 /// Returns the command that a word may stand for: one that it begins, or is a slip away from.
 fn meant(word: &str) -> Option<&'static str> {
-    let word = word.to_ascii_lowercase();
-    let is_near = |command: &&str| command.starts_with(&word) || strsim::osa_distance(&word, command) <= word.len() / 3;
-    COMMANDS.into_iter().find(is_near)
+    COMMANDS.into_iter().find(|command| is_slip(&word.to_ascii_lowercase(), command))
 }
 
 /// Shows a game turn by turn.

@@ -106,6 +106,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
     let mut game = Seat::new(answers, first, args.level, seed);
+    out.break_lines();
     game.begin(out)?;
     if args.seed.is_none() {
         out.remark(format_args!("the program draws with --seed {seed}"));

@@ -57,14 +57,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
-    /// Layers of the triangle; these boards, up to 7 layers, are solved at the start, under both
-    /// rules
+    /// Layers of the triangle; these boards are solved at the start, under both rules
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K,..", value_delimiter = ',',
           value_parser = args::layers, default_value = "4,5,6")]
     layers: Vec<u32>,
 
-    /// Another board of up to 28 cells that is solved at the start, under both rules: rect:RxC,
-    /// hex:N, cram:RxC, or file:PATH; may be repeated
+    /// Another board that is solved at the start, under both rules: rect:RxC, hex:N, cram:RxC, or
+    /// file:PATH; may be repeated
     #[arg(long, help_heading = "Game", value_name = "BOARD")]
     board: Vec<String>,
 
@@ -73,7 +72,7 @@ pub struct ServeArgs {
     cache: Size,
 
     /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 30:
-    /// 28 take a tenth of a second, and 64 MiB for each such board
+    /// 28 take 64 MiB for each such board, and each more twice that and twice the time
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(..=30))]
     spot_pieces: u32,
 }

@@ -4,17 +4,15 @@ use super::reply::Problem;
 use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
 use crate::cli::face::output::Out;
-use crate::cli::words::board::arguments;
-use crate::cli::words::solved::{CELLS_MAX, solved_here, solving};
-use pipeline::Options;
+use crate::cli::words::answers::in_memory;
+use crate::cli::words::board::{SMALL_CELLS_MAX, arguments};
+use crate::cli::words::solved::{solved_here, solving};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trinim::database::{Access, BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
-use trinim::kernel::Kernel;
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, OnTheSpot, Table};
-use trinim::solve::parts::{self, PartSolver};
 
 /// One board under one rule.
 pub struct Offer {
@@ -44,7 +42,9 @@ impl Offer {
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
         let answers = match spot_pieces {
-            Some(pieces) => Arc::new(OnTheSpot::new(Some(source), in_memory(database, pieces))),
+            Some(pieces) => {
+                Arc::new(OnTheSpot::new(Some(source), in_memory(database.board(), database.rule(), pieces)))
+            }
             None => source,
         };
         Ok(Arc::new(Offer {
@@ -57,15 +57,6 @@ impl Offer {
             answers,
         }))
     }
-}
-
-/// Returns a solver for positions of this many pieces or fewer, which needs no folder.
-fn in_memory(database: &Database, pieces: u32) -> PartSolver {
-    // A bitmap takes half of the memory, and has a bit for each position.
-    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
-    let runner = parts::run_in(&std::env::temp_dir());
-    PartSolver::new(database.board().clone(), database.rule(), Kernel::detect(), options, runner)
-        .with_pieces_max(pieces)
 }
 
 /// All offers, sorted by board and rule.
@@ -104,7 +95,7 @@ impl Offers {
                 if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
                     continue;
                 }
-                if board.cells() > CELLS_MAX {
+                if board.cells() > SMALL_CELLS_MAX {
                     let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
                     let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());

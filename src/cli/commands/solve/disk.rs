@@ -99,9 +99,8 @@ fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize,
     for codec in codecs {
         for placement in placements {
             let asked = Request { placement, codec, ..given };
-            let planned = plan.with(asked).within(asked, may_take);
-            let bytes = planned.chosen().disk_peak_bytes;
-            if bytes > may_take || planned.memory.workers == 0 {
+            let (_, bytes) = plan.codec_within(asked, may_take);
+            if bytes > may_take {
                 continue;
             }
             let mut change = Vec::new();

@@ -9,7 +9,7 @@ use crate::cli::face::progress::{self, Say, Total};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
-use crate::cli::words::game::request;
+use crate::cli::words::game::{TIMED_CELLS, request};
 use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,11 +24,15 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let game = task.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
-    let room = disk::Room::of(run);
-    let plan = Plan::of(request, layout)?.within(request, room.may_take());
-    plan.check(u64::MAX)?;
-    disk::preflight(run, &room, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
+    let (request, plan) = out.telling("planning", || {
+        let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
+        let room = disk::Room::of(run);
+        let plan = Plan::of(request, layout)?.within(request, room.may_take());
+        plan.check(u64::MAX)?;
+        let fitting = |may_take| disk::fitting(run, &plan, may_take);
+        disk::preflight(run, &room, plan.chosen().disk_peak_bytes, fitting, out)?;
+        Ok::<_, anyhow::Error>((request, plan))
+    })?;
     let thresholds = Thresholds::of_process(plan.memory.workers)?;
     let storage = storage(run)?;
     let options = Options {
@@ -169,10 +173,10 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
     if finished > 0 && finished == total.blocks {
         return format!("{folder}: resuming: all {blocks} are done, only manifest and checksums are left");
     }
-    // The estimate uses the rates of the bit-parallel kernels.
-    let is_slow = run.args.kernel.kernel.0 == Some(Isa::Scalar);
+    // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
+    let is_timed = run.task.game.board.cells() >= TIMED_CELLS && run.args.kernel.kernel.0 != Some(Isa::Scalar);
     let estimate = |share: f64, left: &str| {
-        if is_slow { String::new() } else { format!(", about {}{left}", seconds(plan.chosen().seconds * share)) }
+        if is_timed { format!(", about {}{left}", seconds(plan.chosen().seconds * share)) } else { String::new() }
     };
     let denser = match plan.codec == run.args.game.codec.name {
         true => String::new(),

@@ -9,7 +9,7 @@ pub mod verify;
 pub mod whole;
 
 use crate::cli::face::exit::{Exit, Refused, classify, reason};
-use crate::cli::face::output::{Out, counted, seconds};
+use crate::cli::face::output::{Out, counted, note, seconds};
 use crate::cli::words::args::{self, JsonArgs, KernelArgs, MemoryArgs, Size};
 use clap::{Args, Subcommand};
 use lines::Wanted;
@@ -18,6 +18,7 @@ use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::{Opened, refusal};
 use trinim::task::{Computed, Options, Tasks};
@@ -174,9 +175,15 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         store::die_with_parent()?;
     }
     let opened = Opened::of(args.store.as_deref().unwrap_or_default())?;
+    // A driver knows what it has asked for.
+    let told = AtomicBool::new(out.quiet || args.batch == Some(Wanted::Lines));
     let wait = |missing: Duration| {
         let goes_on = missing < args.wait;
         if goes_on {
+            if !told.swap(true, Ordering::Relaxed) {
+                let most = seconds(args.wait.as_secs_f64());
+                note(format_args!("a source is missing in the store: waiting up to {most} for it (--wait)"));
+            }
             std::thread::sleep(LOOK.min(args.wait));
         }
         goes_on

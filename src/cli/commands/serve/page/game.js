@@ -30,6 +30,20 @@ export class Game {
     return shortest.length === 1 ? shortest[0] : null;
   }
 
+  /** Moves, each with its cells, in classes of images of each other under the symmetries of the position. */
+  classes(moves) {
+    const held = pieces(this.position);
+    const kept = this.offer.symmetries.filter((image) => image.every((to, cell) => held[to] === held[cell]));
+    const name = (cells) => [...cells].sort((one, other) => one - other).join();
+    const classes = new Map();
+    for (const move of moves) {
+      const images = kept.map((image) => name(move.cells.map((cell) => image[cell])));
+      const first = images.find((image) => classes.has(image)) ?? name(move.cells);
+      classes.set(first, [...(classes.get(first) ?? []), move]);
+    }
+    return [...classes.values()];
+  }
+
   /** The position after a move. */
   after(move) {
     const held = pieces(this.position);

@@ -108,17 +108,27 @@ async function reply(asked) {
   }
 }
 
+/** Lists the turns, also those that were taken back; one's own lead to the position in which they were made. */
 function record() {
-  const items = game.stands.slice(1, game.at + 1).map((stand, index) => {
+  const items = game.stands.slice(1).map((stand, index) => {
     const item = document.createElement("li");
     const before = game.stands[index];
-    item.textContent = stand.move
+    const isMine = mine().includes(before.player);
+    const turn = document.createElement(isMine ? "button" : "span");
+    turn.textContent = stand.move
       ? `${who(before.player)}: ${game.name(stand.move)}`
       : stand.position === before.position ? "sides exchanged" : "position set up";
+    if (isMine) {
+      turn.type = "button";
+      turn.title = "Go to the position before this turn";
+      turn.addEventListener("click", () => { game.at = index; changed(`Before turn ${index + 1}.`); });
+    }
+    item.classList.toggle("later", index >= game.at);
+    item.append(turn);
     return item;
   });
   $("record").replaceChildren(...items);
-  $("record").lastElementChild?.scrollIntoView?.({ block: "nearest" });
+  items[game.at - 1]?.scrollIntoView?.({ block: "nearest" });
 }
 
 /** Puts the game into the address, so that it can be shared and reloaded. */
@@ -133,12 +143,16 @@ function address() {
 
 // Answers.
 
+/** The most pieces that `trinim probe` solves on the spot; a server has less time. */
+const PROBED = 36;
+
 /** Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too. */
 async function positionOf(position) {
   const { keep, spot_pieces: spot } = game.offer;
   const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
   if (count(position) < least && count(position) > (spot ?? -1)) {
-    throw Object.assign(new Error("the value is not known here"), { unknown: true });
+    const elsewhere = count(position) <= PROBED ? "; trinim probe finds it" : "";
+    throw Object.assign(new Error(`The value of this position is not known here${elsewhere}.`), { unknown: true });
   }
   return ask("/v1/position", about(position));
 }
@@ -162,11 +176,10 @@ async function values() {
     const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
     $("verdict").replaceChildren(worded(found.value), `${nimber} for the player to move: ${moves}.`);
     $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
-    $("moves").replaceChildren(...found.moves.map((move) => chip(move)));
+    $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves)));
     colour(found);
   } catch (error) {
-    const text = error.unknown ? "The value of this position is not known here." : error.message;
-    if (asked === epoch) $("verdict").textContent = text;
+    if (asked === epoch) $("verdict").textContent = error.message;
   }
 }
 
@@ -177,9 +190,21 @@ function worded(value) {
   return span;
 }
 
+/** A class of moves: images of each other, whose values are the same. */
+function alike(moves) {
+  const item = document.createElement("li");
+  item.append(...moves.map((move) => chip(move)));
+  if (moves.length > 1) {
+    const number = document.createElement("span");
+    number.className = "soft";
+    number.textContent = `${moves.length} alike`;
+    item.append(number);
+  }
+  return item;
+}
+
 /** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
 function chip(move) {
-  const item = document.createElement("li");
   const button = document.createElement("button");
   const wins = move.value === "loss";
   const part = (kind, text) => {
@@ -201,8 +226,7 @@ function chip(move) {
   button.addEventListener("click", () => play(move.cells));
   for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
   for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => view.show(null));
-  item.append(button);
-  return item;
+  return button;
 }
 
 /** Colours the pieces: those of a winning move, and those that only losing moves take. */
@@ -271,7 +295,7 @@ async function hint() {
     }
     if (asked === epoch) say(text);
   } catch (error) {
-    if (asked === epoch) say(error.unknown ? "Hint: the value of this position is not known here." : error.message);
+    if (asked === epoch) say(error.message);
   }
 }
 
