@@ -8,10 +8,12 @@ mod scratch;
 mod solving;
 mod stopping;
 mod sweep;
+mod tree;
 mod upkeep;
 
-pub use scratch::{copy, scratch, tree};
+pub use scratch::scratch;
 pub use solving::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with};
 pub use stopping::Stopping;
 pub use sweep::Sweep;
+pub use tree::{copy, tree};
 pub use upkeep::{check, repair};

@@ -1,9 +1,7 @@
-//! Folders of tests: new ones, and what is in one.
+//! Temporary folders for tests.
 
 use pipeline::{RealStorage, Storage};
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The usual file system in memory.
@@ -23,30 +21,4 @@ pub fn scratch() -> TempDir {
         _ => tempfile::tempdir(),
     }
     .expect("a folder for the files of a test")
-}
-
-/// Every file below a folder, with its content.
-pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        if entry.path().is_dir() {
-            files.extend(tree(&entry.path()));
-        } else {
-            files.insert(entry.path(), fs::read(entry.path()).unwrap());
-        }
-    }
-    files
-}
-
-/// Copies a folder with everything in it.
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

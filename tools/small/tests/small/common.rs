@@ -14,11 +14,14 @@ mod solving;
 mod stopping;
 #[path = "../../../../tests/common/sweep.rs"]
 mod sweep;
+#[path = "../../../../tests/common/tree.rs"]
+mod tree;
 #[path = "../../../../tests/common/upkeep.rs"]
 mod upkeep;
 
-pub use scratch::{copy, scratch, tree};
+pub use scratch::scratch;
 pub use solving::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with};
 pub use stopping::Stopping;
 pub use sweep::Sweep;
+pub use tree::{copy, tree};
 pub use upkeep::{check, repair};
