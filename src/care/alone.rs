@@ -162,7 +162,9 @@ impl Lists {
         findings: &mut Vec<Finding>,
     ) -> Result<(), Error> {
         let mut right = None;
-        if let Some(known) = self.known.as_ref().filter(|known| !known.manifest.keep.is_database()) {
+        // What SUMS vouches for can still contradict itself; what it does not is built again from
+        // the blocks, where these are kept.
+        if let Some(known) = self.known.as_ref().filter(|known| self.vouched || !known.manifest.keep.is_database()) {
             let path = storage.path(MANIFEST);
             let listed = self.found.as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
             match (known.manifest.check(&path, &known.game), listed) {
@@ -170,7 +172,7 @@ impl Lists {
                 (Ok(()), Some(Err(damage))) => findings.push(Finding::new(Weight::Damage, path, damage)),
                 _ => {}
             }
-        } else if let (Some(known), Some(bytes), false) = (&self.known, &self.found, self.vouched) {
+        } else if let (Some(known), Some(bytes)) = (&self.known, &self.found) {
             if blocks_damaged {
                 let damage = match self.sums.check(MANIFEST, blake3::hash(bytes)) {
                     Some(Err(damage)) => damage,

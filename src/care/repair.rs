@@ -132,7 +132,8 @@ impl Repair {
             });
         };
         let keep = known.manifest.keep;
-        if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !checked.lists.vouched) {
+        let is_trusted = checked.lists.vouched && known.manifest.check(&storage.path(MANIFEST), &known.game).is_ok();
+        if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !is_trusted) {
             let name =
                 checked.report.findings.first().map_or_else(|| storage.path(SUMS), |finding| finding.path.clone());
             let reason =

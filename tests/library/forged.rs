@@ -1,6 +1,6 @@
 //! Files that a forger sealed with right hashes: of all checks one alone can refuse each of them.
 
-use crate::common::{Way, check, copy, scratch};
+use crate::common::{Way, check, copy, repair, scratch, tree};
 use pipeline::codec::FRAME_WORDS;
 use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
@@ -10,7 +10,7 @@ use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
 use trinim::database::{BlockForm, Database, DatabaseError, Game, Keep, Manifest, NimberCount, Terms, Values};
-use trinim::game::Rule;
+use trinim::game::{Board, Definition, Rule, Takes};
 use trinim::kernel::Kernel;
 use trinim::solve::solve;
 use xxhash_rust::xxh3::xxh3_64;
@@ -34,7 +34,8 @@ fn is_refused<T>(wanted: &str, found: Result<T, DatabaseError>) {
     }
 }
 
-/// Header of 64 bytes, an index row of offset, length with codec, and hash for each of three frames.
+/// Header of 64 bytes, and for each of three frames an index row of offset, length with codec, and
+/// hash.
 #[test]
 fn each_check_of_a_block_file() {
     let words = 2 * FRAME_WORDS + 3;
@@ -283,6 +284,12 @@ fn each_check_of_a_manifest() {
         forge(db, "manifest.json", &manifest.to_json());
         let found = findings(db);
         assert!(found.contains(wanted), "{wanted}: {found}");
+        // From blocks it is made again; of what nothing is left for, nothing is written.
+        let before = tree(db);
+        match repair(db) {
+            Ok(()) => assert!(check(db).is_sound(), "{wanted}"),
+            Err(error) => assert!(tree(db) == before, "{wanted}: {error}"),
+        }
         forge(db, "manifest.json", &sound);
         assert!(check(db).is_sound(), "{wanted}");
     }
@@ -306,4 +313,60 @@ fn a_position_without_a_nimber() {
     let database = Database::open(db.path()).unwrap();
     let position = game.layout.join(game.layout.bid(last), 0);
     is_refused("has no nimber that the manifest counts", database.probe(position));
+}
+
+/// A block that no list vouches for, and a manifest that SUMS does not name beside a damaged block.
+#[test]
+fn a_database_alone_is_not_mended_into_what_nobody_listed() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let db = solved(&game, Terms::default());
+    let [manifest, sums] = ["manifest.json", "SUMS"].map(|name| fs::read(db.path().join(name)).unwrap());
+    let block = db.path().join("000001.blk");
+    let sound = fs::read(&block).unwrap();
+    fs::write(&block, &sound[1..]).unwrap();
+    let lines = String::from_utf8(sums.clone()).unwrap();
+    let unnamed: String =
+        lines.lines().filter(|line| !line.ends_with("manifest.json")).map(|line| format!("{line}\n")).collect();
+    fs::write(db.path().join("SUMS"), unnamed).unwrap();
+    assert!(findings(db.path()).contains("unconfirmed, because SUMS has no line for it"), "{}", findings(db.path()));
+    fs::write(db.path().join("SUMS"), &sums).unwrap();
+    repair(db.path()).unwrap();
+    assert!(check(db.path()).is_sound());
+    // SUMS and manifest agree on a block that follows from no position.
+    let (mut wrong, _) = Manifest::parse(Path::new("manifest.json"), &manifest).unwrap();
+    wrong.blocks[1].digest = "0".repeat(64);
+    forge(db.path(), "manifest.json", &wrong.to_json());
+    forge(db.path(), "000001.blk", b"something else");
+    fs::write(&block, &sound[1..]).unwrap();
+    let refused = repair(db.path()).unwrap_err().to_string();
+    assert!(refused.contains("the recomputed block matches neither SUMS nor the manifest"), "{refused}");
+    assert_eq!(fs::read(&block).unwrap(), &sound[1..]);
+}
+
+/// A board as data that is none, by its place.
+#[test]
+fn each_check_of_a_board() {
+    let board = Board::named("rect:2x2", Takes::ANY).unwrap();
+    let sound = board.definition().unwrap();
+    let changed = |change: fn(&mut Definition)| {
+        let mut definition = sound.clone();
+        change(&mut definition);
+        definition.board().map(drop)
+    };
+    assert_eq!(changed(|_| ()), Ok(()));
+    let cases: [(&str, fn(&mut Definition)); 9] = [
+        ("the name \"a b\": expected", |board| board.name = "a b".into()),
+        ("0 cells: expected 1 to 64", |board| board.cells.clear()),
+        ("expected coordinates from", |board| board.cells[3][0] = 1e9),
+        ("cells 0 and 3 are both at", |board| board.cells[3] = board.cells[0]),
+        ("no move is possible", |board| board.moves.clear()),
+        ("4097 moves: expected at most 4096", |board| board.moves = vec![vec![0]; 4097]),
+        ("takes cell 4: expected cells from 0 to 3", |board| board.moves[0] = vec![4]),
+        ("move 0 takes cell 1 twice", |board| board.moves[0] = vec![1, 1]),
+        ("move 0 takes no cell", |board| board.moves[0].clear()),
+    ];
+    for (wanted, change) in cases {
+        let refused = changed(change).unwrap_err().to_string();
+        assert!(refused.contains(wanted), "{refused}, not: {wanted}");
+    }
 }

@@ -97,6 +97,18 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     fs::write(other.join("db/000002.blk"), &bytes[..bytes.len() - 1]).unwrap();
     refused(path, &["task", "finish", "--store", "t"], &["000002.blk"]);
     refused(path, &["task", "--store", "t", "--block", "2"], &["000002.blk"]);
+    fs::write(other.join("db/000002.blk"), "short").unwrap();
+    refused(path, &["task", "--store", "t", "--block", "2"], &["000002.blk", "the file ends inside its header"]);
+    // A summary that lacks a count, with a hash that fits.
+    let other = fresh("t");
+    let bytes = fs::read(other.join("summaries/000003")).unwrap();
+    let content = &bytes[..bytes.len() - 16];
+    let hash = xxhash_rust::xxh3::xxh3_64(content).to_le_bytes();
+    fs::write(other.join("summaries/000003"), [content, &hash].concat()).unwrap();
+    for list in ["db/manifest.json", "db/SUMS"] {
+        let _ = fs::remove_file(other.join(list));
+    }
+    refused(path, &["task", "finish", "--store", "t"], &["summaries of another form"]);
     // A summary can be made again.
     let other = fresh("t");
     fs::remove_file(other.join("summaries/000003")).unwrap();

@@ -1,7 +1,7 @@
 //! Replaces the C library's file calls: counts those below one folder and disturbs one of them.
 //!
-//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`; the test beside it links
-//! it, so that its functions replace those of the C library there too. One counter covers all
+//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`; the test beside it
+//! links it, so that its functions replace those of the C library there too. One counter covers all
 //! threads, so "call 17" happens once in a run. Environment variables control it:
 //!
 //! | variable | meaning |

@@ -1,7 +1,7 @@
 //! A solve in tasks through every stop: processes are killed and the power is cut at every call
 //! of theirs in the folder of the store, also while two of them race; calls fail; and others go on
-//! with what is left. Everything that was promised before is there, and at the end the store has the
-//! bytes of a solve. With one rule of the store's protocol left out, that is not so.
+//! with what is left. Everything that was promised before is there, and at the end the store has
+//! the bytes of a solve. With one rule of the store's protocol left out, that is not so.
 
 mod process;
 
