@@ -354,7 +354,8 @@ fn each_check_of_a_board() {
         definition.board().map(drop)
     };
     assert_eq!(changed(|_| ()), Ok(()));
-    let cases: [(&str, fn(&mut Definition)); 9] = [
+    type Change = fn(&mut Definition);
+    let cases: [(&str, Change); 9] = [
         ("the name \"a b\": expected", |board| board.name = "a b".into()),
         ("0 cells: expected 1 to 64", |board| board.cells.clear()),
         ("expected coordinates from", |board| board.cells[3][0] = 1e9),

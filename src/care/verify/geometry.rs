@@ -297,4 +297,35 @@ mod tests {
             }
         }
     }
+
+    /// The list of canonical blocks is that of the layout, and is not believed.
+    #[test]
+    fn wrong_canonical_blocks_are_refused() {
+        let board = Board::triangle(5, None).unwrap();
+        let cells: Vec<Cell> = [1, 2, 6, 9, 11, 13].into_iter().map(Cell::from_index).collect();
+        let sound = || Geometry::new(&board, &Layout::new(&board, &cells).unwrap()).unwrap();
+        let geometry = sound();
+        let largest = |bid: u32| geometry.turns.iter().map(|turn| spread(&turn.bid, bid.into()) as u32).max();
+        let moved = (0..)
+            .zip(&geometry.canonical)
+            .find_map(|(ordinal, bid)| Some((ordinal, largest(*bid)?)).filter(|(_, image)| image != bid));
+        let (ordinal, image): (usize, u32) = moved.expect("a block with another image");
+        type Change<'a> = &'a dyn Fn(&mut Vec<u32>);
+        let cases: [(&str, Change<'_>); 4] = [
+            ("not in ascending order", &|blocks| blocks.swap(0, 1)),
+            ("is not the smallest of its images", &|blocks| {
+                blocks[ordinal] = image;
+                blocks.sort_unstable();
+            }),
+            ("canonical blocks 0 and 1 are images of each other", &|blocks| blocks.insert(1, blocks[0])),
+            ("no canonical block represents block", &|blocks| blocks.truncate(blocks.len() - 1)),
+        ];
+        for (wanted, change) in cases {
+            let mut geometry = sound();
+            change(&mut geometry.canonical);
+            geometry.blocks.fill(NOBODY);
+            let refused = geometry.claim_blocks().unwrap_err();
+            assert!(refused.contains(wanted), "{refused}, not: {wanted}");
+        }
+    }
 }
