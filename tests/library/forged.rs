@@ -6,6 +6,7 @@ use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use trinim::care::Request;
 use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
@@ -13,6 +14,7 @@ use trinim::database::{BlockForm, Database, DatabaseError, Game, Keep, Manifest,
 use trinim::game::{Board, Definition, Rule, Takes};
 use trinim::kernel::Kernel;
 use trinim::solve::solve;
+use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::compress;
 
@@ -313,6 +315,29 @@ fn a_position_without_a_nimber() {
     let database = Database::open(db.path()).unwrap();
     let position = game.layout.join(game.layout.bid(last), 0);
     is_refused("has no nimber that the manifest counts", database.probe(position));
+}
+
+/// Positions counted with another nimber, of which the losses know nothing: `verify` counts them.
+#[test]
+fn the_positions_by_nimber_of_a_manifest() {
+    let game = Game::triangle(4, Rule::Normal, 7).unwrap();
+    let db = solved(&game, Terms { values: Values::Nimbers, ..Terms::default() });
+    let verified = || {
+        let database = Database::open(db.path()).unwrap();
+        let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
+        report.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>()
+    };
+    assert_eq!(verified(), "");
+    let sound = fs::read(db.path().join("manifest.json")).unwrap();
+    let (mut manifest, _) = Manifest::parse(Path::new("manifest.json"), &sound).unwrap();
+    let rows = manifest.by_nimber.as_mut().unwrap();
+    let right = [rows[1].positions, rows[2].positions];
+    (rows[1].positions, rows[2].positions) = (right[0] + 1, right[1] - 1);
+    forge(db.path(), "manifest.json", &manifest.to_json());
+    let said = |nimber: usize, said: u64| {
+        format!("manifest.json: {said} positions have nimber {nimber}, the blocks have {}\n", right[nimber - 1])
+    };
+    assert_eq!(verified(), said(1, right[0] + 1) + &said(2, right[1] - 1));
 }
 
 /// A block that no list vouches for, and a manifest that SUMS does not name beside a damaged block.

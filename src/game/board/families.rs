@@ -198,6 +198,12 @@ mod tests {
         for name in refused {
             assert!(Board::named(name, Takes::ANY).is_err(), "{name}");
         }
+        for name in ["hex:1000", "hex:0", "triangle:0", "triangle:-1", "rect:0x3"] {
+            assert_eq!(Board::named(name, Takes::ANY), Err(BoardError::Name { name: name.to_owned() }));
+        }
+        assert_eq!(Board::named("hex:5", Takes::ANY).unwrap().cells(), 61);
+        let large = Board::named("hex:6", Takes::ANY).unwrap_err().to_string();
+        assert!(large.contains("hex:6 has 91 cells: expected at most 64"), "{large}");
         let error = |name, least, most| Board::named(name, Takes { least, most }).unwrap_err().to_string();
         assert!(error("cram:3x3", 1, Some(1)).contains("two pieces"));
         assert!(error("rect:3x3", 4, None).contains("no such move"));

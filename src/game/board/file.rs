@@ -242,6 +242,25 @@ mod tests {
         assert_eq!(pairs.moves(), [0b11, 0b101, 0b110]);
         let moves = Board::from_toml("name='m'\ncells=4\nmoves=[[3,1],[0]]", Takes::ANY).unwrap();
         assert_eq!(moves.moves(), [0b1, 0b1010]);
+        let zero = Board::from_toml("name='z'\ncells=[[-0.0, -0.0]]\nlines=[[0]]", Takes::ANY).unwrap();
+        assert_eq!(zero.places()[0].map(f64::to_bits), [0, 0]);
+    }
+
+    #[test]
+    fn boards_may_be_as_large_as_the_limits_and_no_larger() {
+        let places = |cells: u32| {
+            let places: Vec<String> = (0..cells).map(|cell| format!("[{cell}, 0]")).collect();
+            format!("name = 'a'\ncells = [{}]\nlines = [[0]]", places.join(", "))
+        };
+        assert_eq!(Board::from_toml(&places(CELLS_MAX), Takes::ANY).unwrap().cells(), CELLS_MAX);
+        assert_eq!(Board::from_toml(&places(CELLS_MAX + 1), Takes::ANY).unwrap_err().line, 2);
+        let moves = |moves: usize| {
+            let lists = vec!["[0]"; moves];
+            Board::from_toml(&format!("name = 'a'\ncells = 1\nmoves = [{}]", lists.join(", ")), Takes::ANY)
+        };
+        assert_eq!(moves(MOVES_MAX).unwrap().moves(), [1]);
+        let error = moves(MOVES_MAX + 1).unwrap_err();
+        assert!(error.line == 3 && error.reason.contains("at most 4096"), "{error}");
     }
 
     /// Each mistake with the line and a word of the message.
@@ -262,7 +281,7 @@ mod tests {
             ("name = 'a'\ncells = [[0, 0],\n[1]]\nlines = [[0]]".into(), 3, "expected 2"),
             ("name = 'a'\ncells = [[0, 0],\n[0, 0]]\nlines = [[0]]".into(), 3, "both at"),
             ("name = 'a'\ncells = [[0, 0],\n[nan, 0]]\nlines = [[0]]".into(), 3, "coordinates"),
-            (with("lines = [[0, 1],\n[2, 3]]"), 4, "cell 3"),
+            (with("lines = [[0, 1],\n[2, 3]]"), 4, "cell 3: expected cells from 0 to 2"),
             (with("lines = [[0, 1],\n[-1]]"), 4, "cell -1"),
             (with("lines = [[0, 1, 0]]"), 3, "twice"),
             (with("lines = [[]]"), 3, "no cell"),

@@ -319,6 +319,40 @@ mod tests {
     }
 
     #[test]
+    fn what_a_board_says_of_itself_is_what_it_was_made_of() {
+        let board = |name, least, most| Board::named(name, Takes { least, most }).unwrap();
+        // Triangles of 10 and 15 cells are the smallest that hold 10 and 11.
+        let sizes = ["rect:2x5", "rect:1x11", "rect:1x1"].map(|name| board(name, 1, None).size_in_layers());
+        assert_eq!(sizes, [4, 5, 1]);
+        let limits = |board: &Board| (board.min_take(), board.max_take(), board.takes_single_pieces());
+        assert_eq!(limits(&board("rect:2x2", 1, None)), (None, None, true));
+        assert_eq!(limits(&board("rect:4x4", 2, Some(3))), (Some(2), Some(3), false));
+        assert_eq!(limits(&board("cram:2x3", 1, None)), (None, None, false));
+        // As long as the longest line is no limit.
+        assert_eq!(limits(&board("rect:2x3", 1, Some(3))), (None, None, true));
+        let triangle = |most| Board::triangle(4, most).unwrap();
+        assert_eq!([2, 4, 5].map(|most| board("triangle:4", 1, Some(most))), [Some(2), None, None].map(triangle));
+        assert_eq!((triangle(None).layers(), triangle(None).definition()), (Some(4), None));
+        assert_eq!(triangle(None).places()[..3], [[1.5, 0.0], [1.0, 1.0], [2.0, 1.0]]);
+        let hex = board("hex:2", 1, None);
+        let half = [[0.5, 0.0], [1.5, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [0.5, 2.0], [1.5, 2.0]];
+        assert_eq!(hex.places(), half);
+        assert_eq!((hex.layers(), hex.definition().unwrap().board().as_ref()), (None, Ok(&hex)));
+        let large = board("hex:3", 1, None);
+        assert_eq!(large.places()[..4], [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [0.5, 1.0]]);
+        for index in 0..hex.cells() {
+            assert_eq!(hex.index(hex.cell(index)), Some(index));
+        }
+        assert_eq!([Cell::new(0, 2), Cell::new(3, 0)].map(|cell| hex.index(cell)), [None, None]);
+        // Of three in a row, taken two at a time: two that are apart allow no move.
+        let pairs = board("rect:1x3", 2, None);
+        assert_eq!(
+            [0b000, 0b001, 0b101, 0b011, 0b111].map(|left| pairs.is_over(left)),
+            [true, true, true, false, false]
+        );
+    }
+
+    #[test]
     fn the_numbering_is_drawn() {
         let board = Board::triangle(3, None).unwrap();
         assert_eq!(board.numbering(), "      0\n    1   2\n  3   4   5\n");

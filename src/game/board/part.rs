@@ -64,3 +64,46 @@ impl Board {
         components
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Takes;
+
+    /// A part has the moves of the whole that its pieces allow; positions go to and fro; components
+    /// are what no move connects, by the definition: closed under moves, and none is two such sets.
+    #[test]
+    fn parts_have_the_moves_of_the_whole() {
+        for (name, least) in [("triangle:3", 1), ("triangle:3", 2), ("rect:2x3", 3), ("cram:2x3", 1)] {
+            let board = Board::named(name, Takes { least, most: None }).unwrap();
+            for position in 0..=board.full() {
+                let allowed: Vec<u64> = board.moves().iter().copied().filter(|taken| taken & !position == 0).collect();
+                let components = board.components(position);
+                assert_eq!(components.iter().fold(0, |all, part| all ^ part), position);
+                for part in &components {
+                    assert!(allowed.iter().all(|taken| taken & !part == 0 || taken & part == 0));
+                    let alone = part & part.wrapping_neg();
+                    let reached = (0..board.cells()).fold(alone, |reached, _| {
+                        allowed.iter().filter(|taken| *taken & reached != 0).fold(reached, |all, taken| all | taken)
+                    });
+                    assert_eq!(reached, *part, "{name} {position:b}");
+                }
+                if allowed.is_empty() {
+                    assert!(board.part(position).is_err());
+                    continue;
+                }
+                let part = board.part(position).unwrap();
+                assert_eq!(part.pieces, position);
+                assert_eq!(part.board.cells(), position.count_ones());
+                let mut moves: Vec<u64> = part.board.moves().iter().map(|taken| part.outside(*taken)).collect();
+                moves.sort_unstable();
+                let mut expected = allowed.clone();
+                expected.sort_unstable();
+                assert_eq!(moves, expected, "{name} {position:b}");
+                assert!(part.board.moves().iter().all(|taken| part.inside(part.outside(*taken)) == Some(*taken)));
+                let others = board.full() & !position;
+                assert_eq!(part.inside(others), (others == 0).then_some(0));
+            }
+        }
+    }
+}

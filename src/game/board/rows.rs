@@ -57,6 +57,9 @@ mod tests {
     fn cells_stand_where_they_are() {
         let places = [[0.5, 0.0], [0.0, 1.0], [1.0, 1.0], [3.0, 1.0], [0.5, 2.0]];
         assert_eq!(picture(&places, 1, |cell| cell.to_string()), " 0\n1 2   3\n 4\n");
+        // Neighbours two apart, in a picture that begins at 2.
+        let wide = [[3.0, 0.0], [2.0, 1.0], [4.0, 1.0]];
+        assert_eq!(picture(&wide, 1, |cell| cell.to_string()), " 0\n1 2\n");
         let far = [[-1000.0, 0.0], [-999.9, 0.0], [1000.0, 0.0]];
         assert!(picture(&far, 1, |_| "x".into()).len() < 300);
     }
