@@ -1,10 +1,10 @@
 //! Choices that a solve makes from board and memory: the size of the blocks and where logs go.
 
 use crate::database::Values;
-use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use pipeline::{Placement, footprint_bytes};
 use trinim_game::Board;
+use trinim_kernel::bitmap_words;
 
 /// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
 /// engine gets the rest of the budget.
@@ -34,9 +34,15 @@ fn offset_bits_at_most(layers: u32) -> u32 {
 /// The most offset bits that pay off for nimbers, whose planes a core's own cache then holds.
 const NIMBER_OFFSET_BITS_AT_MOST: u32 = 22;
 
+/// Layers from which a solve takes so long that its memory and codec are weighed, and the size of
+/// its blocks does not follow the memory.
+pub const WEIGHED_LAYERS: u32 = 9;
+
 /// Returns the layout for a board and a memory budget of the whole program: the largest of the
-/// block sizes that measured well for which two workers with shared logs fit. If not even the
-/// smallest fits, returns that one, and [`Plan::check`](super::Plan::check) refuses it.
+/// block sizes that measured well for which two workers with shared logs fit, or one for boards of
+/// [`WEIGHED_LAYERS`]: smaller blocks have ten times the edges there, and memory only decides how
+/// many streams are held. If not even the smallest fits, returns that one, and
+/// [`Plan::check`](super::Plan::check) refuses it.
 pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
     choose_layout_for(board, Values::Outcomes, memory_bytes)
 }
@@ -52,7 +58,8 @@ pub(super) fn choose_offset_bits(board: &Board, values: Values, memory_bytes: u6
     // With more BID cells the graph costs more than the blocks.
     let smallest = board.cells().saturating_sub(18).max(1).min(largest);
     let words = |bits: u32| values.planes(board) * bitmap_words(bits);
-    let fits = |bits: &u32| footprint_bytes(words(*bits), Placement::Shared, 2) <= engine_bytes(memory_bytes);
+    let workers = if board.size_in_layers() < WEIGHED_LAYERS { 2 } else { 1 };
+    let fits = |bits: &u32| footprint_bytes(words(*bits), Placement::Shared, workers) <= engine_bytes(memory_bytes);
     (smallest..=largest).rev().find(fits).unwrap_or(smallest)
 }
 

@@ -22,8 +22,8 @@
 //! | 8 layers, 2^27, dedicated, auto | 2378 | 1000 |
 //!
 //! A slower solve has more commits and uses less. Up to seven layers `auto` counts as `rows-bytes`,
-//! above as what it was seen to take; where that does not fit, [`Plan::within`] takes a denser
-//! codec. A run at its limit stops safely.
+//! above as what it was seen to take; [`Plan::within`] takes a denser codec where that does not
+//! fit, and from nine layers on where it costs next to no time. A run at its limit stops safely.
 //!
 //! # Invariants
 //! 1. The layout depends on board and memory alone, never on threads, placement or machine, because
@@ -39,13 +39,12 @@ mod shape;
 pub mod speed;
 
 pub use baseline::BaselinePlan;
-pub use choice::{PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
-pub use fit::{DENSE_CODECS, PlanError};
+pub use choice::{PROGRAM_BYTES, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes};
+pub use fit::{CodecPlan, DENSE_CODECS, PlanError, SLOWER_AT_MOST};
 pub use shape::Shape;
 
 use crate::database::book::BookOrder;
 use crate::database::{Keep, Values};
-use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::log::place::ENTRY_ALIGNMENT;
@@ -57,6 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use trinim_game::Board;
 use trinim_game::Rule;
+use trinim_kernel::bitmap_words;
 
 /// Factor for alignment, bytes in flight and the like on top of the measured log volume.
 const LOG_MARGIN: f64 = 1.05;
@@ -167,6 +167,8 @@ pub struct Plan {
     pub block_bytes: u64,
     /// Name of the codec of the logs, or `auto`.
     pub codec: String,
+    /// What those codecs cost that were looked at.
+    pub codecs: Vec<CodecPlan>,
     /// Bits of log a position that the estimates assume.
     pub log_bits_per_position: f64,
     /// Bits of database a position that the estimates assume.
@@ -265,6 +267,7 @@ impl Plan {
             positions: 1 << board.cells(),
             block_bytes: (values.planes(board) * bitmap_words(shape.offset_bits)) as u64 * 8,
             codec: request.codec.to_owned(),
+            codecs: Vec::new(),
             log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, request.codec),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory,
@@ -279,12 +282,6 @@ impl Plan {
             shape,
             reads,
         }
-    }
-
-    /// Returns the costs of the requested placement.
-    pub fn chosen(&self) -> &PlacementPlan {
-        let [shared, dedicated] = &self.placements;
-        if self.placement == dedicated.placement { dedicated } else { shared }
     }
 }
 

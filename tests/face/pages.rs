@@ -143,6 +143,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
         ("trinim", ""),
         ("trinim-pipeline", "pipeline"),
         ("trinim-game", "src/game"),
+        ("trinim-kernel", "src/kernel"),
         ("trinim-plane", "src/plane"),
         ("trinim-evolve", "src/evolve"),
     ];

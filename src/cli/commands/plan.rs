@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
-use trinim::plan::{KeepPlan, Plan, Request, speed};
+use trinim::plan::{CodecPlan, KeepPlan, Plan, Request, SLOWER_AT_MOST, WEIGHED_LAYERS, speed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,7 +95,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
         moves: board.moves().len(),
         values: args.values,
         disk_free_bytes,
-        memory_available_bytes: memory_available_bytes(),
+        memory_available_bytes: memory_available_bytes().unwrap_or(u64::MAX),
         feasible: true,
         warnings: Vec::new(),
     };
@@ -214,6 +214,16 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
             row.placement,
             time(row.seconds)
         )?;
+    }
+    if board.size_in_layers() >= WEIGHED_LAYERS && plan.codecs.len() > 1 {
+        writeln!(out, "\n{:12} {:>8} {:>9}", "--codec", "disk", "time")?;
+        for CodecPlan { codec, disk_peak_bytes, seconds } in &plan.codecs {
+            let here = if *codec == plan.codec { " <- chosen" } else { "" };
+            writeln!(out, "{codec:12} {:>8} {:>9}{here}", size(*disk_peak_bytes), time(*seconds))?;
+        }
+        out.paragraph(&format!(
+            "chosen: the least disk of those that fit it and take at most {SLOWER_AT_MOST} of the fastest's time"
+        ))?;
     }
     writeln!(out, "\n{:10} {:>10} {:>10} {:>9}", "--keep", "kept", "disk", "time")?;
     for KeepPlan { keep, bytes, disk_peak_bytes, seconds } in &plan.kept {

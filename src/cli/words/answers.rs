@@ -59,7 +59,7 @@ impl SpotArgs {
         signals.release();
         let options = Options {
             threads: self.resources.threads(),
-            memory_bytes: plan::engine_bytes(self.resources.memory_bytes()),
+            memory_bytes: plan::engine_bytes(self.resources.memory_bytes_of_a_part()),
             stop: signals.stop.clone(),
             ..Options::default()
         };
@@ -74,7 +74,7 @@ impl SpotArgs {
     /// Returns what runs a solve in a folder: it refuses what does not fit, and shows progress.
     fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
         let progress = self.progress.on(out)?;
-        let (memory_bytes, scratch) = (self.resources.memory_bytes(), self.scratch.clone());
+        let (memory_bytes, scratch) = (self.resources.memory_bytes_of_a_part(), self.scratch.clone());
         // Made for the first solve, and gone with the solver.
         let folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {

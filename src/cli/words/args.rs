@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::{CodecChoice, Placement};
 use serde::Serialize;
+use std::sync::OnceLock;
 use std::time::Duration;
 use trinim::database::Values;
 use trinim::game::{Board, Cell, LAYERS_MAX, Rule};
@@ -17,6 +18,9 @@ use trinim::plan;
 
 /// Default time between checkpoints; equal to the default of the flag.
 pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
+
+/// Memory budget that is not given.
+const MEMORY_BYTES: u64 = 1 << 30;
 
 /// Largest number of worker threads accepted.
 const THREADS_MAX: usize = 1024;
@@ -230,9 +234,18 @@ impl ResourceArgs {
         all_if_zero(self.threads)
     }
 
-    /// Returns the memory budget of the whole program.
-    pub fn memory_bytes(self) -> u64 {
+    /// Returns the memory budget of the whole program for positions that are solved on the spot.
+    pub fn memory_bytes_of_a_part(self) -> u64 {
         self.memory.bytes()
+    }
+
+    /// Returns the memory budget of the whole program for a solve of a board.
+    pub fn memory_bytes(self, board: &Board) -> u64 {
+        // One answer for plan, layout and engine: what is free changes from moment to moment.
+        static HALF: OnceLock<u64> = OnceLock::new();
+        let half = || *HALF.get_or_init(|| machine::memory_available_bytes().unwrap_or(0) / 2);
+        let is_large = self.memory.memory.is_none() && board.size_in_layers() >= plan::WEIGHED_LAYERS;
+        self.memory_bytes_of_a_part().max(if is_large { half() } else { 0 })
     }
 }
 
@@ -240,15 +253,16 @@ impl ResourceArgs {
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
     /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB",
+    /// [default: 1GiB; half of what is free for trinim solve and plan of more than 36 cells]
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
-    memory: Size,
+    memory: Option<Size>,
 }
 
 impl MemoryArgs {
-    /// Returns the memory budget of the whole program.
+    /// Returns the memory budget of the whole program for less than a solve.
     pub fn bytes(self) -> u64 {
-        self.memory.0
+        self.memory.map_or(MEMORY_BYTES, |memory| memory.0)
     }
 }
 

@@ -111,7 +111,7 @@ pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: K
         rule: game.rule,
         values,
         keep,
-        memory_bytes: game.resources.memory_bytes(),
+        memory_bytes: game.resources.memory_bytes(board),
         threads,
         placement: game.log_placement.placement(board, values),
         codec: &game.codec.name,

@@ -45,9 +45,12 @@ pub fn memory_bytes() -> Option<u64> {
     Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
 }
 
-/// Returns the memory available now, in bytes; `u64::MAX` if the system does not say.
-pub fn memory_available_bytes() -> u64 {
-    system().map(|system| system.available_memory()).filter(|bytes| *bytes > 0).unwrap_or(u64::MAX)
+/// Returns the part of [`memory_bytes`] that is available now.
+pub fn memory_available_bytes() -> Option<u64> {
+    let system = system()?;
+    let physical = Some(system.available_memory()).filter(|bytes| *bytes > 0)?;
+    let allowed = system.cgroup_limits().map(|limits| limits.free_memory).filter(|bytes| *bytes > 0);
+    Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
 }
 
 /// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.

@@ -107,7 +107,7 @@ pub fn mixed(number: u64) -> u64 {
 /// Measures the memory with all threads, each with a buffer of at most [`BUFFER_BYTES`].
 pub fn memory() -> MemorySpeed {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = usize::try_from(memory_available_bytes() / 4).unwrap_or(usize::MAX) / threads;
+    let share = usize::try_from(memory_available_bytes().unwrap_or(u64::MAX) / 4).unwrap_or(usize::MAX) / threads;
     let words = (BUFFER_BYTES.min(share) / 8).max(1 << 10);
     let bytes = (threads * words * 8) as u64;
     let mut buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; words]).collect();

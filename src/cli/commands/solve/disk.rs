@@ -99,7 +99,7 @@ fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize,
     for codec in codecs {
         for placement in placements {
             let asked = Request { placement, codec, ..given };
-            let (_, bytes) = plan.codec_within(asked, may_take);
+            let bytes = plan.peak_within(asked, may_take);
             if bytes > may_take {
                 continue;
             }

@@ -105,7 +105,7 @@ fn layout(board: &Board, game: &GameArgs, values: Values, earlier: Earlier<'_>) 
     if let Some(bits) = game.block_bits {
         return Ok(Layout::suggested(board, bits));
     }
-    let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes());
+    let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes(board));
     let Some(begun) = earlier.begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;

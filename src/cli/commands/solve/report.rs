@@ -176,7 +176,7 @@ pub fn report(
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: solved.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.resources.memory_bytes(),
+        memory_bytes: args.game.resources.memory_bytes(&task.game.board),
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),

@@ -37,7 +37,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let storage = storage(run)?;
     let options = Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(args.game.resources.memory_bytes()),
+        memory_bytes: plan::engine_bytes(request.memory_bytes),
         placement: request.placement,
         codec: CodecChoice::parse(&plan.codec).unwrap_or(args.game.codec.choice),
         commit_interval: args.game.commit_interval,
@@ -121,7 +121,7 @@ pub fn baseline(
     ));
     let options = baseline::Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(args.game.resources.memory_bytes()),
+        memory_bytes: plan::engine_bytes(plan.memory.budget_bytes),
         run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
