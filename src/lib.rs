@@ -55,7 +55,6 @@
 pub mod amount;
 pub mod care;
 pub mod database;
-pub mod kernel;
 pub mod layout;
 pub mod plan;
 pub mod play;
@@ -66,9 +65,9 @@ pub mod task;
 
 pub use care::verify;
 pub use database::{Database, Game};
-pub use kernel::Kernel;
 pub use layout::Layout;
 pub use solve::Solve;
 #[doc(hidden)]
 pub use trinim_game::claims;
 pub use trinim_game::{self as game, Board, Rule, Value, random};
+pub use trinim_kernel::{self as kernel, Kernel};

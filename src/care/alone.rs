@@ -17,7 +17,6 @@ use crate::database::census::Census;
 use crate::database::{
     BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, stream_digest,
 };
-use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
@@ -26,6 +25,7 @@ use pipeline::storage::{EntryKind, Loaded, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use trinim_kernel::Kernel;
 
 /// The state of a database after a check.
 pub(super) struct CheckedDatabase {

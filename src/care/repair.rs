@@ -14,7 +14,6 @@ use super::run::{self, CheckedRun};
 use super::workers::Request;
 use super::{Depth, Error, Place, Report};
 use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
-use crate::kernel::Kernel;
 use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
@@ -28,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use trinim_kernel::Kernel;
 
 /// The work of a repair and its cost.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]

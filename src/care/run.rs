@@ -7,13 +7,13 @@ use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_
 use crate::database::{
     BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, refuse_unreleased,
 };
-use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::care::check;
 use pipeline::checkpoint::{Examination, FORMAT, PUBLISHED, examine};
 use pipeline::{BlockId, RealStorage, Storage, persists};
 use std::collections::BTreeMap;
+use trinim_kernel::Kernel;
 
 /// The state of a run folder after a check.
 pub(super) struct CheckedRun {

@@ -2,12 +2,12 @@
 
 use super::game::DATABASE_CELLS_MAX;
 use super::{Audit, Game, Values};
-use crate::kernel::bitmap_words;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use trinim_game::Board;
+use trinim_kernel::bitmap_words;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of the files of a database.

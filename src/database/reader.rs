@@ -20,7 +20,6 @@ use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::probe::Probe;
 use super::sums::Sums;
 use super::{DatabaseError, Game, Keep, Values};
-use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
@@ -33,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trinim_game::{Board, Rule, Value};
+use trinim_kernel::bitmap_words;
 
 /// The way to read block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -433,5 +433,39 @@ impl BlockSource {
         let mut stored = vec![0; row.stored_bytes as usize];
         self.file.read_exact_at(&mut stored, row.offset)?;
         Ok(stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_cache_drops_the_older_half() {
+        let key = |frame: u32| (BlockId(frame % 3), frame);
+        let words = |number: usize| Arc::new(vec![7; number]);
+        let mut cache = Cache { frames: HashMap::new(), limit_bytes: 10 * 8 * 4, bytes: 0, clock: 0 };
+        let has = |cache: &mut Cache| (0..13).filter(|frame| cache.get(key(*frame)).is_some()).collect::<Vec<u32>>();
+        for frame in 0..10 {
+            assert!(cache.get(key(frame)).is_none());
+            cache.insert(key(frame), words(4));
+        }
+        // Two threads may read one frame: it counts once.
+        cache.insert(key(9), words(4));
+        assert_eq!(cache.bytes, 320);
+        // The first is used again; the eleventh is one too many. Five of the eleven go.
+        for frame in [0, 10] {
+            cache.get(key(frame));
+        }
+        cache.insert(key(10), words(4));
+        assert_eq!((has(&mut cache), cache.bytes), (vec![0, 6, 7, 8, 9, 10], 6 * 32));
+        // A frame larger than the limit stays until the next, and does not go with all others.
+        let mut cache = Cache { frames: HashMap::new(), limit_bytes: 0, bytes: 0, clock: 0 };
+        for frame in 0..3 {
+            cache.get(key(frame));
+            cache.insert(key(frame), words(2));
+            assert!(has(&mut cache).contains(&frame));
+            assert!(cache.frames.len() <= 2 && cache.bytes == 16 * cache.frames.len());
+        }
     }
 }

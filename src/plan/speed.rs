@@ -1,10 +1,10 @@
 //! How fast this machine is at the moment, next to the one that the [rates](super::rates) are of.
 
-use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words};
 use parking_lot::Mutex;
 use pipeline::{Stopwatch, parallel};
 use std::sync::OnceLock;
 use trinim_game::Board;
+use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words};
 
 /// Index bits of the bitmaps: 8 MiB; a thread has two of them.
 const BITS: u32 = 26;

@@ -1,12 +1,12 @@
 //! Sources of values: a database, a table in memory, and what is solved when it is asked for.
 
 use crate::database::{Database, DatabaseError, Game, Probe};
-use crate::kernel::bitmap_words;
 use crate::solve::parts::{PartError, PartSolver};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use trinim_game::random::Random;
 use trinim_game::{Board, Rule, Value};
+use trinim_kernel::bitmap_words;
 
 /// Positions that [`draw`] draws until one fits.
 const DRAWS: u32 = 2000;

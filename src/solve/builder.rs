@@ -2,10 +2,10 @@
 
 use super::{Solved, solve};
 use crate::database::{Audit, Game, Keep, Task, Values};
-use crate::kernel::Kernel;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
+use trinim_kernel::Kernel;
 
 /// A solve by update logs, ready to run. No setting changes the bytes of the database.
 ///

@@ -18,12 +18,12 @@ pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
 use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, Sums, Task};
-use crate::kernel::Kernel;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED, PublishedFile};
 use pipeline::{BlockId, Event, Metrics, Options, Run, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trinim_kernel::Kernel;
 
 /// A solved board.
 pub struct Solved {

@@ -18,7 +18,6 @@
 use super::solve;
 use super::workload::settle_plane;
 use crate::database::{Access, Database, DatabaseError, Game, Probe, Task, Values};
-use crate::kernel::{Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
 use std::cell::RefCell;
@@ -26,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trinim_game::{Board, Part, Rule, Value};
+use trinim_kernel::{Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 
 /// The most pieces of a position that is solved on the spot, unless the caller sets another limit.
 pub const PIECES_MAX: u32 = 36;

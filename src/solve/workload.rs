@@ -26,7 +26,6 @@ use crate::database::{
     Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, Task, Terms, block_file_name,
     stream_digest,
 };
-use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 use crate::layout::Bid;
 use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
@@ -34,6 +33,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim_game::Rule;
+use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {

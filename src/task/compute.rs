@@ -31,7 +31,6 @@ use super::summary::StoredSummary;
 use super::{Error, block_name, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
 use crate::database::{BlockForm, Task};
-use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputer, Sources};
@@ -42,6 +41,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use trinim_kernel::Kernel;
 
 /// How a task runs; nothing here changes a byte.
 pub struct Options<'a> {

@@ -3,12 +3,12 @@
 use super::store::{DEFINITION, Store, commit};
 use super::{Error, is_countable};
 use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
-use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use trinim_game::{Board, Rule};
+use trinim_kernel::bitmap_words;
 
 /// The form of a definition and its version.
 const SCHEMA: &str = "trinim.store/1";

@@ -6,10 +6,10 @@ use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name, summary_name};
 use crate::database::block::block_bytes_at_most;
 use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
-use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::task::sweep::remove_blocks;
 use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload};
+use trinim_kernel::Kernel;
 
 /// The end of a solve.
 pub struct Sealed {

@@ -17,7 +17,6 @@ mod folders;
 mod forged;
 mod format;
 mod keep;
-mod kernel;
 mod listing;
 mod nimbers;
 mod parts;

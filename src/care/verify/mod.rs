@@ -40,7 +40,7 @@
 //!
 //! *It is independent.* The solver marks parents of losses and settles a block level by level; the
 //! verifier inspects the children of every position, reads finished bitmaps only and settles
-//! nothing. It uses no function of [`kernel`](crate::kernel) and no edge of
+//! nothing. It uses no function of [`trinim_kernel`] and no edge of
 //! [`layout`](crate::layout). It generates the moves again from the ends of runs, tests that
 //! symmetries preserve them, assigns blocks to canonical blocks by its own table and tests that the
 //! table is complete. It turns blocks by moving single losses, not by permuting vectors, and counts

@@ -7,10 +7,10 @@
 
 use super::{Counters, Run};
 use crate::database::Game;
-use crate::kernel::bitmap_words;
 use pipeline::{Bitmap, Error, Stage};
 use std::ops::Range;
 use trinim_game::Rule;
+use trinim_kernel::bitmap_words;
 
 /// Positions between two checks of the stop flag: some milliseconds.
 const STEP: u64 = 1 << 18;

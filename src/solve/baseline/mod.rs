@@ -37,7 +37,6 @@ mod scratch;
 use super::strategy::{Baseline, Redundancy};
 use super::{RemovalGame, Solved, seal, solved_manifest};
 use crate::database::{Game, Task};
-use crate::kernel::{Kernel, bitmap_words};
 use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::checkpoint::PUBLISHED;
@@ -46,6 +45,7 @@ use pipeline::{Error, Metrics, RunId, Storage};
 use publisher::Publisher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use trinim_kernel::{Kernel, bitmap_words};
 
 /// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has none of
 /// them.

@@ -2,18 +2,18 @@
 //! and that one against the definitions.
 
 use proptest::prelude::*;
-use trinim::game::Rule;
-use trinim::game::published;
-use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
-use trinim::random::Random;
+use trinim_game::random::Random;
+use trinim_game::{Rule, published};
+
+use crate::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 
 /// Single bits of a bitmap.
 mod bits {
-    pub fn get(bitmap: &[u64], x: u64) -> bool {
+    pub(super) fn get(bitmap: &[u64], x: u64) -> bool {
         bitmap[(x >> 6) as usize] >> (x & 63) & 1 == 1
     }
 
-    pub fn set(bitmap: &mut [u64], x: u64) {
+    pub(super) fn set(bitmap: &mut [u64], x: u64) {
         bitmap[(x >> 6) as usize] |= 1 << (x & 63);
     }
 }

@@ -48,6 +48,9 @@
     unsafe_code,
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
 )]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+#![warn(unreachable_pub)]
 
 // Its macros are known to the files after it.
 #[macro_use]
@@ -60,6 +63,8 @@ mod over;
 mod permute;
 mod scalar;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -335,3 +340,8 @@ impl Kernel {
         );
     }
 }
+
+/// The example of the README, which is not part of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("README.md")]
+struct Readme;
