@@ -3,7 +3,8 @@
 //! # Invariants
 //! 1. Nothing is locked, not even briefly: a solve that starts at that moment would find its folder
 //!    in use. The kernel's list of locks, `/proc/locks`, is read instead.
-//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`].
+//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`]. A lock that
+//!    is held all the time is found, however many others come and go: see [`listed`].
 //!    [`Owner::Free`] only means that no process visible to this one holds the lock; a container
 //!    hides the others.
 //!
@@ -15,9 +16,15 @@ use pipeline::{Error, RealStorage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use trinim::database::Game;
+
+/// A list below this length is complete after one read: a page, less more than a line.
+const SHORT_LIST_BYTES: usize = 3 << 10;
+/// Times that a longer list is read before a lock counts as not held.
+const LONG_LISTS: usize = 16;
 
 /// Who holds the lock of a run folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -34,12 +41,40 @@ pub enum Owner {
 /// Returns the owner of the file `lock`.
 pub fn of(lock: &Path) -> Owner {
     let Ok(file) = fs::metadata(lock) else { return Owner::Free };
-    let Ok(locks) = fs::read_to_string("/proc/locks") else { return Owner::Unknown };
-    let held = locks.lines().filter_map(flock).find(|(inode, pid)| *inode == file.ino() && has_open(*pid, &file));
-    match held {
-        Some((_, pid)) => Owner::Held(pid),
-        None => Owner::Free,
+    match listed(&file) {
+        Ok(Some(pid)) => Owner::Held(pid),
+        Ok(None) => Owner::Free,
+        Err(_) => Owner::Unknown,
     }
+}
+
+/// Finds who holds the lock of `file` in the kernel's list.
+///
+/// The kernel counts lines between two reads of the list: when a lock of an earlier line is released
+/// meanwhile, a line is skipped. One read with room for it returns up to a page, made under one lock
+/// of the kernel, so a short list is that of one moment. A longer one is read again.
+fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
+    let mut found = None;
+    for _ in 0..LONG_LISTS {
+        let (mut list, mut reads) = (Vec::new(), 0);
+        let mut source = fs::File::open("/proc/locks")?;
+        let mut part = vec![0; 1 << 16];
+        loop {
+            let length = source.read(&mut part)?;
+            list.extend_from_slice(&part[..length]);
+            reads += 1;
+            if length == 0 || reads == 1 && length < SHORT_LIST_BYTES {
+                break;
+            }
+        }
+        let list = String::from_utf8_lossy(&list);
+        let mut locks = list.lines().filter_map(flock).filter(|(inode, _)| *inode == file.ino());
+        found = locks.find(|(_, pid)| has_open(*pid, file)).map(|(_, pid)| pid);
+        if found.is_some() || reads == 1 {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Names who holds a locked run folder, and how far the run is.
@@ -96,6 +131,7 @@ fn has_open(pid: u32, file: &fs::Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn locks_are_read_as_the_kernel_writes_them() {
@@ -123,5 +159,38 @@ mod tests {
         drop(file);
         assert_eq!(of(&path), Owner::Free);
         fs::File::open(&path).unwrap().try_lock().unwrap();
+    }
+
+    /// A check said that a running solve had ended: the list was read in parts, and other locks were
+    /// released in between.
+    #[test]
+    fn locks_that_come_and_go_hide_no_owner() {
+        for others in [2, 200] {
+            let folder = tempfile::tempdir().unwrap();
+            let files: Vec<fs::File> =
+                (0..others).map(|number| fs::File::create(folder.path().join(number.to_string())).unwrap()).collect();
+            let path = folder.path().join("LOCK");
+            let file = fs::File::create(&path).unwrap();
+            let done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        files.iter().for_each(|file| file.try_lock().unwrap());
+                        files.iter().for_each(|file| file.unlock().unwrap());
+                    }
+                });
+                for _ in 0..200 {
+                    // The newest lock is listed last or first; it is taken among the others.
+                    file.try_lock().unwrap();
+                    let found = of(&path);
+                    file.unlock().unwrap();
+                    if found != Owner::Held(std::process::id()) {
+                        done.store(true, Ordering::Relaxed);
+                        panic!("{others}: {found:?}");
+                    }
+                }
+                done.store(true, Ordering::Relaxed);
+            });
+        }
     }
 }
