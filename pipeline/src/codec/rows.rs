@@ -165,14 +165,14 @@ impl Codec for Rows {
                 )
             }
             Store::Huffman => {
-                let Scratch { numbers, links, symbols, decoder, .. } = scratch;
+                let Scratch { numbers, distinct, links, decoder, .. } = scratch;
                 let decoder = decoder.get_or_insert_with(huffman::Decoder::new);
                 links.resize(rows.len(), 0);
-                symbols.resize(count * ROW_WORDS * 4, 0);
-                let symbols = &mut symbols[..];
-                decoder.decode(stored, links).and_then(|stored| decoder.decode(stored, symbols)).and_then(|tail| {
-                    follow(links, numbers)?;
-                    copy_symbols(rows, numbers, symbols.as_chunks().0)?;
+                distinct.resize(count * ROW_WORDS, 0);
+                let pieces = bytemuck::cast_slice_mut(distinct);
+                decoder.decode(stored, links).and_then(|stored| decoder.decode(stored, pieces)).and_then(|tail| {
+                    distinct.iter_mut().for_each(turn_pieces);
+                    copy_linked(rows, links, distinct.as_chunks().0, numbers)?;
                     Ok(tail)
                 })
             }
@@ -201,31 +201,32 @@ fn link(numbers: &[u16], links: &mut Vec<u16>) {
     }));
 }
 
-/// Inverts [`link`].
-fn follow(links: &[u16], numbers: &mut Vec<u16>) -> Result<(), DecodeError> {
-    numbers.resize(links.len(), 0);
-    let mut fresh = 0u16;
-    for (row, link) in links.iter().enumerate() {
-        let earlier = row.checked_sub(usize::from(*link)).ok_or(DecodeError("link to before the first row"))?;
-        let is_fresh = *link == 0;
-        // Without a branch: whether a row is new is hard to predict.
-        numbers[row] = if is_fresh { fresh } else { numbers[earlier] };
-        fresh = fresh.wrapping_add(u16::from(is_fresh));
+/// Puts the four 16-bit pieces of a word in the order of memory, the low one first, or back.
+fn turn_pieces(word: &mut u64) {
+    if cfg!(target_endian = "big") {
+        let [a, b, c, d] = [*word, *word >> 16, *word >> 32, *word >> 48].map(|piece| piece & 0xffff);
+        *word = a << 48 | b << 32 | c << 16 | d;
     }
-    Ok(())
 }
 
-fn copy_symbols(
+/// Copies to each row its distinct row, found by its link. Inverts [`link`] on the way: `numbers`
+/// gets the number of each row's distinct row.
+fn copy_linked(
     rows: &mut [[u64; ROW_WORDS]],
-    numbers: &[u16],
-    distinct: &[[u16; ROW_WORDS * 4]],
+    links: &[u16],
+    distinct: &[[u64; ROW_WORDS]],
+    numbers: &mut Vec<u16>,
 ) -> Result<(), DecodeError> {
-    for (row, number) in rows.iter_mut().zip(numbers) {
-        let found = distinct.get(usize::from(*number)).ok_or(DecodeError("row number beyond the distinct rows"))?;
-        for (word, pieces) in row.iter_mut().zip(found.as_chunks::<4>().0) {
-            let [a, b, c, d] = pieces.map(u64::from);
-            *word = a | b << 16 | c << 32 | d << 48;
-        }
+    numbers.resize(rows.len(), 0);
+    let mut fresh = 0u16;
+    for (at, (row, link)) in rows.iter_mut().zip(links).enumerate() {
+        let earlier = at.checked_sub(usize::from(*link)).ok_or(DecodeError("link to before the first row"))?;
+        let is_fresh = *link == 0;
+        // Without a branch: whether a row is new is hard to predict.
+        let number = if is_fresh { fresh } else { numbers[earlier] };
+        numbers[at] = number;
+        fresh = fresh.wrapping_add(u16::from(is_fresh));
+        *row = *distinct.get(usize::from(number)).ok_or(DecodeError("row number beyond the distinct rows"))?;
     }
     Ok(())
 }
@@ -341,8 +342,12 @@ mod tests {
         let rows = [0, 1, 0, 0, 2, 1, 2];
         link(&rows, &mut links);
         assert_eq!(links, [0, 0, 2, 1, 0, 4, 2]);
-        follow(&links, &mut numbers).unwrap();
+        let distinct = [[5; ROW_WORDS], [6; ROW_WORDS], ROW];
+        let mut copies = [[0; ROW_WORDS]; 7];
+        copy_linked(&mut copies, &links, &distinct, &mut numbers).unwrap();
         assert_eq!(numbers, rows);
-        assert!(follow(&[0, 2], &mut numbers).is_err());
+        assert_eq!(copies, rows.map(|number| distinct[usize::from(number)]));
+        let mut refused = |links: &[u16], count| copy_linked(&mut copies[..2], links, &distinct[..count], &mut numbers);
+        assert!(refused(&[0, 2], 3).is_err() && refused(&[0, 0], 1).is_err());
     }
 }

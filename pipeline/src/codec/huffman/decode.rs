@@ -8,44 +8,37 @@ const LOOKUPS: usize = 5;
 /// The most symbols that a look-up gives.
 const AT_ONCE: usize = 3;
 /// Symbols that a round of look-ups may write: a look-up writes a whole word, four of them.
-const ROUND: usize = 32;
+const ROUND: usize = AT_ONCE * LOOKUPS + 1;
+/// Where the symbols of a look-up end: above are the length of their codes, a byte, and their
+/// number.
+const TAKEN: u32 = 16 * AT_ONCE as u32;
 
 /// Tables by the next [`LONGEST`] bits, reused from list to list.
 pub(in crate::codec) struct Decoder {
     /// First symbol in the low half, length of its code in the high one.
     first: Box<[u32; 1 << LONGEST]>,
-    /// In the lowest byte the length of the codes of up to [`AT_ONCE`] symbols, in the next one
-    /// their number, and then the symbols.
+    /// Up to [`AT_ONCE`] symbols, above them the length of their codes and their number.
     several: Box<[u64; 1 << LONGEST]>,
     bytes: Vec<u16>,
 }
 
-/// A stream being decoded. The highest bit of `bits` that is set is a mark above those of the
-/// stream: the zeros before it tell how many bits, from byte `at` on, are taken.
-struct Bits<'a> {
+/// A part of a list, with a stream of its own.
+struct Part<'a> {
     stored: &'a [u8],
-    at: usize,
-    bits: u64,
+    /// Bits of the stream that are decoded.
+    bits: usize,
+    /// The next symbol of the list, and the end of the part.
+    next: usize,
+    end: usize,
 }
 
-impl<'a> Bits<'a> {
-    fn of(stored: &'a [u8]) -> Bits<'a> {
-        Bits { stored, at: 0, bits: 1 << 63 }
-    }
-
-    /// Returns the first byte that is not taken as a whole.
+impl<'a> Part<'a> {
+    /// Returns the next 57 bits or more, lowest first, or `None` if a round of look-ups might pass
+    /// the end of the symbols or of the stream.
     #[inline(always)]
-    fn begin(&self) -> usize {
-        self.at + (self.bits.leading_zeros() / 8) as usize
-    }
-
-    /// Refills to at least 56 bits, unless it is near the end of the stream.
-    #[inline(always)]
-    fn refill(&mut self) {
-        let at = self.begin();
-        let Some(next) = self.stored.get(at..).and_then(|rest| rest.first_chunk()) else { return };
-        self.at = at;
-        self.bits = (u64::from_le_bytes(*next) | 1 << 63) >> (self.bits.leading_zeros() % 8);
+    fn round(&self) -> Option<u64> {
+        let next = self.stored.get(self.bits / 8..)?.first_chunk()?;
+        (self.next + ROUND <= self.end).then(|| u64::from_le_bytes(*next) >> (self.bits % 8))
     }
 }
 
@@ -59,11 +52,11 @@ struct LastBits<'a> {
 
 impl<'a> LastBits<'a> {
     /// What is left of a stream.
-    fn of(bits: &Bits<'a>) -> LastBits<'a> {
-        let mut last = LastBits { stored: bits.stored.get(bits.begin()..).unwrap_or_default(), bits: 0, left: 0 };
+    fn of(part: &Part<'a>) -> LastBits<'a> {
+        let mut last = LastBits { stored: part.stored.get(part.bits / 8..).unwrap_or_default(), bits: 0, left: 0 };
         last.refill();
         // No more bits are taken than there are.
-        last.skip(bits.bits.leading_zeros() % 8);
+        last.skip((part.bits % 8) as u32);
         last
     }
 
@@ -78,22 +71,6 @@ impl<'a> LastBits<'a> {
     fn skip(&mut self, length: u32) {
         self.bits >>= length;
         self.left -= length;
-    }
-}
-
-/// A part of a list, with a stream of its own.
-struct Part<'a, 's> {
-    bits: Bits<'a>,
-    symbols: &'s mut [u16],
-    /// Number of decoded symbols.
-    at: usize,
-}
-
-impl Part<'_, '_> {
-    /// Returns whether a round of look-ups might pass the end of the symbols or of the stream.
-    #[inline(always)]
-    fn is_near_end(&self) -> bool {
-        self.at + ROUND > self.symbols.len() || self.bits.begin() + 8 > self.bits.stored.len()
     }
 }
 
@@ -138,17 +115,15 @@ impl Decoder {
             return Err(DecodeError("list without symbols"));
         }
         let part = symbols.len().div_ceil(STREAMS);
-        let mut rest = symbols;
         let mut parts = Vec::with_capacity(STREAMS);
-        for _ in 0..STREAMS {
+        for number in 0..STREAMS {
             let (length, after) = stored.split_first_chunk().ok_or(short.clone())?;
-            let (bits, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short.clone())?;
+            let (stream, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short.clone())?;
             stored = after;
-            let (symbols, after) = rest.split_at_mut(part.min(rest.len()));
-            rest = after;
-            parts.push(Part { bits: Bits::of(bits), symbols, at: 0 });
+            let [next, end] = [number, number + 1].map(|number| (number * part).min(symbols.len()));
+            parts.push(Part { stored: stream, bits: 0, next, end });
         }
-        self.decode_parts(&mut parts)?;
+        self.decode_parts(symbols, &mut parts)?;
         Ok(stored)
     }
 
@@ -172,31 +147,31 @@ impl Decoder {
                 if used + (entry >> 16) > LONGEST {
                     break;
                 }
-                symbols |= u64::from(entry & 0xffff) << (16 * (number + 1));
+                symbols |= u64::from(entry & 0xffff) << (16 * number);
                 used += entry >> 16;
                 number += 1;
             }
-            *several = symbols | (number as u64) << 8 | u64::from(used);
+            *several = symbols | ((number as u64) << 8 | u64::from(used)) << TAKEN;
         }
         Ok(())
     }
 
     /// Decodes parts side by side, and when one ends, those that are left: a look-up gives one
     /// symbol or three, so that parts of equally many symbols end at very different times.
-    fn decode_parts(&self, mut parts: &mut [Part<'_, '_>]) -> Result<(), DecodeError> {
+    fn decode_parts(&self, symbols: &mut [u16], mut parts: &mut [Part<'_>]) -> Result<(), DecodeError> {
         loop {
             match &mut *parts {
                 [] => return Ok(()),
-                [a] => self.side_by_side([a]),
-                [a, b] => self.side_by_side([a, b]),
-                [a, b, c] => self.side_by_side([a, b, c]),
-                [a, b, c, d, ..] => self.side_by_side([a, b, c, d]),
+                [a] => self.side_by_side(symbols, [a]),
+                [a, b] => self.side_by_side(symbols, [a, b]),
+                [a, b, c] => self.side_by_side(symbols, [a, b, c]),
+                [a, b, c, d, ..] => self.side_by_side(symbols, [a, b, c, d]),
             }
-            parts.sort_by_key(Part::is_near_end);
-            let going = parts.partition_point(|part| !part.is_near_end());
+            parts.sort_by_key(|part| part.round().is_none());
+            let going = parts.partition_point(|part| part.round().is_some());
             let (left, ended) = parts.split_at_mut(going);
             for part in ended {
-                self.decode_last(LastBits::of(&part.bits), &mut part.symbols[part.at..])?;
+                self.decode_last(LastBits::of(part), &mut symbols[part.next..part.end])?;
             }
             parts = left;
         }
@@ -205,31 +180,32 @@ impl Decoder {
     /// Decodes parts until one of them is near its end. A look-up writes a whole word of four
     /// symbols, of which up to [`AT_ONCE`] count.
     #[inline(always)]
-    fn side_by_side<const N: usize>(&self, mut parts: [&mut Part<'_, '_>; N]) {
-        while parts.iter().all(|part| !part.is_near_end()) {
-            let mut written = [0; N];
-            for part in &mut parts {
-                part.bits.refill();
+    fn side_by_side<const N: usize>(&self, symbols: &mut [u16], mut parts: [&mut Part<'_>; N]) {
+        loop {
+            let mut bits = [0; N];
+            // Sums of lengths in the lowest byte, the next symbol above.
+            let mut sums = [0; N];
+            for number in 0..N {
+                let Some(round) = parts[number].round() else { return };
+                (bits[number], sums[number]) = (round, parts[number].next << 8);
             }
             for _ in 0..LOOKUPS {
-                for (part, written) in parts.iter_mut().zip(&mut written) {
-                    let entry = self.several[part.bits.bits as usize % (1 << LONGEST)];
-                    part.bits.bits >>= entry & 63;
-                    let Some(round) = part.symbols.get_mut(part.at..).and_then(|rest| rest.first_chunk_mut::<ROUND>())
+                for number in 0..N {
+                    let entry = self.several[bits[number] as usize % (1 << LONGEST)];
+                    let Some(four) = symbols.get_mut(sums[number] >> 8..).and_then(|rest| rest.first_chunk_mut())
                     else {
                         return;
                     };
-                    // At most 12; the mask shows the compiler that four more fit.
-                    let at = *written & 15;
-                    let symbols = entry >> 16;
-                    // Written out: a closure here was a call in one build of two.
-                    let four = [symbols as u16, (symbols >> 16) as u16, (symbols >> 32) as u16, (symbols >> 48) as u16];
-                    round[at..at + 4].copy_from_slice(&four);
-                    *written += (entry >> 8 & 0xff) as usize;
+                    // Written out: a closure here was a call in one build of two. The last is none.
+                    *four = [entry as u16, (entry >> 16) as u16, (entry >> 32) as u16, (entry >> 48) as u16];
+                    let taken = (entry >> TAKEN) as usize;
+                    bits[number] >>= taken & 63;
+                    sums[number] += taken;
                 }
             }
-            for (part, written) in parts.iter_mut().zip(written) {
-                part.at += written;
+            for (part, sum) in parts.iter_mut().zip(sums) {
+                part.bits += sum & 0xff;
+                part.next = sum >> 8;
             }
         }
     }
