@@ -48,7 +48,6 @@ pub struct Scratch {
     numbers: Vec<u16>,
     distinct: Vec<u64>,
     links: Vec<u16>,
-    symbols: Vec<u16>,
     encoder: Option<huffman::Encoder>,
     decoder: Option<huffman::Decoder>,
 }

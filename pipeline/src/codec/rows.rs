@@ -59,6 +59,16 @@ fn hash(row: &[u64; ROW_WORDS]) -> u64 {
     (sums[0] ^ sums[1].rotate_left(32)).wrapping_mul(GOLDEN)
 }
 
+/// Compares whole rows: their first difference is of no use, and a call for it takes longer.
+#[inline(always)]
+fn is_same(a: &[u64; ROW_WORDS], b: &[u64; ROW_WORDS]) -> bool {
+    let mut difference = 0;
+    for (a, b) in a.iter().zip(b) {
+        difference |= a ^ b;
+    }
+    difference == 0
+}
+
 impl Codec for Rows {
     fn tag(&self) -> u8 {
         self.tag
@@ -74,28 +84,32 @@ impl Codec for Rows {
         assert!(rows.len() <= ROWS_MAX, "a frame of {} rows", rows.len());
         let bits = (2 * rows.len().max(8)).next_power_of_two().trailing_zeros();
         let mask = (1usize << bits) - 1;
-        let Scratch { table, numbers, distinct, .. } = scratch;
+        let Scratch { table, numbers, distinct, links, encoder, .. } = &mut *scratch;
         table.clear();
         table.resize(1 << bits, 0);
         numbers.clear();
-        distinct.clear();
-        let mut count = 0u32;
+        distinct.resize(distinct.len().max(rows.len() * ROW_WORDS), 0);
+        let found = distinct.as_chunks_mut::<ROW_WORDS>().0;
+        let mut count = 0;
         for row in rows {
             let mut at = (hash(row) >> (64 - bits)) as usize;
+            // As if it were new, so that it is equal to itself in an empty place of the table:
+            // whether a row is new is hard to predict, and nothing here branches on it.
+            found[count] = *row;
             let number = loop {
-                match table[at] {
-                    0 => {
-                        count += 1;
-                        table[at] = count;
-                        distinct.extend_from_slice(row);
-                        break count - 1;
-                    }
-                    found if distinct.as_chunks().0[found as usize - 1] == *row => break found - 1,
-                    _ => at = (at + 1) & mask,
+                let place = &mut table[at & mask];
+                *place = if *place == 0 { count as u32 + 1 } else { *place };
+                let number = *place as usize - 1;
+                if is_same(&found[number], row) {
+                    break number;
                 }
+                at += 1;
             };
+            count += usize::from(number == count);
             numbers.push(number as u16);
         }
+        let distinct = &mut distinct[..count * ROW_WORDS];
+        let count = count as u32;
         out.extend_from_slice(&count.to_le_bytes());
         match self.store {
             Store::Plain => {
@@ -113,18 +127,16 @@ impl Codec for Rows {
                 bytes.extend(scratch.numbers.iter().map(|number| (*number >> 8) as u8));
                 append_zstd(level, &bytes, out, scratch);
                 bytes.clear();
-                append_words(&scratch.distinct, &mut bytes);
+                append_words(&scratch.distinct[..count as usize * ROW_WORDS], &mut bytes);
                 append_zstd(level, &bytes, out, scratch);
                 scratch.bytes = bytes;
             }
             Store::Huffman => {
-                let Scratch { numbers, distinct, links, symbols, encoder, .. } = scratch;
                 let encoder = encoder.get_or_insert_with(huffman::Encoder::new);
                 link(numbers, links);
                 encoder.encode(links, out);
-                symbols.clear();
-                symbols.extend(distinct.iter().flat_map(|word| [0, 16, 32, 48].map(|shift| (word >> shift) as u16)));
-                encoder.encode(symbols, out);
+                distinct.iter_mut().for_each(turn_pieces);
+                encoder.encode(bytemuck::cast_slice(distinct), out);
             }
         }
         append_words(rest, out);
