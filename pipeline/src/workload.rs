@@ -143,6 +143,23 @@ pub trait Workload: Sync {
     /// orientation. It must only set bits, and must not read bits that another edge may set.
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
+    /// Returns whether streams may be applied frame by frame as they are decoded, while they are in
+    /// the cache ([`apply_frame`](Workload::apply_frame)). By default false.
+    fn applies_frames(&self) -> bool {
+        false
+    }
+
+    /// Does what [`apply`](Workload::apply) does for some words of the stream, frame `frame` of
+    /// [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words; all frames that the edge needs, in any
+    /// order, do the whole. Called if [`applies_frames`](Workload::applies_frames).
+    ///
+    /// # Panics
+    /// The default panics.
+    fn apply_frame(&self, edge: &Edge, frame: usize, words: &[u64], bitmap: &mut [u64]) {
+        let _ = (edge, frame, words, bitmap);
+        unreachable!("a workload that applies frames says how");
+    }
+
     /// Turns the fully updated bitmap of `block` into its stream, in place.
     fn finish(&self, block: BlockId, bitmap: &mut [u64]);
 

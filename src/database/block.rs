@@ -15,6 +15,7 @@ use super::{DatabaseError, Task};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
 use pipeline::storage::Loaded;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
@@ -85,17 +86,19 @@ impl BlockForm {
     /// Encodes the whole file of a block.
     pub fn file(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let frames = stream.len().div_ceil(FRAME_WORDS);
-        let (mut payload, mut scratch) = (Vec::new(), Scratch::new());
+        let mut payload = Vec::new();
         let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
         let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
-        for words in stream.chunks(FRAME_WORDS) {
-            let from = payload.len();
-            let tag = encode(words, &mut payload, &mut scratch);
-            let stored = &payload[from..];
-            index.extend_from_slice(&((begin + from) as u64).to_le_bytes());
-            index.extend_from_slice(&(stored.len() as u64 | u64::from(tag) << CODEC_SHIFT).to_le_bytes());
-            index.extend_from_slice(&xxh3_64(stored).to_le_bytes());
-        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            for words in stream.chunks(FRAME_WORDS) {
+                let from = payload.len();
+                let tag = encode(words, &mut payload, scratch);
+                let stored = &payload[from..];
+                index.extend_from_slice(&((begin + from) as u64).to_le_bytes());
+                index.extend_from_slice(&(stored.len() as u64 | u64::from(tag) << CODEC_SHIFT).to_le_bytes());
+                index.extend_from_slice(&xxh3_64(stored).to_le_bytes());
+            }
+        });
         let mut file = Vec::with_capacity(begin + payload.len());
         file.extend_from_slice(&MAGIC);
         file.extend_from_slice(&VERSION.to_le_bytes());
@@ -135,20 +138,27 @@ impl BlockForm {
         stream: &mut [u64],
     ) -> Result<Vec<Range<usize>>, DatabaseError> {
         let index = BlockIndex::open(&Loaded::new(path, file), self, block)?;
-        let mut scratch = Scratch::new();
         let (mut begin, mut left_out) = (0, Vec::new());
-        for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
-            let range = begin..begin + words.len();
-            begin = range.end;
-            // The number of the first word has the bits that all words of the frame have.
-            if unneeded.iter().all(|mask| range.start as u64 & mask != 0) {
-                left_out.push(range);
-                continue;
+        SCRATCH.with_borrow_mut(|scratch| {
+            for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
+                let range = begin..begin + words.len();
+                begin = range.end;
+                // The number of the first word has the bits that all words of the frame have.
+                if unneeded.iter().all(|mask| range.start as u64 & mask != 0) {
+                    left_out.push(range);
+                    continue;
+                }
+                index.decode(path, frame, index.stored(path, frame, file)?, words, scratch)?;
             }
-            index.decode(path, frame, index.stored(path, frame, file)?, words, &mut scratch)?;
-        }
-        Ok(left_out)
+            Ok(left_out)
+        })
     }
+}
+
+thread_local! {
+    /// The codec's tables. Fresh ones for each block would be fresh pages, which take longer to get
+    /// than to fill.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
 
 /// Appends the payload of a frame; returns the tag of its codec.

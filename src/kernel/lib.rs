@@ -123,12 +123,15 @@ fn distinct(index_bits: u32, masks: &[u64]) -> Vec<u64> {
     masks
 }
 
-/// Operations prepared for [`Kernel::apply`].
+/// Operations prepared for [`Kernel::apply`] and [`Kernel::apply_part`].
 #[derive(Clone, Debug)]
 pub struct ApplyPlan {
     index_bits: u32,
     masks: Vec<u64>,
     operations: Operations,
+    part_bits: u32,
+    /// By what an operation adds to the number of a part: the operations inside a part.
+    parts: Vec<(usize, Box<[u64]>, Operations)>,
 }
 
 impl ApplyPlan {
@@ -140,7 +143,24 @@ impl ApplyPlan {
     #[must_use]
     pub fn new(index_bits: u32, operations: &[u64]) -> ApplyPlan {
         let masks = distinct(index_bits, operations);
-        ApplyPlan { index_bits, operations: Operations::new(index_bits, &masks), masks }
+        let operations = Operations::new(index_bits, &masks);
+        ApplyPlan { index_bits, masks, operations, part_bits: 0, parts: Vec::new() }
+    }
+
+    /// Prepares the operations for parts of `2^part_bits` positions of the losses as well.
+    ///
+    /// # Panics
+    /// Panics unless a part is a bitmap no larger than the whole one.
+    #[must_use]
+    pub fn in_parts(self, part_bits: u32) -> ApplyPlan {
+        let whole_bits = self.index_bits.max(LEAST_BITS);
+        assert!((LEAST_BITS..=whole_bits).contains(&part_bits), "parts of {part_bits} in {whole_bits} index bits");
+        let inside = |masks: &[u64]| masks.iter().map(|mask| mask & ((1 << part_bits) - 1)).collect();
+        let parts = self.masks.chunk_by(|a, b| a >> part_bits == b >> part_bits).map(|same| {
+            let masks: Box<[u64]> = inside(same);
+            ((same[0] >> part_bits) as usize, masks.clone(), Operations::new(part_bits, &masks))
+        });
+        ApplyPlan { part_bits, parts: parts.collect(), ..self }
     }
 }
 
@@ -240,6 +260,27 @@ impl Kernel {
             // SAFETY: the body is called with the instructions of `V`.
             V => unsafe { plan.operations.apply::<V>(losses, wins) }
         );
+    }
+
+    /// Does what [`Kernel::apply`] does for some of the losses: those of part `part`, a bitmap of
+    /// the plan's parts. All parts together, in any order, do the whole.
+    ///
+    /// # Panics
+    /// Panics unless the plan has parts and the bitmaps have their length and the whole one's.
+    pub fn apply_part(self, plan: &ApplyPlan, part: usize, losses: &[u64], wins: &mut [u64]) {
+        check_length(plan.part_bits, losses);
+        check_length(plan.index_bits, wins);
+        let words = losses.len();
+        for (high, masks, operations) in plan.parts.iter().filter(|(high, ..)| part & high == 0) {
+            let wins = &mut wins[(part | high) * words..][..words];
+            on!(
+                self.isa,
+                (operations: &Operations, losses: &[u64], wins: &mut [u64]),
+                scalar::apply(masks, losses, wins),
+                // SAFETY: the body is called with the instructions of `V`.
+                V => unsafe { operations.apply::<V>(losses, wins) }
+            );
+        }
     }
 
     /// Decides every position of a block. On entry, bit `x` is set if `x` is a win because of

@@ -98,6 +98,30 @@ fn unavailable_instruction_sets_are_refused() {
     assert_eq!(Kernel::detect().isa(), Isa::detect());
 }
 
+/// Parts from one vector to the whole bitmap, in any order.
+#[test]
+fn parts_of_the_losses_do_together_what_all_do() {
+    let mut random = Draw::new(11);
+    for index_bits in [0, 5, 9, 10, 12, 18, 19] {
+        let (bitmap, before) = (random.bitmap(index_bits, 6), random.bitmap(index_bits, 30));
+        let operations: Vec<u64> = (0..12).map(|_| random.mask(index_bits, 4)).collect();
+        let mut whole = before.clone();
+        scalar().apply(&ApplyPlan::new(index_bits, &operations), &bitmap, &mut whole);
+        for kernel in kernels().into_iter().chain([scalar()]) {
+            for part_bits in 9..=index_bits.max(9) {
+                let plan = ApplyPlan::new(index_bits, &operations).in_parts(part_bits);
+                let mut parts: Vec<(usize, &[u64])> = bitmap.chunks(bitmap_words(part_bits)).enumerate().collect();
+                random.0.shuffle(&mut parts);
+                let mut wins = before.clone();
+                for (part, losses) in parts {
+                    kernel.apply_part(&plan, part, losses, &mut wins);
+                }
+                assert!(wins == whole, "{} {index_bits} in parts of {part_bits}: {operations:x?}", kernel.isa());
+            }
+        }
+    }
+}
+
 /// The definition of each operation, bit by bit of its result; settling has its definition below.
 #[test]
 fn the_slow_kernel_does_what_the_definitions_say() {

@@ -27,6 +27,7 @@ use crate::database::{
     stream_digest,
 };
 use crate::layout::Bid;
+use pipeline::codec::FRAME_WORDS;
 use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -34,6 +35,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim_game::Rule;
 use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
+
+/// Returns whether a plane is whole frames, and a frame is a bitmap.
+fn has_whole_frames(offset_bits: u32) -> bool {
+    (bitmap_words(0)..=bitmap_words(offset_bits)).contains(&FRAME_WORDS)
+}
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {
@@ -69,7 +75,11 @@ impl<'a> RemovalGame<'a> {
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
             layout.traces().iter().map(|trace| Arc::from(&trace.operations[..])).collect();
-        let apply = operations.iter().map(|masks| (masks.clone(), ApplyPlan::new(bits, masks))).collect();
+        let plan = |masks: &[u64]| match ApplyPlan::new(bits, masks) {
+            plan if has_whole_frames(bits) => plan.in_parts(FRAME_WORDS.ilog2() + 6),
+            plan => plan,
+        };
+        let apply = operations.iter().map(|masks| (masks.clone(), plan(masks))).collect();
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
@@ -205,6 +215,15 @@ impl Workload for RemovalGame<'_> {
         for (stream, bitmap) in planes.take(self.planes_in_use(edge.source)) {
             self.kernel.apply(plan, stream, bitmap);
         }
+    }
+
+    fn applies_frames(&self) -> bool {
+        // Frames of several planes would have to be told apart.
+        self.planes == 1 && has_whole_frames(self.game.layout.offset_bits())
+    }
+
+    fn apply_frame(&self, edge: &Edge, frame: usize, words: &[u64], bitmap: &mut [u64]) {
+        self.kernel.apply_part(&self.apply[&edge.operations], frame, words, bitmap);
     }
 
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {

@@ -138,7 +138,7 @@ impl<'s> Worker<'s> {
         }
         while let Some(stream) = incoming.next()? {
             let Decoded { source, placement, served, skipped, keeps } = match stream {
-                Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges)?,
+                Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges, auditor.is_some())?,
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
             };
             let orientation = match placement {
@@ -261,7 +261,7 @@ struct Decoded<'e> {
     /// Whether the words are already turned. Those of a published file are not, as those of a
     /// shared log.
     placement: Placement,
-    /// The edges to apply.
+    /// The edges that are still to be applied.
     served: Vec<&'e Edge>,
     /// Words that were left out, because no edge needs them.
     skipped: Vec<Range<usize>>,
@@ -269,36 +269,55 @@ struct Decoded<'e> {
     keeps: bool,
 }
 
-/// Decodes the frames of a log entry.
+/// Decodes the frames of a log entry. Those edges that need no turn are applied on the way, while a
+/// frame is in the cache; if that is all that is wanted of the stream, every frame is decoded to
+/// the same place.
 fn decode<'e>(
     session: &Session<'_>,
     buffers: &mut Buffers,
     mut entry: Entry<'_, '_>,
     edges: &'e mut Awaited,
+    is_audited: bool,
 ) -> Result<Decoded<'e>, Halt> {
     let block = edges.block;
     let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
     let served = served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
     let (source, placement) = (entry.header.source, entry.header.placement);
     let keeps = placement == Placement::Shared && session.held.has_room(&session.schedule, source, block);
-    let unneeded: Vec<u64> = served.iter().map(|edge| unneeded(session, placement, edge)).collect();
+    let as_it_is = |edge: &&Edge| placement == Placement::Dedicated || edge.orientation == 0;
+    let (at_once, served): (Vec<&Edge>, Vec<&Edge>) =
+        served.into_iter().partition(|edge| session.workload.applies_frames() && as_it_is(edge));
+    let with_masks = |edges: &[&'e Edge]| -> Vec<(&'e Edge, u64)> {
+        edges.iter().map(|edge| (*edge, unneeded(session, placement, edge))).collect()
+    };
+    let (at_once, later) = (with_masks(&at_once), with_masks(&served));
+    let is_kept = keeps || is_audited || !later.is_empty();
+    let Buffers { bitmap, stream, scratch, .. } = buffers;
     let mut skipped = Vec::new();
     let mut next = 0;
-    let mut rest = buffers.stream.words_mut();
-    while let Some(frame) = entry.next_frame()? {
-        let (words, after) = rest.split_at_mut(frame.words());
+    for number in 0.. {
+        let Some(frame) = entry.next_frame()? else { break };
         let begin = next;
-        next += words.len() as u64;
-        rest = after;
+        next += frame.words();
         // The number of the first word of a frame has the bits that all of its words have.
-        if !keeps && unneeded.iter().all(|mask| begin & mask != 0) {
-            skipped.push(begin as usize..next as usize);
+        let is_needed = |mask: u64| begin as u64 & mask == 0;
+        if !keeps && !at_once.iter().chain(&later).any(|(_, mask)| is_needed(*mask)) {
+            skipped.push(begin..next);
             continue;
         }
-        let _time = session.metrics.enter(Stage::Decode);
-        frame.decode_into(words, &mut buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
-        session.metrics.decoded(words.len() as u64 * 8);
+        let place = if is_kept { begin..next } else { 0..frame.words() };
+        let words = &mut stream.words_mut()[place];
+        {
+            let _time = session.metrics.enter(Stage::Decode);
+            frame.decode_into(words, scratch).map_err(|what| damage(session, &entry, what.0))?;
+            session.metrics.decoded(words.len() as u64 * 8);
+        }
+        let _time = session.metrics.enter(Stage::Apply);
+        for (edge, _) in at_once.iter().filter(|(_, mask)| is_needed(*mask)) {
+            session.workload.apply_frame(edge, number, words, bitmap.words_mut());
+        }
     }
+    at_once.iter().for_each(|_| session.metrics.edge_applied());
     Ok(Decoded { source, placement, served, skipped, keeps })
 }
 
