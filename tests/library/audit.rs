@@ -2,6 +2,7 @@
 //! and it catches each kind of fault that the engine's hashes cannot see.
 
 use crate::common::{Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Auditor, BlockId, Edge, Error, Metrics, Placement, Publication, RealStorage, Run, Workload};
@@ -106,7 +107,7 @@ impl Workload for Mutant<'_> {
     }
     fn unneeded(&self, edge: &Edge) -> u64 {
         let unneeded = self.sound.unneeded(edge);
-        let frame = pipeline::codec::FRAME_WORDS as u64;
+        let frame = FRAME_WORDS as u64;
         if self.is(Fault::Restriction) { unneeded | frame } else { unneeded }
     }
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
@@ -181,8 +182,11 @@ fn the_audit_catches_each_kind_of_fault() {
 /// A frame that is skipped although an edge needs it has positions that no stream brought.
 #[test]
 fn the_audit_catches_a_frame_left_out() {
-    let board = Board::triangle(7, None).unwrap();
-    let layout = Layout::suggested(&board, 25);
+    // Blocks of four frames: seven layers, or five if frames are small.
+    let bits = (64 * FRAME_WORDS).ilog2() + 2;
+    let board = [5, 7].map(|layers| Board::triangle(layers, None).unwrap());
+    let board = board.into_iter().find(|board| board.cells() > bits).expect("frames are as small");
+    let layout = Layout::suggested(&board, bits);
     assert!(layout.canonical_blocks().len() > 1);
     let game = Game { board, rule: Rule::Misere, layout };
     let audit = Some(Audit { per_block: 300, seed: 2 });

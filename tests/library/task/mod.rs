@@ -7,3 +7,5 @@ mod faults;
 mod refusals;
 mod shares;
 mod whole;
+
+pub use whole::any_order_and_any_threads;

@@ -84,30 +84,34 @@ pub fn solved(task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
     database_files(folder.path())
 }
 
+/// Computes the blocks of a triangle one by one, in random orders and with up to four threads.
+pub fn any_order_and_any_threads(layers: u32, offset_bits: u32) {
+    let mut random = Random::new(7);
+    for rule in [Rule::Normal, Rule::Misere] {
+        let game = Game::triangle(layers, rule, offset_bits).unwrap();
+        let expected = solved((&game).into());
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        assert!(init(&store, (&game).into()).unwrap());
+        for block in random_order(&game, &mut random) {
+            let done = work(&store, &[block], 1 + random.index(4)).unwrap();
+            assert_eq!((done.computed, done.skipped), (vec![BlockId(block)], vec![]));
+        }
+        let sealed = seal(&store).unwrap();
+        let story = format!("{layers} layers, {rule}");
+        assert_same_files(&database_files(folder.path()), &expected, &story);
+        assert_eq!(sealed.database_bytes, expected.values().map(|bytes| bytes.len() as u64).sum::<u64>());
+        assert_eq!(store.temporaries().unwrap(), [], "{story}");
+        // Sealed again, nothing changes.
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &story);
+    }
+}
+
 #[test]
 fn any_order_and_any_threads_leave_the_bytes_of_a_solve() {
-    let mut random = Random::new(7);
-    for (layers, offset_bits) in [(5, 9), (6, 13), (7, 20)] {
-        for rule in [Rule::Normal, Rule::Misere] {
-            let game = Game::triangle(layers, rule, offset_bits).unwrap();
-            let expected = solved((&game).into());
-            let folder = scratch();
-            let store = store_in(folder.path(), "w");
-            assert!(init(&store, (&game).into()).unwrap());
-            for block in random_order(&game, &mut random) {
-                let done = work(&store, &[block], 1 + random.index(4)).unwrap();
-                assert_eq!((done.computed, done.skipped), (vec![BlockId(block)], vec![]));
-            }
-            let sealed = seal(&store).unwrap();
-            let story = format!("{layers} layers, {rule}");
-            assert_same_files(&database_files(folder.path()), &expected, &story);
-            assert_eq!(sealed.database_bytes, expected.values().map(|bytes| bytes.len() as u64).sum::<u64>());
-            assert_eq!(store.temporaries().unwrap(), [], "{story}");
-            // Sealed again, nothing changes.
-            seal(&store).unwrap();
-            assert_same_files(&database_files(folder.path()), &expected, &story);
-        }
-    }
+    any_order_and_any_threads(5, 9);
+    any_order_and_any_threads(6, 13);
 }
 
 #[test]

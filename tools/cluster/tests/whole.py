@@ -1,6 +1,7 @@
 """What the whole solves share: the real program, the database it leaves alone, kills, comparisons.
 
-TRINIM names the program; `tools/cluster/check` sets it.
+TRINIM names the program; `tools/cluster/check` sets it. `tests.side_by_side` sets SOLVED, the
+folder of a solve that the tests compare theirs with; without it, each class makes its own.
 """
 
 from __future__ import annotations
@@ -52,21 +53,28 @@ def trinim(*arguments: str) -> str:
     return subprocess.run([TRINIM, *arguments], check=True, capture_output=True, text=True).stdout
 
 
+def solve_alone(folder: Path) -> None:
+    """Solves the board without tasks, into the folder."""
+    report = json.loads(trinim("solve", *LAYOUT, "--out", str(folder), "--json"))
+    assert report["losses"] == LOSSES
+
+
 class Whole(unittest.TestCase):
     """Has no tests of its own."""
 
-    reference: tempfile.TemporaryDirectory[str]
     solved: Path
     digest: str
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.reference = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.reference.cleanup)
-        cls.solved = Path(cls.reference.name) / "solved"
-        report = json.loads(trinim("solve", *LAYOUT, "--out", str(cls.solved), "--json"))
-        assert report["losses"] == LOSSES
-        cls.digest = report["digest"]
+        folder = os.environ.get("SOLVED")
+        if folder is None:
+            reference = tempfile.TemporaryDirectory()
+            cls.addClassCleanup(reference.cleanup)
+            folder = reference.name
+            solve_alone(Path(folder))
+        cls.solved = Path(folder)
+        cls.digest = json.loads((cls.solved / "db" / "manifest.json").read_text())["digest"]
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)

@@ -49,6 +49,7 @@ def killed(folder: Path, options: str) -> None:
     raise AssertionError(f"{options}: finished before it was killed, each time")
 
 
+@cache
 def by_definition(board: Board, rule: str) -> NDArray[np.bool_]:
     """For each position whether it is a loss: every move is tried in every position."""
     losses = np.zeros(1 << board.cells, np.bool_)
