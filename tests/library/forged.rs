@@ -134,7 +134,8 @@ fn each_check_of_a_book() {
         file.extend_from_slice(&rows);
     };
     let gaps = |file: &mut Vec<u8>, gaps: &[u8]| last(file, &compress(gaps, 3).unwrap());
-    let cases: [Forgery<'_>; 18] = [
+    let before = 2 * (FRAME_LOSSES as u64 - 1);
+    let cases: [Forgery<'_>; 20] = [
         ("not a book", &|file| file[0] ^= 1),
         ("has database version 2, this program reads version 1", &|file| file[8] = 2),
         ("part", &|file| file[12] = 1),
@@ -151,6 +152,13 @@ fn each_check_of_a_book() {
         }),
         ("the frames do not fill the file in ascending order", &|file| put(file, second, &[0; 8])),
         ("the frames do not fill the file in ascending order", &|file| put(file, second, &positions.to_le_bytes())),
+        ("or is too long", &|file| {
+            // Bytes that zstd skips.
+            let skipped = [&0x184d_2a50_u32.to_le_bytes()[..], &(1_u32 << 20).to_le_bytes(), &[0; 1 << 20]].concat();
+            last(file, &[compress(&[1, 1], 3).unwrap(), skipped].concat());
+        }),
+        // The first frame ends with the number that the second one begins with.
+        ("a number beyond the end of its frame", &|file| put(file, second, &before.to_le_bytes())),
         ("the hash of a frame is wrong", &|file| file[second + 24] ^= 1),
         ("a frame is not zstd", &|file| last(file, b"no frame")),
         ("a gap of more than 63 bits", &|file| gaps(file, &[0x80; 10])),
@@ -174,6 +182,27 @@ fn each_check_of_a_book() {
     let header = xxh3_64(&hashes[..120]).to_le_bytes();
     put(&mut hashes, 120, &header);
     is_refused("the hash of the index is wrong", read(&hashes));
+}
+
+/// The widest gaps, on a board with so many positions, and numbers up to the end of their frame.
+#[test]
+fn gaps_of_a_book_up_to_its_last_position() {
+    let board = Board::named("rect:7x9", Takes::ANY).unwrap();
+    let (order, path) = (BookOrder::new(&board), Path::new("book"));
+    let head = BookHead { part: None, pieces: 1, cells: board.cells(), identity: 7 };
+    let end = order.positions(head.empties_at_most());
+    assert_eq!(end, (1 << 63) - 1);
+    let read = |numbers: &[u64]| {
+        let file = BookEncoder::whole(head, numbers);
+        let index = BookIndex::of_file(path, &file, &head, &order)?;
+        index.decode_of_file(path, 0, &file)
+    };
+    // A gap of 56 bits is the last in eight bytes, one of 57 the first in nine.
+    for last in [1, 1 << 56, (1 << 56) + 1, end - 1] {
+        assert_eq!(read(&[0, last]).unwrap(), [0, last]);
+    }
+    is_refused("a number beyond the end of its frame", read(&[0, end]));
+    is_refused("a gap of more than 63 bits", read(&[0, u64::MAX]));
 }
 
 fn solved(game: &Game, terms: Terms) -> tempfile::TempDir {

@@ -4,7 +4,7 @@
 use crate::common::program::{copy, ends, json, tree};
 use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
-use pipeline::{Placement, RealStorage, Run};
+use pipeline::{Damage, Finding, Placement, RealStorage, Run, Weight};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -220,6 +220,22 @@ fn each_single_file_of_a_database_alone_comes_back() {
     }
     println!("{repaired} repaired, {refused} refused");
     assert!(repaired > 60 && refused > 2, "{repaired} repaired, {refused} refused");
+}
+
+/// What no record names is told and is no damage: in an unfinished run also the lists and a book,
+/// which only a finished one has.
+#[test]
+fn what_no_record_names_is_left_over() {
+    let finished = game().solve(Way::usual()).0;
+    let unfinished = stopped(Placement::Dedicated);
+    for (folder, names) in [(finished, &["book", "notes"][..]), (unfinished, &["SUMS", "book", "manifest.json"])] {
+        let path = |name: &&str| folder.path().join("db").join(name);
+        names.iter().for_each(|name| fs::write(path(name), "x").unwrap());
+        let found = look(folder.path(), Depth::Full).unwrap().findings;
+        let damage = || Damage::Superfluous("not named by any record");
+        let expected: Vec<_> = names.iter().map(|name| Finding::new(Weight::Leftover, path(name), damage())).collect();
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]
