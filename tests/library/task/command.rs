@@ -67,7 +67,7 @@ fn a_task_ends_with_its_parent_if_asked_to() {
     assert!(is_alive(), "the task waits for its source");
     child.kill().unwrap();
     child.wait().unwrap();
-    for _ in 0..600 {
+    for _ in 0..12_000 {
         if !is_alive() {
             return;
         }
