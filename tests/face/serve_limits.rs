@@ -113,6 +113,11 @@ fn bodies_have_limits() {
     assert_eq!((many.status, many.problem().contains("10001 positions: at most 10000")), (413, true));
     let most = server.post(path, &"0x1\n".repeat(10_000));
     assert_eq!((most.status, text(&most.body).lines().count()), (200, 10_000));
+    // A megabyte to the byte, announced.
+    for (more, status) in [(0, 200), (1, 413)] {
+        let body = format!("0x1\n{}", " ".repeat((1 << 20) - 4 + more));
+        assert_eq!(server.post(path, &body).status, status, "{more} more");
+    }
     let foreign = server.ask("POST", path, "", b"0x1\n\xff\n");
     assert!(foreign.status == 400 && foreign.problem().contains("UTF-8"));
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
