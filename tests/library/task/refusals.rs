@@ -91,6 +91,11 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
             }
         }
     }
+    // A block that is longer than was committed, in what only the end looks at.
+    let other = fresh("t");
+    let block = other.join("db/000002.blk");
+    fs::write(&block, [&fs::read(&block).unwrap()[..], &[0]].concat()).unwrap();
+    refused(path, &["task", "finish", "--store", "t"], &["000002.blk", "bytes"]);
     // A block that is shorter than was committed.
     let other = fresh("t");
     let bytes = fs::read(other.join("db/000002.blk")).unwrap();
@@ -121,6 +126,7 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count().to_string();
     let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
     assert!(error.contains("000000.blk"), "{error}");
     // A task that waits says so at once, and not again.
@@ -135,6 +141,7 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let before = tree(&path.join("solved"));
     for args in [
         &["task", "--store", "s", "--block", "100000"][..],
+        &["task", "--store", "s", "--block", &blocks],
         &["task", "--store", "s", "--batch", "0,100000"],
         &["task", "--store", "none", "--block", "0"],
         &["task", "--store", "s/db", "--block", "0"],
@@ -176,6 +183,25 @@ fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
         let (_, error) = ends(path, 2, command);
         assert!(error.contains("s is not finished") && error.contains("hint: trinim task finish"), "{error}");
     }
+}
+
+/// Where only counts stay, the file of a block goes with a summary that was read, not with its name
+/// in a listing, which may be old.
+#[test]
+fn a_sweep_reads_the_summary_of_what_it_removes() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    let summary = path.join("s/summaries/000000");
+    let sound = fs::read(&summary).unwrap();
+    change(&summary, 70);
+    refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
+    fs::write(&summary, sound).unwrap();
+    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
+    assert_eq!(swept["blocks"], blocks, "{swept}");
 }
 
 #[cfg(not(feature = "s3"))]
