@@ -6,7 +6,7 @@ use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::care::Request;
+use trinim::care::{self, Request};
 use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
@@ -424,4 +424,63 @@ fn each_check_of_a_board() {
         let refused = changed(change).unwrap_err().to_string();
         assert!(refused.contains(wanted), "{refused}, not: {wanted}");
     }
+}
+
+/// What a database alone is taken for, where its lists contradict each other or its blocks.
+#[test]
+fn lists_that_nothing_confirms() {
+    let game = |rule| Game::triangle(4, rule, 6).unwrap();
+    let [db, other] = [Rule::Misere, Rule::Normal].map(|rule| solved(&game(rule), Terms::default()));
+    let (db, task) = (db.path(), game(Rule::Misere));
+    let whole = tree(db);
+    let restore = || whole.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    let manifest = fs::read_to_string(db.join("manifest.json")).unwrap();
+
+    // Another version that SUMS does not name is damage; one that it names is a newer program's.
+    let newer = manifest.replacen("trinim.database/1", "trinim.database/9", 1);
+    fs::write(db.join("manifest.json"), &newer).unwrap();
+    assert!(findings(db).contains("of: \"version\""), "{}", findings(db));
+    forge(db, "manifest.json", newer.as_bytes());
+    let refused = care::check(db, care::Depth::Full, &Request::on(1)).unwrap_err();
+    assert!(refused.to_string().contains("version 9"), "{refused}");
+    restore();
+
+    // The manifest of another game: no block is taken for one of that.
+    fs::copy(other.path().join("manifest.json"), db.join("manifest.json")).unwrap();
+    let found = findings(db);
+    assert!(found.contains("board, rule and layout differ from those of the blocks"), "{found}");
+    let before = tree(db);
+    let refused = repair(db).unwrap_err().to_string();
+    assert!(refused.contains("nothing else records the board, rule and layout"), "{refused}");
+    assert!(tree(db) == before);
+    restore();
+
+    // A block with other values and right hashes of its own, listed or not.
+    let form = BlockForm::of(&task);
+    let mut stream = vec![0; form.stream_words];
+    form.read(Path::new("x"), BlockId(1), &fs::read(db.join("000001.blk")).unwrap(), &mut stream).unwrap();
+    stream[0] ^= 2;
+    let forged = form.file(BlockId(1), &stream);
+    fs::write(db.join("000001.blk"), &forged).unwrap();
+    assert!(findings(db).contains("digest of the bitmap"), "{}", findings(db));
+    repair(db).unwrap();
+    assert!(tree(db) == whole);
+    forge(db, "000001.blk", &forged);
+    assert!(findings(db).contains("digest of the bitmap"), "{}", findings(db));
+    restore();
+
+    // A block that is gone, and of which no list has a checksum.
+    let (mut without, _) = Manifest::parse(Path::new("manifest.json"), manifest.as_bytes()).unwrap();
+    without.blocks[1].digest.clear();
+    forge(db, "manifest.json", &without.to_json());
+    let lines = fs::read_to_string(db.join("SUMS")).unwrap();
+    let lines = lines.lines().filter(|line| !line.ends_with("000001.blk")).map(|line| format!("{line}\n"));
+    fs::write(db.join("SUMS"), lines.collect::<String>()).unwrap();
+    fs::remove_file(db.join("000001.blk")).unwrap();
+    let before = tree(db);
+    let refused = repair(db).unwrap_err().to_string();
+    assert!(refused.contains("neither SUMS nor the manifest has its checksum"), "{refused}");
+    assert!(tree(db) == before);
+    restore();
+    assert!(check(db).is_sound() && tree(db) == whole);
 }

@@ -260,6 +260,27 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
     }
 }
 
+/// A folder that is being repaired, or whose run is at work, has one owner; a dry run asks nobody.
+#[test]
+fn a_second_repair_is_refused() {
+    let (solved, _) = game().solve(Way::usual());
+    let db = solved.path().join("db");
+    let alone = scratch();
+    copy(&db, alone.path());
+    let prepare = |folder: &Path, dry: bool| Repair::prepare(folder, dry, &Request::on(1)).map(drop);
+    let is_locked = |folder: &Path| {
+        assert!(prepare(folder, true).is_ok());
+        matches!(prepare(folder, false), Err(Error::Run(RunError::Locked { .. })))
+    };
+    for (owned, others) in [(alone.path(), &[alone.path()][..]), (&db, &[&db, solved.path()])] {
+        let first = Repair::prepare(owned, false, &Request::on(1)).unwrap();
+        assert!(others.iter().all(|other| is_locked(other)), "{}", owned.display());
+        drop(first);
+        // A program that another test starts shares the lock until it runs.
+        others.iter().for_each(|other| while is_locked(other) {});
+    }
+}
+
 /// The command says what it will do, a dry run writes nothing, and a finished solve is whole again.
 #[test]
 fn the_command_says_what_it_will_do_and_does_it() {
