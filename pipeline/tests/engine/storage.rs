@@ -54,6 +54,7 @@ fn names_are_made_listed_changed_and_removed() {
         storage.create_dir("m").unwrap();
         storage.create("m/x", Create::New).unwrap().write_all_at(b"abc", 0).unwrap();
         assert!(storage.create("m/x", Create::New).is_err());
+        assert!(storage.create_dir("m/x").is_err(), "a file is no folder");
         storage.rename("m/x", "m/y").unwrap();
         storage.sync_dir("m").unwrap();
         storage.sync_dir("").unwrap();
