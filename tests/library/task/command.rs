@@ -46,6 +46,9 @@ fn a_copy_has_the_bytes_of_its_store_and_is_one() {
         refused(path, &["task", "copy", "--store", "s", "--to", "c"], &[&name]);
     }
     assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
+    change(&path.join("s/db/manifest.json"), 70);
+    let reason = "not the manifest of SUMS";
+    refused(path, &["task", "copy", "--store", "s", "--to", "c"], &["s/db/manifest.json", reason]);
 }
 
 #[test]
