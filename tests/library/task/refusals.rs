@@ -45,6 +45,8 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         }
         refused(path, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
     }
+    // Blocks of 2^9 positions.
+    assert!(text.contains("\"block_bytes\": 64,"), "{text}");
     // A definition that contradicts itself, or is none.
     for (from, to) in [("\"layers\": 5", "\"layers\": 6"), ("\"identity\": \"", "\"identity\": \"0"), ("{", "[")] {
         let other = fresh("t");
@@ -127,6 +129,9 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let path = folder.path();
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count().to_string();
+    let (_, error) = ends(path, 2, &["task", "--store", "s", "--block", &blocks]);
+    let last = blocks.parse::<u32>().unwrap() - 1;
+    assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
     let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
     assert!(error.contains("000000.blk"), "{error}");
     // A task that waits says so at once, and not again.
@@ -141,7 +146,6 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let before = tree(&path.join("solved"));
     for args in [
         &["task", "--store", "s", "--block", "100000"][..],
-        &["task", "--store", "s", "--block", &blocks],
         &["task", "--store", "s", "--batch", "0,100000"],
         &["task", "--store", "none", "--block", "0"],
         &["task", "--store", "s/db", "--block", "0"],
@@ -201,7 +205,15 @@ fn a_sweep_reads_the_summary_of_what_it_removes() {
     refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
     fs::write(&summary, sound).unwrap();
     let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
-    assert_eq!(swept["blocks"], blocks, "{swept}");
+    assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
+    // What a kill left in the folder for temporary files goes when it is old enough; a folder stays.
+    fs::write(path.join("s/tmp/000000.w.0"), "begun").unwrap();
+    fs::create_dir(path.join("s/tmp/mine")).unwrap();
+    for (age, files) in [("1h", 0), ("0s", 1)] {
+        let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
+        assert_eq!(swept["temporary_files"], files, "{swept}");
+    }
+    assert!(path.join("s/tmp/mine").exists() && !path.join("s/tmp/000000.w.0").exists());
 }
 
 #[cfg(not(feature = "s3"))]
