@@ -48,7 +48,12 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     // Blocks of 2^9 positions.
     assert!(text.contains("\"block_bytes\": 64,"), "{text}");
     // A definition that contradicts itself, or is none.
-    for (from, to) in [("\"layers\": 5", "\"layers\": 6"), ("\"identity\": \"", "\"identity\": \"0"), ("{", "[")] {
+    for (from, to) in [
+        ("\"layers\": 5", "\"layers\": 6"),
+        ("\"identity\": \"", "\"identity\": \"0"),
+        ("\"keep\": \"database\"", "\"keep\": \"book:3\""),
+        ("{", "["),
+    ] {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
         refused(path, &["task", "--store", "t", "--block", "1"], &["task.json"]);
@@ -206,14 +211,17 @@ fn a_sweep_reads_the_summary_of_what_it_removes() {
     fs::write(&summary, sound).unwrap();
     let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
     assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
-    // What a kill left in the folder for temporary files goes when it is old enough; a folder stays.
+    // What a kill left in the folder for temporary files goes when it is old enough; a folder, and
+    // a name that no store gives, stay.
     fs::write(path.join("s/tmp/000000.w.0"), "begun").unwrap();
     fs::create_dir(path.join("s/tmp/mine")).unwrap();
+    fs::write(path.join("s/tmp/my notes"), "mine").unwrap();
     for (age, files) in [("1h", 0), ("0s", 1)] {
         let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
         assert_eq!(swept["temporary_files"], files, "{swept}");
     }
-    assert!(path.join("s/tmp/mine").exists() && !path.join("s/tmp/000000.w.0").exists());
+    assert!(path.join("s/tmp/mine").exists() && path.join("s/tmp/my notes").exists());
+    assert!(!path.join("s/tmp/000000.w.0").exists());
 }
 
 #[cfg(not(feature = "s3"))]
