@@ -5,9 +5,10 @@
 #
 # The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log, engine-care (the
 # engine's, against the engine's tests), game (the boards, against their own), database, solve, task and care (the
-# library's, against its own tests and those of tests/library that are about them; seven layers are left out). OUT is
-# the folder of the results, one for each part, by default target/mutants. A part that is there already continues:
-# changes that were noticed are not made again.
+# library's, against its own tests and those of tests/library that are about them; seven layers are left out), bucket and
+# serve (against their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the results, one
+# for each part, by default target/mutants. A part that is there already continues: changes that were noticed are not
+# made again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${OUT:-target/mutants}
@@ -45,7 +46,7 @@ count() {
 }
 
 library="--lib --test=library"
-for name in ${@:-run checkpoint log engine-care game database solve task care}; do
+for name in ${@:-run checkpoint log engine-care game database solve task bucket care serve}; do
     case $name in
     run) part run trinim-pipeline --tests "" 'pipeline/src/run/*.rs' pipeline/src/thresholds.rs ;;
     checkpoint) part checkpoint trinim-pipeline --tests "" 'pipeline/src/checkpoint/*.rs' ;;
@@ -62,9 +63,16 @@ for name in ${@:-run checkpoint log engine-care game database solve task care}; 
         part solve trinim "$library" "seven architecture task check keep" src/solve/{book,parts}.rs
         ;;
     task)
-        part task trinim "$library" "seven architecture parts keep solve book nimbers boards_as_data" 'src/task/**/*.rs'
+        part task trinim "$library" "seven architecture parts keep solve book nimbers boards_as_data" 'src/task/*.rs' \
+            src/task/store/{folder,mod}.rs
         ;;
+    bucket) part bucket trinim "--features=s3 --test=bucket" "" src/task/store/bucket.rs ;;
     care) part care trinim "$library" "seven architecture parts solve boards_as_data" 'src/care/**/*.rs' ;;
+    serve)
+        others="bench board boards cli documented export hints json kept layout limits manual options pages play probe"
+        part serve trinim "--bin=trinim --test=face" "$others progress repeatable signals watch" \
+            'src/cli/commands/serve/*.rs'
+        ;;
     *)
         echo "no part $name"
         exit 1

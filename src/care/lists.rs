@@ -58,3 +58,25 @@ pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, Erro
     let ours = storage.list("")?.into_iter().filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));
     Ok(ours.map(|entry| entry.name).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pipeline::testing::SimulatedStorage;
+
+    #[test]
+    fn a_difference_is_told_with_its_first_byte() {
+        let disk = SimulatedStorage::new(1);
+        let found = |found: &[u8]| difference(&disk, "x", b"abc", found).map(|one| (one.offset, one.damage));
+        let byte = |expected: u8, found: u8| {
+            let (expected, found) = (Expected::Exactly(expected.into()), found.into());
+            Damage::Number { of: "byte", expected, found }
+        };
+        let length = |found| Damage::Length { expected: Expected::Exactly(3), found };
+        assert_eq!(found(b"abc"), None);
+        assert_eq!(found(b"xbx"), Some((Some(0), byte(b'a', b'x'))));
+        assert_eq!(found(b"abx"), Some((Some(2), byte(b'c', b'x'))));
+        assert_eq!(found(b"ab"), Some((Some(2), length(2))));
+        assert_eq!(found(b"abcd"), Some((Some(3), length(4))));
+    }
+}

@@ -51,7 +51,7 @@ impl CheckedRun {
 
 pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
-    let examination = examine_at_rest(storage)?;
+    let examination = at_rest(|| examine(storage))?;
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, depth, request);
     };
@@ -161,10 +161,10 @@ impl CheckedRun {
 
 /// Examines the metadata until they can be read or their damage persists: an owner that begins a
 /// generation replaces them during an examination.
-fn examine_at_rest(storage: &dyn Storage) -> Result<Examination, pipeline::Error> {
-    let mut last = examine(storage)?;
+fn at_rest(examine: impl Fn() -> Result<Examination, pipeline::Error>) -> Result<Examination, pipeline::Error> {
+    let mut last = examine()?;
     while last.inspection.is_none() {
-        let next = examine(storage)?;
+        let next = examine()?;
         let is_same = next.inspection.is_none() && persists(&last.findings, &next.findings);
         last = next;
         if is_same {
@@ -192,4 +192,25 @@ fn without_metadata(
     }
     sort_findings(&mut report.findings);
     Ok(CheckedRun::of(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Owners that begin generations leave another half of the metadata at each look.
+    #[test]
+    fn damage_counts_when_two_looks_in_a_row_find_it() {
+        let looks = Cell::new(0);
+        let examine = || {
+            looks.set(looks.get() + 1);
+            let path = ["m/manifest.1.a", "m/manifest.2.a", "m/manifest.3.a"][looks.get().min(3) - 1];
+            let findings = vec![Finding::new(Weight::Damage, path, Damage::MISSING)];
+            Ok(Examination { findings, inspection: None })
+        };
+        let found = at_rest(examine).unwrap();
+        assert_eq!((looks.get(), found.findings.len()), (4, 1));
+        assert!(found.findings[0].path.ends_with("manifest.3.a"), "{:?}", found.findings);
+    }
 }

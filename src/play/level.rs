@@ -190,3 +190,17 @@ pub fn main_line(answers: &dyn Answers, start: u64, mut stop: impl FnMut() -> bo
         line.end = position ^ taken;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of pieces at which the pages say that a level begins to slip.
+    #[test]
+    fn levels_slip_above_their_numbers_of_pieces() {
+        let slips = |level: Level, pieces: [u32; 2]| pieces.map(|pieces| level.slips(pieces));
+        assert_eq!(slips(Level::Club, [10, 11]), [0, 250]);
+        assert_eq!(slips(Level::Beginner, [4, 5]), [0, 667]);
+        assert_eq!(slips(Level::Perfect, [0, 64]), [0, 0]);
+    }
+}

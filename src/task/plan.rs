@@ -129,3 +129,15 @@ fn cost(task: Task<'_>, edges: &[Edge], sources: usize) -> f64 {
 fn rounded(seconds: f64) -> f64 {
     ((seconds * 1e6 - 1e-3).ceil() / 1e6).max(1e-6)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_whole_microseconds_and_never_none() {
+        for (seconds, wanted) in [(0.0, 1e-6), (1e-9, 1e-6), (2.5e-6, 3e-6), (3e-6, 3e-6), (1.25, 1.25)] {
+            assert_eq!(rounded(seconds), wanted, "{seconds}");
+        }
+    }
+}

@@ -93,14 +93,14 @@ pub fn begin(path: &Path, name: &str) -> Child {
 /// Waits until a solve at work in a folder has done its first commit.
 pub fn committed(child: &mut Child, run: &Path) {
     let journal = run.join("m/journal.1.a");
-    for _ in 0..6000 {
+    for _ in 0..24_000 {
         assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
         if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    panic!("nothing was committed in thirty seconds");
+    panic!("nothing was committed in two minutes");
 }
 
 /// A terminal: the end that a person has, and the end of a program.

@@ -101,6 +101,10 @@ fn every_format_has_the_losses_of_the_definition() {
             let (whole, parts) = (of("--threads 1"), of("--threads 1 --sorted-max 0"));
             assert!(whole.is_sorted() && of("--threads 3") == whole && sorted(parts.clone()) == whole, "{what}");
             assert_eq!(of("--threads 3 --sorted-max 0"), parts, "{what}");
+            // As long as the longest list that is sorted, and longer by one.
+            let listed = if what == "values" { whole.len() } else { losses.len() };
+            assert_eq!(of(&format!("--sorted-max {listed}")), whole, "{what}");
+            assert_eq!(of(&format!("--sorted-max {}", listed - 1)), parts, "{what}");
         }
         let cells = board.cells();
         for (range, least, most) in [("1..2", 1, 2), ("2..", 2, cells), ("..1", 0, 1), ("1", 1, 1)] {
@@ -188,6 +192,7 @@ fn a_sample_of_values_that_are_not_kept_is_solved_on_the_spot() {
     }
     let nine = npy(&export(path, "--layers 9 --what values --pieces 20 --sample 2"), 9).1;
     assert!(nine.len() == 2 && nine.iter().all(|(position, _)| position.count_ones() == 20));
+    assert_eq!(npy(&export(path, "--layers 9 --what values --pieces 28 --sample 1"), 9).1.len(), 1);
     for refused in ["--what values --pieces 29", "--what losses --pieces 20"] {
         let args = ["export", "--layers", "9", "--sample", "1"].into_iter().chain(refused.split(' '));
         let (_, error) = ends(path, 2, &args.collect::<Vec<_>>());

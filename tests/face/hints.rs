@@ -150,7 +150,7 @@ fn a_folder_in_use_is_left_alone() {
         let (_, error) = ends(path, 6, args);
         assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
         assert!(args.len() < 3 || error.contains("hint: trinim status busy shows how far it is"), "{error}");
-        assert!(asked.elapsed() < Duration::from_secs(5), "{args:?} hesitated");
+        assert!(asked.elapsed() < Duration::from_secs(60), "{args:?} hesitated");
     }
     for command in ["stats", "verify"] {
         ends(path, 2, &[command, "busy"]);

@@ -252,6 +252,12 @@ fn answers_are_tagged_cached_and_compressed() {
         let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", list.replace("w/", "W/")), b"");
         assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(&*tag)));
     }
+    // Weak, because packed and plain bytes share it; and in any of several headers.
+    assert!(tag.starts_with("w/\""), "{tag}");
+    let lists = format!("if-none-match: \"x\"\r\nif-none-match: {}\r\n", tag.replace("w/", "W/"));
+    assert_eq!(server.ask("GET", path, &lists, b"").status, 304);
+    // What is offered may be another choice at the next start.
+    assert_eq!(server.get("/v1/boards").header("cache-control"), Some("no-cache"));
     let other = server.get("/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111");
     assert_ne!(other.header("etag"), Some(&*tag));
     assert_eq!(server.ask("GET", path, "if-none-match: \"else\"\r\n", b"").status, 200);
@@ -259,6 +265,18 @@ fn answers_are_tagged_cached_and_compressed() {
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert!(packed.body.starts_with(&[0x1f, 0x8b]) && packed.body.len() < first.body.len() / 2);
     assert!(packed.header("vary").unwrap().contains("accept-encoding"));
+    for (takes, is_packed) in [
+        ("gzip;q=0.5, identity;q=0.5", true),
+        ("gzip;q=0.4, identity;q=0.5", false),
+        ("*", true),
+        ("gzip;q=0", false),
+        ("br", false),
+    ] {
+        let found = server.ask("GET", path, &format!("accept-encoding: {takes}\r\n"), b"");
+        assert_eq!(found.header("content-encoding").is_some(), is_packed, "{takes}");
+    }
+    let short = server.ask("GET", "/healthz", "accept-encoding: gzip\r\n", b"");
+    assert_eq!((short.header("content-encoding"), short.header("vary"), &short.body[..]), (None, None, &b"ok\n"[..]));
     let head = server.ask("HEAD", path, "", b"");
     assert_eq!((head.status, head.body.len(), head.header("etag")), (200, 0, Some(&*tag)));
     let preflight = "origin: http://a.example\r\naccess-control-request-method: POST\r\naccess-control-request-headers: content-type\r\n";
@@ -272,7 +290,7 @@ fn answers_are_tagged_cached_and_compressed() {
     // The connection before this one is counted until the server has seen that it is closed.
     let alone = (0..500).map(|_| counts()).find(|counts| counts.contains("trinim_connections 1\n"));
     let counts = alone.unwrap_or_else(counts);
-    assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 3\n"), "{counts}");
+    assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 4\n"), "{counts}");
     assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
 }
 
@@ -309,6 +327,34 @@ fn a_tag_is_that_of_one_request() {
             assert_eq!(found, if tag == own { 304 } else { 200 }, "{path} with {tag}");
         }
     }
+}
+
+/// The same request to servers that know other things of the same board, or offer other boards.
+#[test]
+fn a_tag_is_that_of_what_answers() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "whole"]);
+    ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
+    let position = format!("/v1/position?{}", query("triangle:4", "misere", "0x3ff"));
+    let few = &["--layers", "3"][..];
+    let mut tags = [BTreeSet::new(), BTreeSet::new()];
+    let starts = [
+        &["whole"][..],
+        &["counts"],
+        &["counts", "--spot-pieces", "3"],
+        &["counts", "--layers", "3,5"],
+        &["counts", "--layers", "3", "--board", "rect:2x2"],
+    ];
+    for args in starts {
+        let server =
+            Server::start(path, &if args.contains(&"--layers") { args.to_vec() } else { [args, few].concat() });
+        for (path, tags) in [&position[..], "/v1/boards"].into_iter().zip(&mut tags) {
+            tags.insert(server.get(path).header("etag").unwrap().to_owned());
+        }
+    }
+    // Which other boards there are is nothing to a position.
+    assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
 }
 
 /// Every file that the page names is there, and none is elsewhere.

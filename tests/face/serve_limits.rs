@@ -113,6 +113,11 @@ fn bodies_have_limits() {
     assert_eq!((many.status, many.problem().contains("10001 positions: at most 10000")), (413, true));
     let most = server.post(path, &"0x1\n".repeat(10_000));
     assert_eq!((most.status, text(&most.body).lines().count()), (200, 10_000));
+    // A megabyte to the byte, announced.
+    for (more, status) in [(0, 200), (1, 413)] {
+        let body = format!("0x1\n{}", " ".repeat((1 << 20) - 4 + more));
+        assert_eq!(server.post(path, &body).status, status, "{more} more");
+    }
     let foreign = server.ask("POST", path, "", b"0x1\n\xff\n");
     assert!(foreign.status == 400 && foreign.problem().contains("UTF-8"));
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
@@ -151,7 +156,6 @@ fn slow_and_broken_clients_hold_up_nobody() {
     let server = Server::start(folder.path(), &["--layers", "5"]);
     let path = "/v1/positions?board=triangle:5";
     let body = "0x7fff\n".repeat(10_000);
-    let begin = Instant::now();
     let held: Vec<TcpStream> = (0..60)
         .map(|number| {
             let mut stream = server.connect();
@@ -171,14 +175,16 @@ fn slow_and_broken_clients_hold_up_nobody() {
     for stream in held.iter().step_by(3) {
         let _ = stream.shutdown(std::net::Shutdown::Both);
     }
+    // A client may take twenty seconds for a body: who waits for one waits that long.
     for _ in 0..50 {
+        let begin = Instant::now();
         assert_eq!(server.get("/v1/position?board=triangle:5&p=0x7fff").status, 200);
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     }
-    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     // A stop does not wait for them for long.
     let begin = Instant::now();
     assert_eq!(server.end("TERM").0, Some(0));
-    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     drop(held);
 }
 
@@ -236,9 +242,10 @@ fn what_cannot_be_served_is_refused_at_the_start() {
     if broken.status != 200 {
         assert!(broken.status == 500 && !text(&broken.body).contains("four"), "{}", text(&broken.body));
     }
-    let all = trinim(path, &["serve", "--layers", "1", "--listen", "0.0.0.0:0"]).stdin(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    let serve = ["serve", "--layers", "1", "--listen", "0.0.0.0:0"];
+    let mut all = trinim(path, &serve).stdin(Stdio::null()).spawn().unwrap();
+    let mut told = BufReader::new(all.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(told.any(|line| line.contains("warning: whoever reaches this address can ask")));
     signal(&all, "TERM");
-    let error = text(&all.wait_with_output().unwrap().stderr);
-    assert!(error.contains("warning: whoever reaches this address can ask"), "{error}");
+    all.wait().unwrap();
 }

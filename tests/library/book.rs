@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::care;
+use trinim::database::book::order::canonical;
 use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
@@ -59,6 +60,12 @@ fn books_agree_with_the_definition_in_every_layout() {
                     assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "{story}");
                     assert!(check(folder.path()).is_sound() && check(&folder.path().join("db")).is_sound(), "{story}");
                     let database = Database::open(folder.path()).unwrap();
+                    let kept =
+                        |position: u64| position.count_ones() >= pieces && canonical(&board, position) == position;
+                    let losses = (0..).zip(&values).filter(|(position, value)| value.is_loss() && kept(*position));
+                    let book = database.book().unwrap().unwrap();
+                    assert_eq!(book.losses(), losses.count() as u64, "{story}");
+                    assert_eq!(book.file_bytes(), bytes.len() as u64, "{story}");
                     for (position, value) in (0..).zip(&values) {
                         let is_first = board.moves().contains(&(board.full() ^ position));
                         match database.value(position) {
@@ -227,4 +234,32 @@ fn a_damaged_part_is_refused() {
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
     bind(&game, 3, storage, &Way::usual().options(&game.layout)).unwrap();
     assert_same_files(&database_files(folder.path()), &database_files(bound(&game, 3, Way::usual()).path()), "resumed");
+}
+
+/// A book that is lost while the journal still names its parts: the repair says where it comes
+/// from, and the same solve makes it.
+#[test]
+fn a_lost_book_comes_from_its_parts() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let whole = database_files(bound(&game, 3, Way::usual()).path());
+    let folder = scratch();
+    let options = Way::usual().options(&game.layout);
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).task(&game), Kernel::detect());
+    Run::new(&workload, storage.clone()).options(&options).start().map(drop).unwrap();
+    // Without the lists the solve was stopped before it made the book, which is no damage.
+    assert!(check(folder.path()).is_sound());
+    for name in ["manifest.json", "SUMS"] {
+        fs::write(folder.path().join("db").join(name), &whole[name]).unwrap();
+    }
+    assert!(!check(folder.path()).is_sound());
+    let before = tree(folder.path());
+    let refused = repair(folder.path()).unwrap_err().to_string();
+    assert!(refused.contains("makes it from its parts, which are still there"), "{refused}");
+    assert!(tree(folder.path()) == before);
+    bind(&game, 3, storage, &options).unwrap();
+    assert_same_files(&database_files(folder.path()), &whole, "bound after all");
+    fs::remove_file(folder.path().join("db/book")).unwrap();
+    let refused = repair(folder.path()).unwrap_err().to_string();
+    assert!(refused.contains("the blocks it was made of are gone"), "{refused}");
 }

@@ -6,7 +6,7 @@ use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::care::Request;
+use trinim::care::{self, Request};
 use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
@@ -134,7 +134,8 @@ fn each_check_of_a_book() {
         file.extend_from_slice(&rows);
     };
     let gaps = |file: &mut Vec<u8>, gaps: &[u8]| last(file, &compress(gaps, 3).unwrap());
-    let cases: [Forgery<'_>; 18] = [
+    let before = 2 * (FRAME_LOSSES as u64 - 1);
+    let cases: [Forgery<'_>; 20] = [
         ("not a book", &|file| file[0] ^= 1),
         ("has database version 2, this program reads version 1", &|file| file[8] = 2),
         ("part", &|file| file[12] = 1),
@@ -151,6 +152,13 @@ fn each_check_of_a_book() {
         }),
         ("the frames do not fill the file in ascending order", &|file| put(file, second, &[0; 8])),
         ("the frames do not fill the file in ascending order", &|file| put(file, second, &positions.to_le_bytes())),
+        ("or is too long", &|file| {
+            // Bytes that zstd skips.
+            let skipped = [&0x184d_2a50_u32.to_le_bytes()[..], &(1_u32 << 20).to_le_bytes(), &[0; 1 << 20]].concat();
+            last(file, &[compress(&[1, 1], 3).unwrap(), skipped].concat());
+        }),
+        // The first frame ends with the number that the second one begins with.
+        ("a number beyond the end of its frame", &|file| put(file, second, &before.to_le_bytes())),
         ("the hash of a frame is wrong", &|file| file[second + 24] ^= 1),
         ("a frame is not zstd", &|file| last(file, b"no frame")),
         ("a gap of more than 63 bits", &|file| gaps(file, &[0x80; 10])),
@@ -174,6 +182,27 @@ fn each_check_of_a_book() {
     let header = xxh3_64(&hashes[..120]).to_le_bytes();
     put(&mut hashes, 120, &header);
     is_refused("the hash of the index is wrong", read(&hashes));
+}
+
+/// The widest gaps, on a board with so many positions, and numbers up to the end of their frame.
+#[test]
+fn gaps_of_a_book_up_to_its_last_position() {
+    let board = Board::named("rect:7x9", Takes::ANY).unwrap();
+    let (order, path) = (BookOrder::new(&board), Path::new("book"));
+    let head = BookHead { part: None, pieces: 1, cells: board.cells(), identity: 7 };
+    let end = order.positions(head.empties_at_most());
+    assert_eq!(end, (1 << 63) - 1);
+    let read = |numbers: &[u64]| {
+        let file = BookEncoder::whole(head, numbers);
+        let index = BookIndex::of_file(path, &file, &head, &order)?;
+        index.decode_of_file(path, 0, &file)
+    };
+    // A gap of 56 bits is the last in eight bytes, one of 57 the first in nine.
+    for last in [1, 1 << 56, (1 << 56) + 1, end - 1] {
+        assert_eq!(read(&[0, last]).unwrap(), [0, last]);
+    }
+    is_refused("a number beyond the end of its frame", read(&[0, end]));
+    is_refused("a gap of more than 63 bits", read(&[0, u64::MAX]));
 }
 
 fn solved(game: &Game, terms: Terms) -> tempfile::TempDir {
@@ -395,4 +424,63 @@ fn each_check_of_a_board() {
         let refused = changed(change).unwrap_err().to_string();
         assert!(refused.contains(wanted), "{refused}, not: {wanted}");
     }
+}
+
+/// What a database alone is taken for, where its lists contradict each other or its blocks.
+#[test]
+fn lists_that_nothing_confirms() {
+    let game = |rule| Game::triangle(4, rule, 6).unwrap();
+    let [db, other] = [Rule::Misere, Rule::Normal].map(|rule| solved(&game(rule), Terms::default()));
+    let (db, task) = (db.path(), game(Rule::Misere));
+    let whole = tree(db);
+    let restore = || whole.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    let manifest = fs::read_to_string(db.join("manifest.json")).unwrap();
+
+    // Another version that SUMS does not name is damage; one that it names is a newer program's.
+    let newer = manifest.replacen("trinim.database/1", "trinim.database/9", 1);
+    fs::write(db.join("manifest.json"), &newer).unwrap();
+    assert!(findings(db).contains("of: \"version\""), "{}", findings(db));
+    forge(db, "manifest.json", newer.as_bytes());
+    let refused = care::check(db, care::Depth::Full, &Request::on(1)).unwrap_err();
+    assert!(refused.to_string().contains("version 9"), "{refused}");
+    restore();
+
+    // The manifest of another game: no block is taken for one of that.
+    fs::copy(other.path().join("manifest.json"), db.join("manifest.json")).unwrap();
+    let found = findings(db);
+    assert!(found.contains("board, rule and layout differ from those of the blocks"), "{found}");
+    let before = tree(db);
+    let refused = repair(db).unwrap_err().to_string();
+    assert!(refused.contains("nothing else records the board, rule and layout"), "{refused}");
+    assert!(tree(db) == before);
+    restore();
+
+    // A block with other values and right hashes of its own, listed or not.
+    let form = BlockForm::of(&task);
+    let mut stream = vec![0; form.stream_words];
+    form.read(Path::new("x"), BlockId(1), &fs::read(db.join("000001.blk")).unwrap(), &mut stream).unwrap();
+    stream[0] ^= 2;
+    let forged = form.file(BlockId(1), &stream);
+    fs::write(db.join("000001.blk"), &forged).unwrap();
+    assert!(findings(db).contains("digest of the bitmap"), "{}", findings(db));
+    repair(db).unwrap();
+    assert!(tree(db) == whole);
+    forge(db, "000001.blk", &forged);
+    assert!(findings(db).contains("digest of the bitmap"), "{}", findings(db));
+    restore();
+
+    // A block that is gone, and of which no list has a checksum.
+    let (mut without, _) = Manifest::parse(Path::new("manifest.json"), manifest.as_bytes()).unwrap();
+    without.blocks[1].digest.clear();
+    forge(db, "manifest.json", &without.to_json());
+    let lines = fs::read_to_string(db.join("SUMS")).unwrap();
+    let lines = lines.lines().filter(|line| !line.ends_with("000001.blk")).map(|line| format!("{line}\n"));
+    fs::write(db.join("SUMS"), lines.collect::<String>()).unwrap();
+    fs::remove_file(db.join("000001.blk")).unwrap();
+    let before = tree(db);
+    let refused = repair(db).unwrap_err().to_string();
+    assert!(refused.contains("neither SUMS nor the manifest has its checksum"), "{refused}");
+    assert!(tree(db) == before);
+    restore();
+    assert!(check(db).is_sound() && tree(db) == whole);
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trinim::game::{Board, Rule, Takes, reference};
 use trinim::kernel::Kernel;
 use trinim::random::Random;
-use trinim::solve::parts::{self, PartError, PartSolver};
+use trinim::solve::parts::{self, PartError, PartSolver, Way};
 
 pub fn solver(board: &Board, rule: Rule, folder: &std::path::Path, memory_bytes: u64) -> PartSolver {
     let options = Options { threads: 2, memory_bytes, ..Options::default() };
@@ -94,4 +94,28 @@ fn components_are_added_by_their_nimbers() {
         assert!(matches!(error, PartError::TooMany { .. }), "{error}");
         assert!(error.to_string().contains(&parts::PIECES_MAX.to_string()), "{error}");
     }
+}
+
+/// Two parts that were solved in folders are there at the same time, and what is known of each is
+/// of its own pieces; a third makes room, and no folder is left at the end.
+#[test]
+fn parts_in_folders_have_folders_of_their_own() {
+    let board = Board::named("rect:8x8", Takes::ANY).unwrap();
+    let folder = scratch();
+    // Room for the bitmap of 22 pieces.
+    let mut solver = solver(&board, Rule::Misere, folder.path(), 3 << 19);
+    let folders = || std::fs::read_dir(folder.path()).unwrap().count();
+    // Two whole rows and all but one of another.
+    let position = |row: u32| 0xff_u64 << (8 * row) | 0xff << (8 * row + 24) | 0x7f << 48;
+    for (number, position) in (1..).zip([position(0), position(1), position(2)]) {
+        assert_eq!(solver.way(position).unwrap(), Way::Folder);
+        solver.solve(position).unwrap();
+        assert_eq!(folders(), 2.min(number));
+        for pieces in [position & 0xf0f0_f0f0_f0f0_f0f0, position & 0x3333_3333_3333_3333] {
+            let expected = reference::value_of(board.moves(), Rule::Misere, pieces);
+            assert_eq!((solver.way(pieces).unwrap(), solver.value(pieces).unwrap()), (Way::Known, expected));
+        }
+    }
+    drop(solver);
+    assert_eq!(folders(), 0);
 }

@@ -160,6 +160,33 @@ fn the_hardest_reply_leaves_the_fewest_winning_answers() {
     }
 }
 
+/// A reply is the hardest to answer only if all answers are known; who knows of no move that wins
+/// guesses one that may, rather than take one that loses.
+#[test]
+fn beyond_the_end_of_a_book_nothing_is_hardest_and_moves_are_guesses() {
+    let [mut given, mut withheld, mut guesses] = [0; 3];
+    for whole in four() {
+        for pieces in 2..9 {
+            let book = Book(whole.clone(), pieces);
+            for position in 1..=book.board().full() {
+                let here = survey(&book, position).unwrap();
+                let after = |choice: &Choice| survey(&book, position ^ choice.taken).unwrap();
+                if here.value == Some(Value::Loss) && !here.moves.is_empty() {
+                    let known = here.inferred == 0 && here.moves.iter().all(|choice| after(choice).unknown() == 0);
+                    assert_eq!(hardest(&book, &here).unwrap().is_some(), known, "{pieces}: {position:#x}");
+                    if known { given += 1 } else { withheld += 1 }
+                }
+                if here.winning().is_empty() && here.unknown() > 0 {
+                    let guess = choose(&book, position, Level::Perfect, 1).unwrap().unwrap();
+                    assert_eq!(guess.after, None, "{pieces}: {position:#x}");
+                    guesses += 1;
+                }
+            }
+        }
+    }
+    assert!(given > 10 && withheld > 10 && guesses > 100, "{given} {withheld} {guesses}");
+}
+
 /// Plays a game between two levels; true if the first one, who begins, wins.
 fn wins(answers: &dyn Answers, start: u64, levels: [Level; 2], seed: u64) -> bool {
     let mut position = start;

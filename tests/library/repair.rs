@@ -4,7 +4,7 @@
 use crate::common::program::{copy, ends, json, tree};
 use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
-use pipeline::{Placement, RealStorage, Run};
+use pipeline::{Damage, Finding, Placement, RealStorage, Run, Weight};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -222,6 +222,22 @@ fn each_single_file_of_a_database_alone_comes_back() {
     assert!(repaired > 60 && refused > 2, "{repaired} repaired, {refused} refused");
 }
 
+/// What no record names is told and is no damage: in an unfinished run also the lists and a book,
+/// which only a finished one has.
+#[test]
+fn what_no_record_names_is_left_over() {
+    let finished = game().solve(Way::usual()).0;
+    let unfinished = stopped(Placement::Dedicated);
+    for (folder, names) in [(finished, &["book", "notes"][..]), (unfinished, &["SUMS", "book", "manifest.json"])] {
+        let path = |name: &&str| folder.path().join("db").join(name);
+        names.iter().for_each(|name| fs::write(path(name), "x").unwrap());
+        let found = look(folder.path(), Depth::Full).unwrap().findings;
+        let damage = || Damage::Superfluous("not named by any record");
+        let expected: Vec<_> = names.iter().map(|name| Finding::new(Weight::Leftover, path(name), damage())).collect();
+        assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
     let folder = stopped(Placement::Dedicated);
@@ -241,6 +257,27 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
         }
         assert!(!look(copied.path(), Depth::Metadata).unwrap().is_sound());
         assert!(tree(copied.path()) == before, "{kind}: something was written");
+    }
+}
+
+/// A folder that is being repaired, or whose run is at work, has one owner; a dry run asks nobody.
+#[test]
+fn a_second_repair_is_refused() {
+    let (solved, _) = game().solve(Way::usual());
+    let db = solved.path().join("db");
+    let alone = scratch();
+    copy(&db, alone.path());
+    let prepare = |folder: &Path, dry: bool| Repair::prepare(folder, dry, &Request::on(1)).map(drop);
+    let is_locked = |folder: &Path| {
+        assert!(prepare(folder, true).is_ok());
+        matches!(prepare(folder, false), Err(Error::Run(RunError::Locked { .. })))
+    };
+    for (owned, others) in [(alone.path(), &[alone.path()][..]), (&db, &[&db, solved.path()])] {
+        let first = Repair::prepare(owned, false, &Request::on(1)).unwrap();
+        assert!(others.iter().all(|other| is_locked(other)), "{}", owned.display());
+        drop(first);
+        // A program that another test starts shares the lock until it runs.
+        others.iter().for_each(|other| while is_locked(other) {});
     }
 }
 

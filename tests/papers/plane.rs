@@ -259,7 +259,7 @@ fn a_game_asks_helps_and_keeps_its_transcript() {
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"help\ny\nshort 1\n").unwrap();
     let kept = || fs::read_to_string(path.join("game.txt")).unwrap_or_default();
-    for _ in 0..2000 {
+    for _ in 0..24_000 {
         if kept().contains("human short 1") {
             break;
         }

@@ -235,9 +235,12 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
         let mut parameters = Task::from(&game).parameters();
         parameters.extend(baseline::parameters(baseline));
+        let begun = |storage: &Arc<dyn Storage>| {
+            let parameters = Parameters(parameters.clone());
+            Checkpoint::open(storage.clone(), &parameters, RunId(1), &|_, _| false).unwrap().checkpoint
+        };
         let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
-        let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), RunId(1), &|_, _| false).unwrap();
-        let mut checkpoint = opened.checkpoint;
+        let mut checkpoint = begun(&storage);
         let file = storage.create(&name, Create::New).unwrap();
         file.write_all_at(&good, 0).unwrap();
         let published = Some(PublishedFile { name: name.clone(), length: good.len() as u64, hash: 1 });
@@ -246,9 +249,24 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
         drop(checkpoint);
         let (metrics, counters) = <(Metrics, Counters)>::default();
         let options = options(&game, baseline, 1);
-        match baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters) {
+        let solve = |storage: &Arc<dyn Storage>| {
+            let solved = baseline::solve(&game, Kernel::detect(), baseline, storage, &options, &metrics, &counters);
+            solved.map(|solved| solved.database_bytes)
+        };
+        match solve(&storage) {
             Err(Error::Corrupt { path, .. }) => assert_eq!(path, Path::new(&name), "{baseline}"),
-            other => panic!("{baseline}: {:?}", other.map(|solved| solved.database_bytes)),
+            other => panic!("{baseline}: {other:?}"),
+        }
+        // The last block is one of the board, the next one is none.
+        let blocks = game.layout.canonical_blocks().len() as u32;
+        for (block, wanted) in
+            [(blocks - 1, "an interrupted run left another block"), (blocks, "the journal names block")]
+        {
+            let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
+            let record = BlockRecord { block: BlockId(block), ..BlockRecord::default() };
+            begun(&storage).commit(Epoch { records: vec![record], ..Epoch::default() }).unwrap();
+            let refused = solve(&storage).unwrap_err().to_string();
+            assert!(refused.contains(wanted), "{baseline}: {refused}");
         }
     }
 }

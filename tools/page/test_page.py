@@ -145,7 +145,7 @@ class Page(unittest.TestCase):
 
     def until(self, page, expression):
         """Waits until an expression holds: Playwright would evaluate text in the page, whose policy forbids that."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not page.evaluate(expression):
             self.assertLess(time.monotonic(), end, expression)
             page.wait_for_timeout(20)

@@ -188,3 +188,64 @@ impl EntryHeader {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{FRAME_WORDS, Raw, Scratch};
+    use crate::ids::RunId;
+    use crate::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader};
+    use crate::log::place::LogFile;
+
+    /// Each check of a header that its writer sealed with right hashes.
+    #[test]
+    fn each_check_of_an_entry_header() {
+        let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
+        let place = Place { run_id: RunId(7), file, offset: 4096 };
+        let route = Route { target: BlockId(9), orientation: 1, restriction: 2, operations: vec![3, 4] };
+        let (stream_words, routes) = (FRAME_WORDS as u64 + 1, vec![route]);
+        let header =
+            EntryHeader { source: BlockId(3), placement: Placement::Dedicated, stream_words, frames: 2, routes };
+        let (sound, _) = header.to_bytes(&place);
+        let parse = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = sound.clone();
+            change(&mut bytes);
+            let routes = xxh3_64(&bytes[ENTRY_FIXED_BYTES..]);
+            bytes[32..40].copy_from_slice(&routes.to_le_bytes());
+            let own = xxh3_64_with_seed(&bytes[..40], place.salt());
+            bytes[40..48].copy_from_slice(&own.to_le_bytes());
+            let (fixed, routes) = bytes.split_first_chunk().unwrap();
+            EntryHeader::parse_routes(&EntryHeader::parse_fixed(fixed, &place)?, routes)
+        };
+        let put = |bytes: &mut Vec<u8>, at: usize, number: usize| {
+            bytes[at..at + 4].copy_from_slice(&(number as u32).to_le_bytes());
+        };
+        assert_eq!(parse(&|_| {}), Ok(header));
+        assert_eq!(parse(&|bytes| bytes[0] ^= 1), Err("entry magic"));
+        assert_eq!(parse(&|bytes| bytes[4] = 2), Err("entry version"));
+        assert_eq!(parse(&|bytes| bytes[12] = 3), Err("entry header lengths"));
+        assert!(parse(&|bytes| put(bytes, 28, ROUTES_BYTES_MAX)).is_ok());
+        assert_eq!(parse(&|bytes| put(bytes, 28, ROUTES_BYTES_MAX + 1)), Err("entry header lengths"));
+        assert_eq!(parse(&|bytes| bytes[24] = 2), Err("routes too short"));
+        assert_eq!(parse(&|bytes| bytes.push(0)), Err("bytes after the routes"));
+    }
+
+    /// The same for a header of a frame: its number, its words, and payloads as long as the words.
+    #[test]
+    fn each_check_of_a_frame_header() {
+        let parse = |number: u32, change: &dyn Fn(&mut Frame)| {
+            let mut frame = Frame::encode(&Raw, &[7, 8, 9], &mut Scratch::default(), &mut Vec::new());
+            change(&mut frame);
+            let mut bytes = Vec::new();
+            frame.append_to(number, 5, &mut ExtentHash::new(5), &mut bytes);
+            let header = bytes.first_chunk::<FRAME_HEADER_BYTES>().unwrap();
+            FrameHeader::parse(header, 1, 5, FRAME_WORDS as u64 + 3).map(|header| header.payload_bytes)
+        };
+        assert_eq!(parse(1, &|_| {}), Ok(24));
+        assert_eq!(parse(1, &|frame| frame.payload.truncate(1)), Ok(1));
+        assert_eq!(parse(1, &|frame| frame.payload.push(0)), Err("frame header lengths"));
+        assert_eq!(parse(1, &|frame| frame.raw_words = 2), Err("frame header lengths"));
+        assert_eq!(parse(1, &|frame| frame.raw_words = 4), Err("frame header lengths"));
+        assert_eq!(parse(2, &|_| {}), Err("frame header lengths"));
+    }
+}

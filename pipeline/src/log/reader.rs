@@ -179,3 +179,54 @@ impl<'a> Source<'a> {
         Error::corrupt(self.file.path(), offset, what)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{FRAME_WORDS, Raw};
+    use crate::ids::BlockId;
+    use crate::log::frame::Frame;
+    use crate::log::place::{LogFile, Placement};
+    use crate::testing::SimulatedStorage;
+
+    /// Each check of an entry whose headers and frames have right hashes, by the place that the
+    /// journal gives it.
+    #[test]
+    fn an_entry_is_the_one_that_the_journal_names() {
+        let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
+        let words: Vec<u64> = (0..FRAME_WORDS as u64 + 3).collect();
+        let read = |placement: Placement, change: &dyn Fn(&mut Extent)| {
+            let (source, stream_words) = (BlockId(3), words.len() as u64);
+            let header = EntryHeader { source, placement, stream_words, frames: 2, routes: Vec::new() };
+            let (mut bytes, own) = header.to_bytes(&Place { run_id: RunId(7), file, offset: 0 });
+            let mut hash = ExtentHash::new(own);
+            for (index, words) in (0..).zip(words.chunks(FRAME_WORDS)) {
+                let frame = Frame::encode(&Raw, words, &mut Scratch::default(), &mut Vec::new());
+                frame.append_to(index, own, &mut hash, &mut bytes);
+            }
+            let mut extent = Extent { file, offset: 0, length: bytes.len() as u64, hash: hash.value(), source };
+            change(&mut extent);
+            // Something follows it.
+            bytes.resize(bytes.len() + 4096, 0);
+            let disk = SimulatedStorage::new(1);
+            disk.create_dir("logs").unwrap();
+            disk.put(&file.name(), &bytes);
+            let metrics = Metrics::default();
+            let (_, mut entry) = EntryReader::open(&disk, RunId(7), &metrics, &extent)?;
+            while entry.next_frame()?.is_some() {}
+            Ok::<(), Error>(())
+        };
+        let refused = |wanted: &str, found: Result<(), Error>| {
+            let error = found.expect_err(wanted).to_string();
+            assert!(error.contains(wanted), "{error}, not: {wanted}");
+        };
+        let own = Placement::Dedicated;
+        read(own, &|_| {}).unwrap();
+        refused("a source other than the journal's", read(own, &|extent| extent.source = BlockId(4)));
+        refused("a source other than the journal's", read(Placement::Shared, &|_| {}));
+        refused("bytes after the last frame", read(own, &|extent| extent.length += 1));
+        refused("entry ends inside a frame", read(own, &|extent| extent.length -= 1));
+        refused("entry ends inside a frame", read(own, &|extent| extent.length = 40));
+        refused("extent hash", read(own, &|extent| extent.hash ^= 1));
+    }
+}

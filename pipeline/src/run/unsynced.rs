@@ -80,7 +80,7 @@ mod tests {
 
     const AT_ONCE: Duration = Duration::from_millis(1);
     /// Longer than any test takes, unless it fails.
-    const LONG: Duration = Duration::from_secs(10);
+    const LONG: Duration = Duration::from_secs(100);
 
     fn unsynced(requested: usize, waiting: usize) -> Unsynced {
         Unsynced::new(Thresholds { requested, waiting, ..Thresholds::SMALLEST })

@@ -2,12 +2,16 @@
 
 use crate::folders::{PLACEMENTS, finished, options, stopped_after, workload};
 use crate::mend::{file_of, flip, look};
-use crate::synthetic::Careless;
+use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{Depth, Request, check};
 use pipeline::checkpoint::inspect;
+use pipeline::codec::{Codec, DecodeError, Raw, Scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, Damage, Error, Expected, Finding, Placement, Run, Storage, Weight, Workload};
+use pipeline::{
+    BlockId, CodecChoice, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload,
+};
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 /// Returns the published files and the needed logs, each with the bytes of it that count.
@@ -114,4 +118,40 @@ fn only_a_full_check_decodes_published_files() {
     let report = look(&careless, &disk, Depth::Full).unwrap();
     assert_eq!(report.damaged_blocks, BlockId::all(careless.blocks()).collect());
     assert!(report.findings.iter().all(|finding| finding.weight == Weight::Damage));
+}
+
+/// Encodes a word less than there is, under the tag of the bitmap itself.
+struct Short;
+
+impl Codec for Short {
+    fn tag(&self) -> u8 {
+        Raw.tag()
+    }
+    fn name(&self) -> &'static str {
+        "short"
+    }
+    fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) {
+        Raw.encode(&words[1..], out, scratch);
+    }
+    fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
+        Raw.decode(stored, words, scratch)
+    }
+}
+
+/// The same for a log, whose hashes all agree.
+#[test]
+fn only_a_full_check_decodes_logs() {
+    for placement in PLACEMENTS {
+        let options = Options { threads: 1, codec: CodecChoice::Fixed(&Short), ..options(placement) };
+        let stopping = Synthetic { stop_after: Some((AtomicU32::new(1), options.stop.clone())), ..workload() };
+        let disk = SimulatedStorage::new(3);
+        let ended = Run::new(&stopping, Arc::new(disk.clone())).options(&options).start().map(drop);
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+        assert_eq!(look(&workload(), &disk, Depth::Sums).unwrap().findings, []);
+        let report = look(&workload(), &disk, Depth::Full).unwrap();
+        let extents: BTreeSet<_> = inspect(&disk).unwrap().records.into_iter().flat_map(|one| one.extents).collect();
+        assert!(!extents.is_empty() && report.damaged_extents == extents, "{placement:?}");
+        let told = report.findings.iter().all(|one| one.to_string().contains("a frame does not decode"));
+        assert!(told && report.findings.len() == extents.len(), "{:?}", report.findings);
+    }
 }

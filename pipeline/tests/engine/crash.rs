@@ -116,8 +116,8 @@ fn watched<T>(what: impl Debug + Copy + Send + 'static, work: impl FnOnce() -> T
             loop {
                 std::thread::sleep(Duration::from_millis(500));
                 for (start, what) in RUNNING.lock().unwrap().1.values() {
-                    if start.elapsed() > Duration::from_secs(60) {
-                        eprintln!("hangs for 60 s: {what:?}");
+                    if start.elapsed() > Duration::from_secs(300) {
+                        eprintln!("hangs for 300 s: {what:?}");
                         std::process::abort();
                     }
                 }

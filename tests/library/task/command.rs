@@ -37,7 +37,11 @@ fn a_copy_has_the_bytes_of_its_store_and_is_one() {
     ends(path, 2, &["task", "copy", "--store", "s", "--to", "photos"]);
     ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
     refused(path, &["task", "copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
-    for (damaged, at) in [("c", 70), ("s", 70)] {
+    let whole = fs::read(path.join("s/db/000002.blk")).unwrap();
+    // In the index, and in a frame, which only the checksum of the whole file covers here.
+    for (damaged, at) in [("c", 70), ("c", whole.len() - 1), ("s", 70), ("s", whole.len() - 1)] {
+        fs::write(path.join("c/db/000002.blk"), &whole).unwrap();
+        fs::write(path.join("s/db/000002.blk"), &whole).unwrap();
         let name = format!("{damaged}/db/000002.blk");
         change(&path.join(&name), at);
         if damaged == "s" {
@@ -46,6 +50,9 @@ fn a_copy_has_the_bytes_of_its_store_and_is_one() {
         refused(path, &["task", "copy", "--store", "s", "--to", "c"], &[&name]);
     }
     assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
+    change(&path.join("s/db/manifest.json"), 70);
+    let reason = "not the manifest of SUMS";
+    refused(path, &["task", "copy", "--store", "s", "--to", "c"], &["s/db/manifest.json", reason]);
 }
 
 #[test]
@@ -67,7 +74,7 @@ fn a_task_ends_with_its_parent_if_asked_to() {
     assert!(is_alive(), "the task waits for its source");
     child.kill().unwrap();
     child.wait().unwrap();
-    for _ in 0..600 {
+    for _ in 0..12_000 {
         if !is_alive() {
             return;
         }

@@ -45,8 +45,15 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         }
         refused(path, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
     }
+    // Blocks of 2^9 positions.
+    assert!(text.contains("\"block_bytes\": 64,"), "{text}");
     // A definition that contradicts itself, or is none.
-    for (from, to) in [("\"layers\": 5", "\"layers\": 6"), ("\"identity\": \"", "\"identity\": \"0"), ("{", "[")] {
+    for (from, to) in [
+        ("\"layers\": 5", "\"layers\": 6"),
+        ("\"identity\": \"", "\"identity\": \"0"),
+        ("\"keep\": \"database\"", "\"keep\": \"book:3\""),
+        ("{", "["),
+    ] {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
         refused(path, &["task", "--store", "t", "--block", "1"], &["task.json"]);
@@ -91,6 +98,11 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
             }
         }
     }
+    // A block that is longer than was committed, in what only the end looks at.
+    let other = fresh("t");
+    let block = other.join("db/000002.blk");
+    fs::write(&block, [&fs::read(&block).unwrap()[..], &[0]].concat()).unwrap();
+    refused(path, &["task", "finish", "--store", "t"], &["000002.blk", "bytes"]);
     // A block that is shorter than was committed.
     let other = fresh("t");
     let bytes = fs::read(other.join("db/000002.blk")).unwrap();
@@ -121,6 +133,10 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count().to_string();
+    let (_, error) = ends(path, 2, &["task", "--store", "s", "--block", &blocks]);
+    let last = blocks.parse::<u32>().unwrap() - 1;
+    assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
     let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
     assert!(error.contains("000000.blk"), "{error}");
     // A task that waits says so at once, and not again.
@@ -176,6 +192,36 @@ fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
         let (_, error) = ends(path, 2, command);
         assert!(error.contains("s is not finished") && error.contains("hint: trinim task finish"), "{error}");
     }
+}
+
+/// Where only counts stay, the file of a block goes with a summary that was read, not with its name
+/// in a listing, which may be old.
+#[test]
+fn a_sweep_reads_the_summary_of_what_it_removes() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    let summary = path.join("s/summaries/000000");
+    let sound = fs::read(&summary).unwrap();
+    change(&summary, 70);
+    refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
+    fs::write(&summary, sound).unwrap();
+    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
+    assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
+    // What a kill left in the folder for temporary files goes when it is old enough; a folder, and
+    // a name that no store gives, stay.
+    fs::write(path.join("s/tmp/000000.w.0"), "begun").unwrap();
+    fs::create_dir(path.join("s/tmp/mine")).unwrap();
+    fs::write(path.join("s/tmp/my notes"), "mine").unwrap();
+    for (age, files) in [("1h", 0), ("0s", 1)] {
+        let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
+        assert_eq!(swept["temporary_files"], files, "{swept}");
+    }
+    assert!(path.join("s/tmp/mine").exists() && path.join("s/tmp/my notes").exists());
+    assert!(!path.join("s/tmp/000000.w.0").exists());
 }
 
 #[cfg(not(feature = "s3"))]

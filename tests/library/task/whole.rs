@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Audit, Database, Game, Keep, Task, Terms};
+use trinim::database::{Audit, BlockForm, Database, Game, Keep, Task, Terms, block_file_name};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
@@ -130,6 +130,37 @@ fn few_symmetries_a_largest_take_and_an_audit_leave_the_bytes_of_a_solve() {
         seal(&store).unwrap();
         assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), &format!("{symmetries}"));
     }
+}
+
+/// A task is audited by what it reads: a source in which images of a position differ is computed
+/// with one of them, and audited with another. Hashes and headers are those of a sound file.
+#[test]
+fn a_task_is_audited() {
+    let board = Board::triangle(4, None).unwrap();
+    let layout = layout_with(&board, 6, 3).unwrap();
+    let game = Game { board, rule: Rule::Misere, layout };
+    let caught = |audit: Option<Audit>| {
+        let task = Terms { audit, ..Terms::default() }.task(&game);
+        let (form, name) = (BlockForm::of(task), format!("db/{}", block_file_name(BlockId(0))));
+        let sound = solved(task)[&block_file_name(BlockId(0))].clone();
+        let mut stream = vec![0; form.stream_words];
+        form.read(name.as_ref(), BlockId(0), &sound, &mut stream).unwrap();
+        (0..1 << game.layout.offset_bits())
+            .filter(|offset: &usize| {
+                let mut forged = stream.clone();
+                forged[offset / 64] ^= 1 << (offset % 64);
+                let folder = scratch();
+                let store = store_in(folder.path(), "w");
+                init(&store, task).unwrap();
+                fs::write(folder.path().join(&name), form.file(BlockId(0), &forged)).unwrap();
+                let worked = (1..task.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop));
+                assert!(matches!(worked, Ok(()) | Err(task::Error::Run(pipeline::Error::Audit { .. }))), "{worked:?}");
+                worked.is_err()
+            })
+            .count()
+    };
+    assert_eq!(caught(None), 0);
+    assert!(caught(Some(Audit { per_block: Audit::MOST, seed: 1 })) > 0);
 }
 
 #[test]

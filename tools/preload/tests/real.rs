@@ -137,6 +137,8 @@ fn change(root: &Path) {
     let mut bytes = [0; 3];
     storage.open("m/x").unwrap().read_exact_at(&mut bytes, 0).unwrap();
     assert_eq!(&bytes, b"abc", "reads go on");
+    let again = storage.with_syncs(true).create_dir("o");
+    assert_eq!(matches!(again, Err(Error::Poisoned)), has_failed, "{again:?}");
 }
 
 #[test]

@@ -11,12 +11,13 @@ import blake3
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.brute import GOLDEN, InFolder, killed, losses_of, nimbers_of
-from trinim_database import Damaged, DatabaseError
+from tests.brute import GOLDEN, InFolder, killed, losses_of, nimbers_of, trinim
+from trinim_database import Damaged, Database, DatabaseError, check
 from trinim_database.blocks import Blocks, set_bits
 from trinim_database.board import permute
 from trinim_database.book import Book
 from trinim_database.runs import Entry, Extent, Run
+from trinim_database.stores import Store
 
 CODECS = "raw zstd1 zstd3 gaps rows rows-zstd1 rows-bytes rows-huffman".split()
 
@@ -69,8 +70,8 @@ class Killed(InFolder):
         super().setUp()
         self.seen: Counter[str] = Counter()
 
-    def compare(self, folder: Path) -> Run:
-        run = Run(folder)
+    def compare(self, folder: Path, kind: type[Run] = Run) -> Run:
+        run = kind(folder)
         values = Values(run)
         self.assertTrue(run.records)
         for record in run.published():
@@ -94,7 +95,7 @@ class Killed(InFolder):
         assert record.published
         self.seen["published"] += 1
         words = values.block(run.bids[block])
-        if run.keep == "database":
+        if not run.keep.startswith("book:"):
             blocks = Blocks(run.folder / "db", run.identity, len(words))
             np.testing.assert_array_equal(blocks.bitmap(block), words)
             return
@@ -233,6 +234,56 @@ class Killed(InFolder):
                 if run.log(extent).exists():
                     run.entry(extent)
         return run.damaged_copies
+
+
+class Tasks(Killed):
+    """Stores of tasks, a few blocks at a time."""
+
+    def test_stores(self) -> None:
+        for options, blocks_left in (
+            ("--layers 5 --block-bits 10", True),
+            ("--layers 5 --block-bits 10 --rule normal --keep counts", False),
+            ("--board cram:3x4 --block-bits 8 --audit 10", True),
+            ("--layers 4 --min-take 2 --block-bits 7 --keep counts --rule normal", False),
+        ):
+            with self.subTest(options=options):
+                shutil.rmtree(self.folder / "s", ignore_errors=True)
+                trinim(self.folder, f"task init --store s {options}")
+                blocks = len(Store(self.folder / "s").bids)
+                self.assertGreater(blocks, 3)
+                self.seen.clear()
+                for block in range(blocks):
+                    trinim(self.folder, f"task --store s --block {block}")
+                    if block in (0, blocks // 2, blocks - 1):
+                        self.flipped()
+                        store = self.compare(self.folder / "s", Store)
+                        assert isinstance(store, Store)
+                        self.assertEqual(store.committed(), set(range(block + 1)))
+                trinim(self.folder, "task finish --store s")
+                self.assertGreater(self.seen["published"], blocks)
+                self.seen.clear()
+                self.compare(self.folder / "s", Store)
+                self.assertEqual(self.seen["published"], blocks if blocks_left else 0)
+                check.database(Database(self.folder / "s"))
+
+    def flipped(self) -> None:
+        """Each byte of a summary and some of a block with another bit; another solve."""
+        for name in ("summaries/000000", "db/000000.blk"):
+            path = self.folder / "s" / name
+            whole = path.read_bytes()
+            for at in range(0, len(whole), 1 if len(whole) < 300 else 17):
+                path.write_bytes(whole[:at] + bytes([whole[at] ^ 8]) + whole[at + 1 :])
+                with self.assertRaises(DatabaseError, msg=f"{name} at {at}"):
+                    list(Store(self.folder / "s").published())
+            path.write_bytes(whole)
+        path = self.folder / "s/task.json"
+        task = path.read_text("utf-8")
+        for one, other in (('"rule": "', '"rule": "no'), ("store/1", "store/2"), ("0,", "1,"),
+                           ('"keep": "', '"keep": "book:'), ('"identity": "', '"identity": "0')):
+            path.write_text(task.replace(one, other), "utf-8")
+            with self.assertRaises(DatabaseError, msg=other):
+                Store(self.folder / "s")
+        path.write_text(task, "utf-8")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class Database:
         raw = None
         layers = 0
         if "board" in self.manifest:
-            raw = _board_text(path.read_text("utf-8"))
+            raw = board_text(path.read_text("utf-8"))
             self.board: Board = DataBoard.read(self.manifest["board"])
         else:
             layers = self.manifest["layers"]
@@ -235,7 +235,7 @@ class Database:
             yield self.layout.positions(self._bids[ordinal], offsets)
 
 
-def _board_text(manifest: str) -> str:
+def board_text(manifest: str) -> str:
     """The object `board` of a manifest without white space, its numbers as they are there."""
     at = manifest.index('"board":') + len('"board":')
     at += len(manifest[at:]) - len(manifest[at:].lstrip())

@@ -60,16 +60,18 @@ pub async fn position(asked: Asked) -> Result<Response, Problem> {
 /// `GET /v1/mainline`: the game when both sides do their best.
 pub async fn mainline(asked: Asked) -> Result<Response, Problem> {
     let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
-    let line = move |offer: &Offer| {
-        let (begin, mut stopped) = (Instant::now(), false);
-        let line = Line::of(&*offer.answers, position, || {
-            stopped = begin.elapsed() > LINE_TIME;
-            stopped
-        })?;
-        // A line that was cut off may be longer next time.
-        Ok((tagged("trinim.mainline/1", &line)?, !stopped))
-    };
-    asked.answer(&offer, true, line).await
+    asked.answer(&offer, true, move |offer| line_within(LINE_TIME, offer, position)).await
+}
+
+/// Follows a line for a while; returns it as JSON, and whether it is the same next time.
+pub fn line_within(most: Duration, offer: &Offer, position: u64) -> Result<(String, bool), Problem> {
+    let (begin, mut stopped) = (Instant::now(), false);
+    let line = Line::of(&*offer.answers, position, || {
+        stopped = begin.elapsed() >= most;
+        stopped
+    })?;
+    // A line that was cut off may be longer next time.
+    Ok((tagged("trinim.mainline/1", &line)?, !stopped))
 }
 
 /// `GET /v1/reply`: the move that the program plays.

@@ -87,12 +87,15 @@ pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<
         return Err(Problem::with(StatusCode::PAYLOAD_TOO_LARGE, message));
     }
     app.metrics.positions.fetch_add(lines.len() as u64, Ordering::Relaxed);
+    let chunks = answer_until(Instant::now() + ANSWER_TIME, app, offer, lines);
+    Ok(typed("application/x-ndjson", Body::new(Chunks(chunks))))
+}
+
+/// Answers lines, a chunk at a time; those whose turn comes after the end with an error.
+pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<String>) -> Receiver<Bytes> {
     let (sender, receiver) = channel(WAITING);
-    let end = Instant::now() + ANSWER_TIME;
     tokio::spawn(async move {
-        let mut rest = lines.as_slice();
-        while let Some(chunk) = rest.get(..CHUNK.min(rest.len())).filter(|chunk| !chunk.is_empty()) {
-            rest = &rest[chunk.len()..];
+        for chunk in lines.chunks(CHUNK) {
             let (job_offer, job_lines) = (offer.clone(), chunk.to_vec());
             let answered = match Instant::now() < end {
                 true => app.work(move || Ok(answers(&job_offer, &job_lines))).await,
@@ -105,7 +108,7 @@ pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<
             }
         }
     });
-    Ok(typed("application/x-ndjson", Body::new(Chunks(receiver))))
+    receiver
 }
 
 /// Answers the lines of a chunk.

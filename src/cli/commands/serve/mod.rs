@@ -121,3 +121,79 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::face::output::ColorChoice;
+    use axum::http::{HeaderMap, StatusCode, Uri, header};
+    use axum::response::IntoResponse;
+    use reply::Problem;
+    use std::sync::Arc;
+    use std::time::Instant;
+    use trinim::game::Rule;
+
+    /// What is built in, with few pieces solved on the spot.
+    fn app() -> Arc<App> {
+        let out = Out::new(ColorChoice::Never, true);
+        App::new(Offers::open(&[], &[], 1 << 20, 4, &out).expect("what is built in"))
+    }
+
+    fn offer(app: &App) -> Arc<offer::Offer> {
+        app.offers.find("triangle:9", Rule::Misere).expect("nine layers").clone()
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread().enable_time().build().expect("threads")
+    }
+
+    /// Who keeps a line that was cut off for lack of time would never see the rest of it.
+    #[test]
+    fn an_answer_that_may_change_has_no_tag() {
+        let (app, runtime) = (app(), runtime());
+        let offer = offer(&app);
+        for (most, is_whole) in [(Duration::ZERO, false), (Duration::MAX, true)] {
+            let (line, is_same) = api::line_within(most, &offer, 0b111).expect("a line");
+            assert_eq!((is_same, line.contains("\"complete\":true")), (is_whole, is_whole), "{line}");
+            let asked = asked::Asked { app: app.clone(), uri: Uri::from_static("/x"), headers: HeaderMap::new() };
+            let answer = runtime.block_on(asked.answer(&offer, true, move |_| Ok((line, is_same)))).expect("an answer");
+            for name in [header::ETAG, header::CACHE_CONTROL] {
+                assert_eq!(answer.headers().contains_key(&name), is_whole, "{name}");
+            }
+        }
+    }
+
+    /// Every line has an answer, in its place, also when the time for the request is over.
+    #[test]
+    fn lines_whose_turn_comes_too_late_are_answered_by_an_error() {
+        let (app, runtime) = (app(), runtime());
+        let offer = offer(&app);
+        let lines: Vec<String> = (0..100).map(|number| format!("{:#x}", number % 16)).collect();
+        let now = Instant::now();
+        for (end, is_late) in [(now, true), (now + Duration::from_secs(3600), false)] {
+            let text = runtime.block_on(async {
+                let (mut chunks, mut text) =
+                    (many::answer_until(end, app.clone(), offer.clone(), lines.clone()), String::new());
+                while let Some(chunk) = chunks.recv().await {
+                    text.push_str(std::str::from_utf8(&chunk).expect("JSON"));
+                }
+                text
+            });
+            assert_eq!(text.lines().count(), 100);
+            for (line, position) in text.lines().zip(&lines) {
+                assert_eq!(line.contains("the time for this request is over"), is_late, "{line}");
+                assert_eq!(line.contains(&format!("\"position\":\"{position}\"")), is_late, "{line}");
+            }
+        }
+    }
+
+    /// An error is never kept, and only one that passes says when to come again.
+    #[test]
+    fn errors_are_not_kept() {
+        for (status, wait) in [(StatusCode::SERVICE_UNAVAILABLE, Some("1")), (StatusCode::NOT_FOUND, None)] {
+            let response = Problem::with(status, "a reason").into_response();
+            let said = |name: header::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
+            assert_eq!((said(header::CACHE_CONTROL), said(header::RETRY_AFTER)), (Some("no-store"), wait));
+        }
+    }
+}

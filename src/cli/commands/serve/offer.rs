@@ -26,8 +26,8 @@ pub struct Offer {
     pub keep: Keep,
     /// Positions of so many pieces or fewer are solved on the spot if their values are not kept.
     pub spot_pieces: Option<u32>,
-    /// Changes whenever an answer could: digest of the solution, what is kept of it, and the
-    /// version of the program.
+    /// Changes whenever an answer could: digest of the solution, which is another one for nimbers,
+    /// what is kept of it, what is solved on the spot, and the version of the program.
     pub identity: String,
     /// The report of `trinim stats`, as JSON.
     pub stats: String,
@@ -38,7 +38,6 @@ impl Offer {
     /// not kept is solved on the spot, up to `spot_pieces` pieces.
     fn of(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
         let manifest = database.manifest();
-        let values = if manifest.by_nimber.is_some() { "nimbers" } else { "outcomes" };
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
         let answers = match spot_pieces {
@@ -52,7 +51,7 @@ impl Offer {
             rule: answers.rule(),
             keep: manifest.keep,
             spot_pieces,
-            identity: format!("{version} {} {} {values} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
+            identity: format!("{version} {} {} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
             stats: stats::json(database)?,
             answers,
         }))

@@ -70,7 +70,6 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     if response.body().size_hint().exact().is_none_or(|bytes| bytes >= PACKED_BYTES) {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
         if is_packed {
-            response.headers_mut().remove(header::CONTENT_LENGTH);
             response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response = response.map(|body| {
                 Body::new(Packed { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::default())) })

@@ -354,6 +354,10 @@ fn a_store_survives_every_stop() {
         let larger = Work::solve(4, Rule::Misere, keep, false);
         larger.explore(&[Start::Alone(128)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
+    // Every second stop: of the end of a solve, after somebody was killed who had committed the
+    // last block and not yet made that safe.
+    let unswept = Work::solve(3, Rule::Normal, Keep::Counts, false);
+    unswept.explore(&[Start::Alone(1)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
 #[test]
