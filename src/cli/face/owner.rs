@@ -3,8 +3,8 @@
 //! # Invariants
 //! 1. Nothing is locked, not even briefly: a solve that starts at that moment would find its folder
 //!    in use. The kernel's list of locks, `/proc/locks`, is read instead.
-//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`]. A lock that
-//!    is held all the time is found, however many others come and go: see [`listed`].
+//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`]. A lock
+//!    that is held all the time is found, however many others come and go: see [`listed`].
 //!    [`Owner::Free`] only means that no process visible to this one holds the lock; a container
 //!    hides the others.
 //!
@@ -50,9 +50,9 @@ pub fn of(lock: &Path) -> Owner {
 
 /// Finds who holds the lock of `file` in the kernel's list.
 ///
-/// The kernel counts lines between two reads of the list: when a lock of an earlier line is released
-/// meanwhile, a line is skipped. One read with room for it returns up to a page, made under one lock
-/// of the kernel, so a short list is that of one moment. A longer one is read again.
+/// The kernel counts lines between two reads of the list: when a lock of an earlier line is
+/// released meanwhile, a line is skipped. One read with room for it returns up to a page, made
+/// under one lock of the kernel, so a short list is that of one moment. A longer one is read again.
 fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
     let mut found = None;
     for _ in 0..LONG_LISTS {
@@ -161,8 +161,8 @@ mod tests {
         fs::File::open(&path).unwrap().try_lock().unwrap();
     }
 
-    /// A check said that a running solve had ended: the list was read in parts, and other locks were
-    /// released in between.
+    /// A check said that a running solve had ended: the list was read in parts, and other locks
+    /// were released in between.
     #[test]
     fn locks_that_come_and_go_hide_no_owner() {
         for others in [2, 200] {
