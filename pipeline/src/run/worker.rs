@@ -137,13 +137,9 @@ impl<'s> Worker<'s> {
             give_up_on_stop(session)?;
         }
         while let Some(stream) = incoming.next()? {
-            let Decoded { source, placement, served, skipped, keeps } = match stream {
+            let Decoded { source, placement, orientation, served, skipped, keeps } = match stream {
                 Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges, auditor.is_some())?,
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
-            };
-            let orientation = match placement {
-                Placement::Shared => None,
-                Placement::Dedicated => served.first().map(|edge| edge.orientation),
             };
             look(session, &mut auditor, source, orientation, self.buffers.stream.words(), &skipped);
             let Buffers { bitmap, stream, oriented, .. } = &mut self.buffers;
@@ -261,6 +257,8 @@ struct Decoded<'e> {
     /// Whether the words are already turned. Those of a published file are not, as those of a
     /// shared log.
     placement: Placement,
+    /// The orientation of the words, if they are turned.
+    orientation: Option<u8>,
     /// The edges that are still to be applied.
     served: Vec<&'e Edge>,
     /// Words that were left out, because no edge needs them.
@@ -284,6 +282,7 @@ fn decode<'e>(
     let served = served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
     let (source, placement) = (entry.header.source, entry.header.placement);
     let keeps = placement == Placement::Shared && session.held.has_room(&session.schedule, source, block);
+    let orientation = served.first().map(|edge| edge.orientation).filter(|_| placement == Placement::Dedicated);
     let as_it_is = |edge: &&Edge| placement == Placement::Dedicated || edge.orientation == 0;
     let (at_once, served): (Vec<&Edge>, Vec<&Edge>) =
         served.into_iter().partition(|edge| session.workload.applies_frames() && as_it_is(edge));
@@ -318,7 +317,7 @@ fn decode<'e>(
         }
     }
     at_once.iter().for_each(|_| session.metrics.edge_applied());
-    Ok(Decoded { source, placement, served, skipped, keeps })
+    Ok(Decoded { source, placement, orientation, served, skipped, keeps })
 }
 
 /// Decodes the stream of a source from the file that it published.
@@ -343,7 +342,7 @@ fn recall<'e>(
         .map_err(|unreadable| Error::corrupt(session.storage.path(&file.name), unreadable.offset, unreadable.damage))?;
     let left_out: usize = skipped.iter().map(ExactSizeIterator::len).sum();
     session.metrics.decoded((stream.len() - left_out) as u64 * 8);
-    Ok(Decoded { source: *source, placement: Placement::Shared, served, skipped, keeps })
+    Ok(Decoded { source: *source, placement: Placement::Shared, orientation: None, served, skipped, keeps })
 }
 
 /// Dedicated streams are turned and restricted already: what is not needed there is zero.
