@@ -182,12 +182,12 @@ fn the_audit_catches_each_kind_of_fault() {
 /// A frame that is skipped although an edge needs it has positions that no stream brought.
 #[test]
 fn the_audit_catches_a_frame_left_out() {
-    // Blocks of four frames: seven layers, or six if frames are small.
-    let bits = (64 * FRAME_WORDS).ilog2() + 2;
+    // Blocks of four or eight frames: seven layers, or six if frames are small.
+    let bits = (64 * FRAME_WORDS).ilog2() + 3;
     let board = [6, 7].map(|layers| Board::triangle(layers, None).unwrap());
     let board = board.into_iter().find(|board| board.cells() > bits).expect("frames are as small");
     let layout = Layout::suggested(&board, bits);
-    assert!(layout.canonical_blocks().len() > 1);
+    assert!(layout.canonical_blocks().len() > 1 && layout.offset_bits() + 2 > bits);
     let game = Game { board, rule: Rule::Misere, layout };
     let audit = Some(Audit { per_block: 300, seed: 2 });
     let way = Way { placement: Placement::Shared, ..Way::usual() };
