@@ -3,7 +3,7 @@
 use super::super::DecodeError;
 use super::{LONGEST, STREAMS, codes};
 
-/// Look-ups between two refills of 56 bits.
+/// Look-ups between two refills, of at most [`LONGEST`] bits each; a refill gives 57 or more.
 const LOOKUPS: usize = 5;
 /// The most symbols that a look-up gives.
 const AT_ONCE: usize = 3;
