@@ -12,6 +12,7 @@
 //! bit there.
 
 mod audit;
+mod batch;
 pub mod block;
 pub mod book;
 mod built_in;

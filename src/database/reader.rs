@@ -358,7 +358,8 @@ impl Database {
         DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 
-    fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
+    /// Returns one frame of a block, from the cache if it is there.
+    pub(super) fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
         let key = (block, frame as u32);
         if let Some(words) = self.cache.lock().get(key) {
             return Ok(words);

@@ -275,13 +275,11 @@ impl Layout {
     /// canonical block is an image of itself, the smallest of the offsets is chosen.
     pub fn locate(&self, position: u64) -> (BlockId, u64) {
         let (bid, offset) = self.split(position);
-        let (bid, offset) = self
-            .symmetries
-            .iter()
-            .map(|symmetry| (symmetry.map_bid(bid), symmetry.map_offset(offset)))
-            .min()
-            .expect("the identity is a symmetry");
-        (self.ordinal(bid), offset)
+        let canonical = self.canonical_bid(bid);
+        // Few symmetries lead to the canonical block, most often one.
+        let there = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == canonical);
+        let offset = there.map(|symmetry| symmetry.map_offset(offset)).min().expect("one leads there");
+        (self.ordinal(canonical), offset)
     }
 
     fn ordinal(&self, canonical_bid: Bid) -> BlockId {

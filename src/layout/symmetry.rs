@@ -67,11 +67,13 @@ impl LayoutSymmetry {
     }
 
     /// Returns the block to which this symmetry takes the block `bid`.
+    #[inline]
     pub fn map_bid(&self, bid: Bid) -> Bid {
         Bid(self.bid.apply(u64::from(bid.0)) as u32)
     }
 
     /// Returns the offset to which this symmetry takes `offset`, in any block.
+    #[inline]
     pub fn map_offset(&self, offset: u64) -> u64 {
         self.offset.apply(offset)
     }

@@ -40,6 +40,7 @@ impl BitPermutation {
     }
 
     /// Returns the word with its bits moved. Bits at or above `image().len()` must be clear.
+    #[inline]
     pub fn apply(&self, word: u64) -> u64 {
         let bytes = word.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |moved, (table, byte)| moved | table[usize::from(byte)])

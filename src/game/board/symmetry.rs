@@ -24,6 +24,7 @@ impl Symmetry {
     }
 
     /// Returns the image of a position or a move. Bits outside the board must be clear.
+    #[inline]
     pub fn apply(&self, mask: u64) -> u64 {
         self.permutation.apply(mask)
     }

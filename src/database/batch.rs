@@ -1,0 +1,193 @@
+//! Looks many positions up at once.
+//!
+//! Positions are sorted by frame, by counting, and each frame is decoded once for all positions of a
+//! batch in it. A position is then one word of a megabyte that the caches hold.
+//!
+//! # Cost
+//! 16 bytes for each position of a batch, two million at most, and four for each frame of the
+//! database.
+
+use super::block::block_file_name;
+use super::{Database, DatabaseError};
+use pipeline::BlockId;
+use pipeline::codec::FRAME_WORDS;
+use trinim_game::Value;
+use trinim_kernel::bitmap_words;
+
+/// Positions of a frame.
+const FRAME_BITS: u64 = 64 * FRAME_WORDS as u64;
+
+/// Positions that are sorted together.
+const BATCH: usize = 1 << 21;
+
+/// The number of a position among those asked for, and its bit in the frame.
+type Place = (u32, u32);
+
+impl Database {
+    /// Tells the value of each position, with its number, in any order. [`Database::value`] does
+    /// the same for one.
+    ///
+    /// # Errors
+    /// Those of [`Database::value`]; some values may have been told before.
+    ///
+    /// # Panics
+    /// If a position has a bit outside the board, or there are 2^32 positions or more.
+    pub fn values_of(&self, positions: &[u64], mut tell: impl FnMut(usize, Value)) -> Result<(), DatabaseError> {
+        if !self.manifest().keep.is_database() {
+            for (number, position) in positions.iter().enumerate() {
+                tell(number, self.value(*position)?);
+            }
+            return Ok(());
+        }
+        // The losses are the first plane, or the only one.
+        self.planes_of(positions, &[0], |number, plane| {
+            tell(number, Value::from_loss(plane.is_some()));
+            Ok(())
+        })
+    }
+
+    /// Tells the nimber of each position, with its number, in any order; returns whether this
+    /// database has nimbers. [`Database::nimber`] does the same for one.
+    ///
+    /// # Errors
+    /// Those of [`Database::nimber`]; some nimbers may have been told before.
+    ///
+    /// # Panics
+    /// Those of [`Database::values_of`].
+    pub fn nimbers_of(&self, positions: &[u64], mut tell: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
+        let Some(rows) = &self.manifest().by_nimber else { return Ok(false) };
+        let planes: Vec<u32> = rows.iter().map(|row| row.nimber).collect();
+        self.planes_of(positions, &planes, |number, plane| match plane {
+            Some(nimber) => {
+                tell(number, nimber);
+                Ok(())
+            }
+            None => {
+                let (block, offset) = self.layout().locate(positions[number]);
+                let path = self.folder().join(block_file_name(block));
+                let what = format!("offset {offset} has no nimber that the manifest counts");
+                Err(DatabaseError::corrupt(path, None, what))
+            }
+        })?;
+        Ok(true)
+    }
+
+    /// Tells for each position, by its number, the first of these planes that has its bit.
+    fn planes_of(
+        &self,
+        positions: &[u64],
+        planes: &[u32],
+        mut tell: impl FnMut(usize, Option<u32>) -> Result<(), DatabaseError>,
+    ) -> Result<(), DatabaseError> {
+        let plane_bits = 64 * bitmap_words(self.layout().offset_bits()) as u64;
+        let mut left: Vec<Place> = Vec::new();
+        self.by_frame(positions, |block, begin, places| {
+            left.clear();
+            left.extend_from_slice(places);
+            for plane in planes {
+                if left.is_empty() {
+                    break;
+                }
+                // Frames and planes are powers of two: what shares a frame in one plane does in all,
+                // and a plane that is shorter than a frame begins inside of it.
+                let base = u64::from(*plane) * plane_bits + begin;
+                let (words, base) = (self.frame(block, (base / FRAME_BITS) as usize)?, base % FRAME_BITS);
+                let mut told = Ok(());
+                left.retain(|(number, bit)| {
+                    let bit = base + u64::from(*bit);
+                    let is_set = words[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
+                    if is_set && told.is_ok() {
+                        told = tell(*number as usize, Some(*plane));
+                    }
+                    !is_set
+                });
+                told?;
+            }
+            left.iter().try_for_each(|(number, _)| tell(*number as usize, None))
+        })
+    }
+
+    /// Visits the positions of each batch frame by frame.
+    fn by_frame(
+        &self,
+        positions: &[u64],
+        mut visit: impl FnMut(BlockId, u64, &[Place]) -> Result<(), DatabaseError>,
+    ) -> Result<(), DatabaseError> {
+        assert!(u32::try_from(positions.len()).is_ok(), "too many positions at once");
+        let (full, frames) = (self.board().full(), self.frames_of_losses());
+        let mut ends = vec![0_u32; self.layout().canonical_blocks().len() * frames + 1];
+        // Kept between batches: fresh memory takes longer to get than to fill.
+        let (mut located, mut sorted) = (Vec::new(), Vec::new());
+        for (first, batch) in (0_u32..).step_by(BATCH).zip(positions.chunks(BATCH)) {
+            ends.fill(0);
+            located.clear();
+            for position in batch {
+                assert_eq!(position & !full, 0, "position outside the board");
+                let (block, offset) = self.layout().locate(*position);
+                let frame = block.index() * frames + (offset / FRAME_BITS) as usize;
+                ends[frame + 1] += 1;
+                located.push((frame as u32, (offset % FRAME_BITS) as u32));
+            }
+            for frame in 1..ends.len() {
+                ends[frame] += ends[frame - 1];
+            }
+            sorted.resize(batch.len(), (0, 0));
+            for (number, (frame, bit)) in (first..).zip(&located) {
+                let next = &mut ends[*frame as usize];
+                sorted[*next as usize] = (number, *bit);
+                *next += 1;
+            }
+            // Each entry is now where its frame ends.
+            let mut begin = 0;
+            for (frame, end) in ends.iter().map(|end| *end as usize).enumerate() {
+                if begin < end {
+                    let offset = (frame % frames) as u64 * FRAME_BITS;
+                    visit(BlockId((frame / frames) as u32), offset, &sorted[begin..end])?;
+                }
+                begin = end;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{Game, Values};
+    use crate::solve::Solve;
+    use std::collections::BTreeMap;
+    use trinim_game::Rule;
+    use trinim_game::random::Random;
+
+    /// Five layers have many blocks here; six have one, whose planes fill several frames.
+    #[test]
+    fn a_batch_has_the_values_of_its_positions() {
+        for (layers, bits, values) in [(5, 6, Values::Nimbers), (6, 21, Values::Nimbers), (6, 10, Values::Outcomes)] {
+            let folder = tempfile::tempdir().unwrap();
+            let game = Game::triangle(layers, Rule::Normal, bits).unwrap();
+            Solve::new(&game).values(values).run(folder.path()).unwrap();
+            let database = Database::open(folder.path()).unwrap();
+            let mut random = Random::new(layers.into());
+            let full = game.board.full();
+            // The last batch is short, and the start of the first is asked for again.
+            let some: Vec<u64> = (0..5000).map(|_| random.bits() & full).collect();
+            let positions: Vec<u64> = some.iter().copied().cycle().take(BATCH + some.len()).collect();
+            let mut told = vec![0; positions.len()];
+            let values: BTreeMap<u64, Value> =
+                some.iter().map(|position| (*position, database.value(*position).unwrap())).collect();
+            let compare = |number: usize, value| {
+                assert_eq!(value, values[&positions[number]], "{:#x}", positions[number]);
+                told[number] += 1;
+            };
+            database.values_of(&positions, compare).unwrap();
+            assert_eq!(told, vec![1; positions.len()]);
+            let mut nimbers = vec![None; some.len()];
+            let has = database.nimbers_of(&some, |number, nimber| nimbers[number] = Some(nimber)).unwrap();
+            assert_eq!(has, !database.values().is_outcomes());
+            for (position, nimber) in some.iter().zip(nimbers) {
+                assert_eq!(database.nimber(*position).unwrap(), nimber, "{position:#x}");
+            }
+        }
+    }
+}
