@@ -1,0 +1,149 @@
+//! The exceptions of the package, each with a hint.
+
+use pipeline::Error as RunError;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::{PyTypeInfo, create_exception};
+use std::path::Path;
+use trinim::database::DatabaseError;
+use trinim::plan::PlanError;
+use trinim::play::AnswerError;
+use trinim::solve::PartError;
+
+create_exception!(trinim, TrinimError, PyException, "An error of trinim; `hint` says what to do.");
+create_exception!(trinim, RefusedError, TrinimError, "A board, position or option that is not possible.");
+create_exception!(trinim, NotKeptError, TrinimError, "The folder is sound, but does not keep what was asked for.");
+create_exception!(trinim, FolderError, TrinimError, "The folder holds no finished database, or that of another solve.");
+create_exception!(trinim, DamagedError, TrinimError, "Bytes of a file are wrong.");
+create_exception!(trinim, SystemError, TrinimError, "The system refused a file, memory or room on the disk.");
+
+/// The hint for every text that is no position.
+pub(crate) const POSITION: &str =
+    "write rows from the top like 1/11/101, or a mask of the cells like 0x2f, cell 0 in the lowest bit";
+
+/// An error that Python sees as one of the exceptions above.
+pub(crate) fn raised<E: PyTypeInfo>(message: String, hint: &str) -> PyErr {
+    Python::attach(|py| {
+        let error = PyErr::from_type(E::type_object(py), (message,));
+        let value = error.value(py);
+        // Nothing else of the error depends on these two.
+        let set = value.setattr("hint", hint);
+        let noted = if hint.is_empty() { Ok(()) } else { note(value, hint) };
+        match set.and(noted) {
+            Ok(()) => error,
+            Err(other) => other,
+        }
+    })
+}
+
+/// Adds a line to what a traceback shows.
+fn note(value: &Bound<'_, PyAny>, hint: &str) -> PyResult<()> {
+    value.call_method1("add_note", (format!("hint: {hint}"),)).map(drop)
+}
+
+/// What was asked for is not possible.
+pub(crate) fn refused(message: impl ToString, hint: &str) -> PyErr {
+    raised::<RefusedError>(message.to_string(), hint)
+}
+
+/// A position is not one of the board.
+pub(crate) fn not_a_position(message: impl ToString) -> PyErr {
+    refused(message, POSITION)
+}
+
+/// A progress function is not possible, or a number is out of range.
+pub(crate) fn wrong(message: &str) -> PyErr {
+    PyValueError::new_err(message.to_owned())
+}
+
+/// The error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// The commands for the run of a damaged file.
+fn mend(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path);
+    let inner = ["db", "m", "logs"].iter().any(|name| folder.file_name().is_some_and(|found| found == *name));
+    let run = if inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    format!("trinim check {run} lists all damage, trinim repair {run} restores the files")
+}
+
+pub(crate) fn of_database(error: DatabaseError) -> PyErr {
+    let message = chain(&error);
+    match error {
+        DatabaseError::Storage(error) => of_run(error),
+        DatabaseError::Corrupt { path, .. } => raised::<DamagedError>(message, &mend(&path)),
+        DatabaseError::Missing { .. } => {
+            raised::<FolderError>(message, "name the folder of a finished solve; trinim.solve makes or finishes one")
+        }
+        DatabaseError::Unreleased { .. } | DatabaseError::Version { .. } => {
+            raised::<FolderError>(message, "use the version of trinim that wrote this folder")
+        }
+        DatabaseError::NotKept { .. } => raised::<NotKeptError>(
+            message,
+            "trinim.value solves positions of few pieces; a solve with keep=\"database\" keeps every value",
+        ),
+        DatabaseError::OutOfMemory { .. } => raised::<SystemError>(message, "free memory on this machine"),
+        _ => raised::<SystemError>(message, "check that the folder can be read"),
+    }
+}
+
+pub(crate) fn of_run(error: RunError) -> PyErr {
+    let message = chain(&error);
+    match &error {
+        RunError::Interrupted => PyKeyboardInterrupt::new_err("stopped after a checkpoint"),
+        RunError::Corrupt { path, .. } => raised::<DamagedError>(message, &mend(path)),
+        RunError::Locked { .. } => {
+            raised::<FolderError>(message, "wait for the other process, or choose another folder")
+        }
+        RunError::Parameters { .. } => {
+            raised::<FolderError>(message, "repeat what this folder was begun with, or choose another folder")
+        }
+        RunError::Version { .. } => {
+            raised::<FolderError>(message, "use the version of trinim that wrote this folder, or choose another folder")
+        }
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => raised::<FolderError>(
+            message,
+            "choose an empty folder, one that does not exist, or one of an earlier solve",
+        ),
+        RunError::Memory { .. } => {
+            raised::<SystemError>(message, "give more memory, or smaller blocks with block_bits")
+        }
+        RunError::Limit { .. } => raised::<RefusedError>(message, "choose larger blocks with block_bits"),
+        error if error.is_full_disk() => raised::<SystemError>(message, "make room on this disk, and call solve again"),
+        error if error.is_too_many_files() => raised::<SystemError>(message, "allow more open files (ulimit -n)"),
+        _ => raised::<SystemError>(message, "remove the cause, and call solve again to continue"),
+    }
+}
+
+pub(crate) fn of_plan(error: PlanError) -> PyErr {
+    let hint = match &error {
+        PlanError::Disk { .. } => "make room, or choose a folder on a larger disk",
+        PlanError::Memory { .. } => "give more memory, or smaller blocks with block_bits",
+        _ => "choose other block_bits, or leave it out",
+    };
+    raised::<SystemError>(chain(&error), hint)
+}
+
+pub(crate) fn of_answer(error: AnswerError) -> PyErr {
+    match error {
+        AnswerError::Database(error) => of_database(error),
+        AnswerError::Solve(error) => match error {
+            PartError::Run(error) => of_run(error),
+            PartError::Database(error) => of_database(error),
+            PartError::Plan(error) => of_plan(error),
+            error => refused(error, "a database of the board knows it"),
+        },
+        error => refused(error, "a database of the board knows it"),
+    }
+}

@@ -1,0 +1,175 @@
+//! The Python package `trinim`: solves games and answers arrays of positions.
+//!
+//! The library computes; this converts arguments, releases the GIL, and turns errors into
+//! exceptions. `trinim.pyi` has the types.
+
+mod board;
+mod database;
+mod error;
+mod wait;
+
+use board::{Board, Position, rule};
+use database::Database;
+use error::{of_answer, of_database, of_plan, of_run, refused, wrong};
+use pipeline::{CodecChoice, Event, Metrics, Options, RealStorage, Storage};
+use pyo3::prelude::*;
+use rustix::fs::statvfs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use trinim::database::{BuiltIn, Game, Keep, Terms, Values};
+use trinim::kernel::Kernel;
+use trinim::plan::{self, Plan, Request};
+use trinim::play::{Answers, OnTheSpot};
+use trinim::solve::{PartSolver, parts};
+use trinim::{Layout, Value};
+
+/// Memory of a solve unless another is given, in bytes.
+const MEMORY: u64 = 1 << 30;
+
+/// Threads: those asked for, or one for each processor.
+fn threads(given: usize) -> usize {
+    if given == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { given }
+}
+
+/// Bytes that may still be written below a folder, which may not exist yet.
+fn free_bytes(folder: &Path) -> u64 {
+    let mut place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    while !place.exists() && place.pop() {}
+    statvfs(&place).map_or(u64::MAX, |room| room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+/// Solves a board into a folder, or goes on with a solve there, and opens the database.
+///
+/// `progress(finished_blocks, blocks)` is called as blocks become durable. KeyboardInterrupt, and
+/// any exception of `progress`, stops after a checkpoint: the same call continues.
+#[pyfunction]
+#[pyo3(signature = (board, folder, *, rule = "misere", values = "outcomes", keep = None, memory = MEMORY, threads = 0,
+                    block_bits = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+fn solve(
+    py: Python<'_>,
+    board: &Board,
+    folder: PathBuf,
+    rule: &str,
+    values: &str,
+    keep: Option<&str>,
+    memory: u64,
+    threads: usize,
+    block_bits: Option<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Database> {
+    let (board, rule) = (&board.0, self::rule(rule)?);
+    let values = values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\" or \"nimbers\""))?;
+    let keep = match keep {
+        Some(keep) => keep.parse::<Keep>().map_err(|error| refused(error, "leave keep out for the usual choice"))?,
+        None if values.is_outcomes() => Keep::usual(board),
+        None => Keep::Database,
+    };
+    let terms = Terms { values, keep, audit: None };
+    if !terms.are_possible() || values != Values::Outcomes && rule != trinim::Rule::Normal {
+        return Err(refused("nimbers are values of normal play, kept whole", "add rule=\"normal\", leave keep out"));
+    }
+    if board.cells() > 45 {
+        return Err(refused(format!("{} has more than 45 cells", board.name()), "choose a smaller board"));
+    }
+    if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
+        return Err(wrong("block_bits is from 1 to 40"));
+    }
+    let threads = self::threads(threads);
+    let (finished, all) = (AtomicU32::new(0), AtomicU32::new(0));
+    let options = Options { threads, memory_bytes: plan::engine_bytes(memory), ..Options::default() };
+    let stop = options.stop.clone();
+    let work = || {
+        let layout = match block_bits {
+            Some(bits) => Layout::suggested(board, bits),
+            None => plan::choose_layout_for(board, values, memory),
+        };
+        let game = Game { board: board.clone(), rule, layout };
+        let placement = plan::default_placement(board.size_in_layers(), values);
+        let request = Request {
+            board,
+            rule,
+            values,
+            keep,
+            memory_bytes: memory,
+            threads,
+            placement,
+            codec: "auto",
+            commit_interval: options.commit_interval,
+            speed: 1.0,
+        };
+        let free = free_bytes(&folder);
+        let plan = Plan::of(request, &game.layout).map_err(of_plan)?.within(request, free);
+        plan.check(free).map_err(of_plan)?;
+        let codec = CodecChoice::parse(&plan.codec).unwrap_or(CodecChoice::Auto);
+        let options = Options { placement, codec, ..options };
+        let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder).map_err(of_run)?);
+        let observe = |event: &Event| match event {
+            Event::Opened { finished_blocks, blocks, .. } => {
+                finished.store(*finished_blocks, Ordering::Relaxed);
+                all.store(*blocks, Ordering::Release);
+            }
+            Event::Committed { finished_blocks } => finished.store(*finished_blocks, Ordering::Relaxed),
+        };
+        let task = terms.task(&game);
+        trinim::solve::solve(task, Kernel::detect(), &storage, &options, &Metrics::default(), &observe)
+            .map_err(of_run)?;
+        trinim::Database::open(&folder).map_err(of_database)
+    };
+    let mut told = None;
+    let mut tell = |py: Python<'_>| {
+        let Some(progress) = &progress else { return Ok(()) };
+        let blocks = all.load(Ordering::Acquire);
+        let now = (finished.load(Ordering::Relaxed), blocks);
+        if blocks > 0 && told.replace(now) != Some(now) {
+            progress.call1(py, now)?;
+        }
+        Ok(())
+    };
+    let solved = wait::waiting(py, &stop, &mut tell, work)??;
+    tell(py)?;
+    Ok(Database(Arc::new(solved)))
+}
+
+/// Whether the player to move at a position wins: without a database, solved on the spot.
+///
+/// Positions of up to 36 pieces are solved, from some 32 on in a folder for temporary files; of
+/// nine layers, what is built in knows those of 37 pieces or more.
+#[pyfunction]
+#[pyo3(signature = (board, position, *, rule = "misere", memory = MEMORY, threads = 0))]
+fn value(py: Python<'_>, board: &Board, position: Position, rule: &str, memory: u64, threads: usize) -> PyResult<bool> {
+    let (board, rule) = (&board.0, self::rule(rule)?);
+    let position = position.on(board)?;
+    let (threads, memory_bytes) = (self::threads(threads), plan::engine_bytes(memory));
+    let options = Options { threads, memory_bytes, ..Options::default() };
+    let stop = options.stop.clone();
+    let scratch = tempfile::Builder::new().prefix("trinim-parts.").tempdir()?;
+    let work = || {
+        let built_in = BuiltIn::of_board(board, rule).map(trinim::Database::open_built_in);
+        let source = built_in.transpose().map_err(of_database)?.map(|source| Arc::new(source) as Arc<dyn Answers>);
+        let runner = parts::run_in(scratch.path());
+        let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
+        OnTheSpot::new(source, solver).value(position).map_err(of_answer)
+    };
+    let found = wait::waiting(py, &stop, |_| Ok(()), work)??;
+    Ok(found == Value::Win)
+}
+
+/// Solves Triangular Nim and other removal games, and answers arrays of positions.
+#[pymodule(name = "trinim")]
+fn package(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Board>()?;
+    module.add_class::<Database>()?;
+    module.add_class::<database::Move>()?;
+    module.add_function(wrap_pyfunction!(solve, module)?)?;
+    module.add_function(wrap_pyfunction!(value, module)?)?;
+    module.add("TrinimError", py.get_type::<error::TrinimError>())?;
+    module.add("RefusedError", py.get_type::<error::RefusedError>())?;
+    module.add("NotKeptError", py.get_type::<error::NotKeptError>())?;
+    module.add("FolderError", py.get_type::<error::FolderError>())?;
+    module.add("DamagedError", py.get_type::<error::DamagedError>())?;
+    module.add("SystemError", py.get_type::<error::SystemError>())
+}
