@@ -156,7 +156,6 @@ mod tests {
     use super::*;
     use crate::database::{Game, Values};
     use crate::solve::Solve;
-    use std::collections::BTreeMap;
     use trinim_game::Rule;
     use trinim_game::random::Random;
 
@@ -174,10 +173,9 @@ mod tests {
             let some: Vec<u64> = (0..5000).map(|_| random.bits() & full).collect();
             let positions: Vec<u64> = some.iter().copied().cycle().take(BATCH + some.len()).collect();
             let mut told = vec![0; positions.len()];
-            let values: BTreeMap<u64, Value> =
-                some.iter().map(|position| (*position, database.value(*position).unwrap())).collect();
+            let values: Vec<Value> = some.iter().map(|position| database.value(*position).unwrap()).collect();
             let compare = |number: usize, value| {
-                assert_eq!(value, values[&positions[number]], "{:#x}", positions[number]);
+                assert_eq!(value, values[number % some.len()], "{:#x}", positions[number]);
                 told[number] += 1;
             };
             database.values_of(&positions, compare).unwrap();
