@@ -65,7 +65,7 @@ class FolderError(TrinimError):
 class DamagedError(TrinimError):
     """Bytes of a file are wrong."""
 
-class SystemError(TrinimError):
+class ResourceError(TrinimError):
     """The system refused a file, memory or room on the disk."""
 
 class Board:

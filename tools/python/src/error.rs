@@ -15,7 +15,7 @@ create_exception!(trinim, RefusedError, TrinimError, "A board, position or optio
 create_exception!(trinim, NotKeptError, TrinimError, "The folder is sound, but does not keep what was asked for.");
 create_exception!(trinim, FolderError, TrinimError, "The folder holds no finished database, or that of another solve.");
 create_exception!(trinim, DamagedError, TrinimError, "Bytes of a file are wrong.");
-create_exception!(trinim, SystemError, TrinimError, "The system refused a file, memory or room on the disk.");
+create_exception!(trinim, ResourceError, TrinimError, "The system refused a file, memory or room on the disk.");
 
 /// The hint for every text that is no position.
 pub(crate) const POSITION: &str =
@@ -93,8 +93,8 @@ pub(crate) fn of_database(error: DatabaseError) -> PyErr {
             message,
             "trinim.value solves positions of few pieces; a solve with keep=\"database\" keeps every value",
         ),
-        DatabaseError::OutOfMemory { .. } => raised::<SystemError>(message, "free memory on this machine"),
-        _ => raised::<SystemError>(message, "check that the folder can be read"),
+        DatabaseError::OutOfMemory { .. } => raised::<ResourceError>(message, "free memory on this machine"),
+        _ => raised::<ResourceError>(message, "check that the folder can be read"),
     }
 }
 
@@ -117,12 +117,14 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
             "choose an empty folder, one that does not exist, or one of an earlier solve",
         ),
         RunError::Memory { .. } => {
-            raised::<SystemError>(message, "give more memory, or smaller blocks with block_bits")
+            raised::<ResourceError>(message, "give more memory, or smaller blocks with block_bits")
         }
         RunError::Limit { .. } => raised::<RefusedError>(message, "choose larger blocks with block_bits"),
-        error if error.is_full_disk() => raised::<SystemError>(message, "make room on this disk, and call solve again"),
-        error if error.is_too_many_files() => raised::<SystemError>(message, "allow more open files (ulimit -n)"),
-        _ => raised::<SystemError>(message, "remove the cause, and call solve again to continue"),
+        error if error.is_full_disk() => {
+            raised::<ResourceError>(message, "make room on this disk, and call solve again")
+        }
+        error if error.is_too_many_files() => raised::<ResourceError>(message, "allow more open files (ulimit -n)"),
+        _ => raised::<ResourceError>(message, "remove the cause, and call solve again to continue"),
     }
 }
 
@@ -132,7 +134,7 @@ pub(crate) fn of_plan(error: PlanError) -> PyErr {
         PlanError::Memory { .. } => "give more memory, or smaller blocks with block_bits",
         _ => "choose other block_bits, or leave it out",
     };
-    raised::<SystemError>(chain(&error), hint)
+    raised::<ResourceError>(chain(&error), hint)
 }
 
 pub(crate) fn of_answer(error: AnswerError) -> PyErr {

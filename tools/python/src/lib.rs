@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use trinim::database::{BuiltIn, Game, Keep, Terms, Values};
 use trinim::kernel::Kernel;
+use trinim::plan::speed::Speed;
 use trinim::plan::{self, Plan, Request};
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::{PartSolver, parts};
@@ -97,7 +98,7 @@ fn solve(
             placement,
             codec: "auto",
             commit_interval: options.commit_interval,
-            speed: 1.0,
+            speed: Speed::RECORDED,
         };
         let free = free_bytes(&folder);
         let plan = Plan::of(request, &game.layout).map_err(of_plan)?.within(request, free);
@@ -171,5 +172,5 @@ fn package(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NotKeptError", py.get_type::<error::NotKeptError>())?;
     module.add("FolderError", py.get_type::<error::FolderError>())?;
     module.add("DamagedError", py.get_type::<error::DamagedError>())?;
-    module.add("SystemError", py.get_type::<error::SystemError>())
+    module.add("ResourceError", py.get_type::<error::ResourceError>())
 }

@@ -180,7 +180,7 @@ class Solves(Folder):
             trinim.solve(board, self.folder / "a", values="nimbers")
         with self.assertRaisesRegex(trinim.RefusedError, "expected"):
             trinim.solve(board, self.folder / "a", rule="other")  # type: ignore[arg-type]
-        with self.assertRaises(trinim.SystemError) as memory:
+        with self.assertRaises(trinim.ResourceError) as memory:
             trinim.solve(trinim.Board(8), self.folder / "a", memory=1)
         self.assertIn("more memory", memory.exception.hint)
         trinim.solve(board, self.folder / "a")
