@@ -160,6 +160,7 @@ fn choose_codec<'a>(codecs: &'a [CodecPlan], board: &Board, disk_bytes: u64) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::speed::Speed;
     use super::super::tests::request;
     use super::*;
     use crate::database::Keep;
@@ -185,6 +186,7 @@ mod tests {
             let board = board(layers);
             for memory_bytes in [1_u64, 2, 4, 8, 12, 16, 64].map(|gibibytes| gibibytes << 30) {
                 for (keep, speed) in [(Keep::Counts, 1.0), (Keep::usual(&board), 0.3), (Keep::Database, 2.0)] {
+                    let speed = Speed::exactly(speed);
                     let asked = Request { keep, memory_bytes, speed, ..request(&board) };
                     let auto = Plan::suggested(asked, None);
                     for disk_bytes in [1 << 30, 40 << 30, 50 << 30, 130 << 30, u64::MAX] {

@@ -52,6 +52,7 @@ use pipeline::storage::ALLOTMENT_BYTES;
 use pipeline::{Placement, footprint_bytes, held_streams};
 use rates::Rates;
 use shape::{Passes, Reads};
+use speed::Speed;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim_game::Board;
@@ -82,8 +83,8 @@ pub struct Request<'a> {
     pub codec: &'a str,
     /// Time between commits: consumed logs are deleted only after the next one.
     pub commit_interval: Duration,
-    /// Speed of this machine, 1 for that of the one that the rates are of.
-    pub speed: f64,
+    /// Speed of this machine.
+    pub speed: Speed,
 }
 
 /// Memory by part, in bytes.
@@ -187,6 +188,11 @@ pub struct Plan {
     pub database_bytes: u64,
     /// Speed of this machine; 1 for boards that take moments, for which it is not measured.
     pub speed: f64,
+    /// Estimated time of the chosen placement in the faster quarter of what was measured of this
+    /// machine, in seconds.
+    pub seconds_least: f64,
+    /// The same in the slower quarter.
+    pub seconds_most: f64,
     /// The speeds behind the estimated time, at that speed.
     pub rates: Rates,
     /// Kernel time for a position at these rates, in nanoseconds.
@@ -258,7 +264,11 @@ impl Plan {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
             KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }
         });
-        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(request.speed);
+        let at = |speed| {
+            let request = Request { speed: Speed::exactly(speed), ..request };
+            placement_plan(request, &shape, &memory, &reads).seconds
+        };
+        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(request.speed.median);
         Plan {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -276,7 +286,9 @@ impl Plan {
             keep,
             kept: kept.collect(),
             database_bytes: kept_bytes(request, &shape),
-            speed: request.speed,
+            speed: request.speed.median,
+            seconds_least: at(request.speed.fast),
+            seconds_most: at(request.speed.slow),
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -388,7 +400,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
         log_bytes_read: read as u64,
         log_bytes_peak: peak as u64,
         disk_peak_bytes: (both as u64).max(database_bytes),
-        seconds: seconds(request.speed),
+        seconds: seconds(request.speed.median),
     }
 }
 
@@ -407,7 +419,7 @@ mod tests {
             placement: Placement::Shared,
             codec: "auto",
             commit_interval: Duration::from_secs(5),
-            speed: 1.0,
+            speed: Speed::RECORDED,
         }
     }
 

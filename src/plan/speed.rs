@@ -12,34 +12,63 @@ const BITS: u32 = 26;
 /// The layers whose first cells they are.
 const LAYERS: u32 = 7;
 
-/// Rounds of a thread, of which the median counts: the first one also touches the memory, and a
-/// machine that others use as well is faster and slower by turns.
-const ROUNDS: usize = 9;
+/// Rounds of a thread, of which the median counts, and the quartiles as its spread: the first one
+/// also touches the memory, and a machine that others use as well is faster and slower by turns.
+const ROUNDS: usize = 13;
 
 /// Seconds of a round on each of two threads at the speed of the rates. Not measured there but
 /// derived: on 23 November 2026 a round took 0.020 s while eight layers with a database took 6.3 s
 /// (medians of twelve and of six), and they take 4.5 s at the speed of the rates.
 const RECORDED_SECONDS: f64 = 0.0143;
 
-/// Returns the speed of each of this many threads that work at the same time, 1 for that of the
-/// recorded rates. It is measured once a process and takes about a fifth of a second.
-pub fn of_this_machine(threads: usize) -> f64 {
-    static MEASURED: OnceLock<f64> = OnceLock::new();
-    *MEASURED.get_or_init(|| RECORDED_SECONDS / seconds_of_a_round(threads.max(1)))
+/// Speeds of a machine, 1 for that of the recorded rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// In the median round of the measurement: the speed that estimates are for.
+    pub median: f64,
+    /// In the slower quarter of the rounds, at best.
+    pub slow: f64,
+    /// In the faster quarter of the rounds, at least.
+    pub fast: f64,
 }
 
-/// Returns the seconds of a round, the average of the threads.
-fn seconds_of_a_round(threads: usize) -> f64 {
+impl Speed {
+    /// The speed of the recorded rates.
+    pub const RECORDED: Speed = Speed::exactly(1.0);
+
+    /// A speed without a spread.
+    pub const fn exactly(speed: f64) -> Speed {
+        Speed { median: speed, slow: speed, fast: speed }
+    }
+
+    /// Returns the speeds of these rounds, in seconds; the shortest first.
+    fn of_rounds(rounds: &[f64]) -> Speed {
+        let at = |quarters: usize| RECORDED_SECONDS / rounds[(rounds.len() - 1) * quarters / 4];
+        Speed { fast: at(1), median: at(2), slow: at(3) }
+    }
+}
+
+/// Returns the speed of each of this many threads that work at the same time. It is measured once a
+/// process and takes about a quarter of a second.
+pub fn of_this_machine(threads: usize) -> Speed {
+    static MEASURED: OnceLock<Speed> = OnceLock::new();
+    *MEASURED.get_or_init(|| Speed::of_rounds(&seconds_of_rounds(threads.max(1))))
+}
+
+/// Returns the seconds of all rounds of all threads, the shortest first.
+fn seconds_of_rounds(threads: usize) -> Vec<f64> {
     let work = Work::new();
-    let sum = Mutex::new(0.0);
+    let all = Mutex::new(Vec::new());
     let measure = |(): &mut (), _| {
-        let seconds = work.seconds();
-        *sum.lock() += seconds;
+        let rounds = work.rounds();
+        all.lock().extend(rounds);
         Ok::<(), ()>(())
     };
     // It cannot fail: nothing in it does.
     let _ = parallel::for_each(threads, threads, || Ok(()), measure);
-    sum.into_inner() / threads as f64
+    let mut all = all.into_inner();
+    all.sort_by(f64::total_cmp);
+    all
 }
 
 /// What a solve does to a block for the most part, in about the same shares: it applies streams,
@@ -67,8 +96,8 @@ impl Work {
         }
     }
 
-    /// Returns the seconds of the median round.
-    fn seconds(&self) -> f64 {
+    /// Returns the seconds of each round.
+    fn rounds(&self) -> [f64; ROUNDS] {
         let mut bitmaps = [vec![0_u64; bitmap_words(BITS)], vec![0; bitmap_words(BITS)]];
         let [block, stream] = &mut bitmaps;
         // Losses of about the density of real ones; which they are does not change the time.
@@ -85,8 +114,7 @@ impl Work {
             self.kernel.settle(&self.settle, block);
             *round = watch.elapsed().as_secs_f64();
         }
-        rounds.sort_by(f64::total_cmp);
-        rounds[ROUNDS / 2]
+        rounds
     }
 }
 
@@ -102,7 +130,8 @@ mod tests {
         // Logs that wait for the commit are most of the peak.
         let commit_interval = Duration::from_millis(100);
         let request = Request { codec: "rows-huffman", commit_interval, ..request(&board) };
-        let [slow, fast] = [0.5, 2.0].map(|speed| Plan::suggested(Request { speed, ..request }, None));
+        let [slow, fast] =
+            [0.5, 2.0].map(|speed| Plan::suggested(Request { speed: Speed::exactly(speed), ..request }, None));
         for (slow, fast) in slow.placements.iter().zip(&fast.placements) {
             assert_eq!(slow.disk_peak_bytes, fast.disk_peak_bytes);
             assert!(slow.seconds > 2.0 * fast.seconds);
@@ -114,8 +143,26 @@ mod tests {
 
     #[test]
     fn a_round_takes_time_and_is_measured_once() {
-        let seconds = seconds_of_a_round(2);
-        assert!(seconds > 1e-5 && seconds.is_finite(), "{seconds}");
+        let rounds = seconds_of_rounds(2);
+        assert_eq!(rounds.len(), 2 * ROUNDS);
+        assert!(rounds[0] > 1e-5 && rounds.is_sorted() && rounds.iter().all(|seconds| seconds.is_finite()));
         assert_eq!(of_this_machine(2), of_this_machine(2));
+    }
+
+    /// A moment's load makes some rounds slow; it widens the range and leaves the estimate alone.
+    #[test]
+    fn quartiles_of_the_rounds_give_a_range_around_the_estimate() {
+        let calm = [RECORDED_SECONDS; 5];
+        assert_eq!(Speed::of_rounds(&calm), Speed::RECORDED);
+        let beside_load = [0.5, 1.0, 1.0, 2.0, 8.0].map(|times| times * RECORDED_SECONDS);
+        assert_eq!(Speed::of_rounds(&beside_load), Speed { fast: 1.0, median: 1.0, slow: 0.5 });
+        let board = Board::triangle(8, None).unwrap();
+        let plan = |speed| Plan::suggested(Request { speed, ..request(&board) }, None);
+        let (ranged, exact) = (plan(Speed { fast: 2.0, median: 1.0, slow: 0.5 }), plan(Speed::RECORDED));
+        assert_eq!(ranged.chosen(), exact.chosen());
+        assert_eq!([exact.seconds_least, exact.seconds_most], [exact.chosen().seconds; 2]);
+        let at = |speed| plan(Speed::exactly(speed)).chosen().seconds;
+        assert_eq!([ranged.seconds_least, ranged.seconds_most], [at(2.0), at(0.5)]);
+        assert!(ranged.seconds_least < exact.seconds_least && exact.seconds_most < ranged.seconds_most);
     }
 }

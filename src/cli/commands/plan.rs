@@ -4,7 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, CELLS_MAX, picture};
-use crate::cli::words::game::{GameArgs, agree_with_nimbers, request, values};
+use crate::cli::words::game::{GameArgs, agree_with_nimbers, estimated, request, values};
 use crate::cli::words::keep::too_many_pieces;
 use crate::cli::words::machine::{free_bytes, memory_available_bytes};
 use crate::cli::words::summary::Named;
@@ -16,7 +16,8 @@ use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
-use trinim::plan::{CodecPlan, KeepPlan, Plan, Request, SLOWER_AT_MOST, WEIGHED_LAYERS, speed};
+use trinim::plan::speed::{self, Speed};
+use trinim::plan::{CodecPlan, KeepPlan, Plan, Request, SLOWER_AT_MOST, WEIGHED_LAYERS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,7 +83,8 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let disk_free_bytes = free_bytes(&args.out);
     let plan = out.telling("planning", || {
         let request = request(&board, game, args.values, keep);
-        let speed = if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(request.threads) };
+        let is_timed = board.cells() >= TIMED_CELLS;
+        let speed = if is_timed { speed::of_this_machine(request.threads) } else { Speed::RECORDED };
         let request = Request { speed, ..request };
         let plan = match &game.bid_cells {
             Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
@@ -143,7 +145,10 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
     let size = |bytes: u64| Size(bytes).to_string();
     let is_timed = plan.cells >= TIMED_CELLS;
     let time = |value: f64| if is_timed { seconds(value) } else { "moments".to_owned() };
-    let at = if is_timed { " at the speed of this moment" } else { "" };
+    let estimate = match is_timed {
+        true => format!("{} at the speed of this moment", estimated(plan, 1.0)),
+        false => time(plan.chosen().seconds),
+    };
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
@@ -192,10 +197,7 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
             "disk",
             format!("{} at most{denser}, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes)),
         ),
-        (
-            "time",
-            format!("{}{at}; kernel {:.3} ns a position", time(plan.chosen().seconds), plan.kernel_ns_per_position),
-        ),
+        ("time", format!("{estimate}; kernel {:.3} ns a position", plan.kernel_ns_per_position)),
     ])?;
     writeln!(out)?;
     let bid_cells = shape.bid_cells.iter().map(|cell| 1 << cell).sum();

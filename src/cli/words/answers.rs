@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use trinim::database::{BuiltIn, Database, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
+use trinim::plan::speed::Speed;
 use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
@@ -96,7 +97,7 @@ impl SpotArgs {
                 placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),
                 codec: "auto",
                 commit_interval: options.commit_interval,
-                speed: 1.0,
+                speed: Speed::RECORDED,
             };
             let plan = Plan::of(request, &game.layout)?;
             plan.check(free_bytes(folder.path()))?;

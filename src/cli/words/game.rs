@@ -2,6 +2,7 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
+use crate::cli::face::output::seconds;
 use crate::cli::words::args::{self, BidCells, CodecName, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::choice;
@@ -13,7 +14,8 @@ use std::time::Duration;
 use trinim::database::{Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::layout::{Layout, order_file};
-use trinim::plan::{Request, speed};
+use trinim::plan::speed::{self, Speed};
+use trinim::plan::{Plan, Request};
 
 /// Cells of the smallest board whose solve takes so long that measuring this machine first does not
 /// show. The time of a smaller one is not estimated: it depends on the machine, and is soon seen.
@@ -103,6 +105,14 @@ pub fn agree_with_nimbers(game: &GameArgs) -> Result<(), Refused> {
     }
 }
 
+/// Names the estimated time of this share of a plan, with its range where the speed of this machine
+/// was measured and varies.
+pub fn estimated(plan: &Plan, share: f64) -> String {
+    let [least, time, most] =
+        [plan.seconds_least, plan.chosen().seconds, plan.seconds_most].map(|time| seconds(time * share));
+    if least == most { time } else { format!("{time} ({least} to {most})") }
+}
+
 /// Builds the plan's request for a solve that begins with these arguments.
 pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
     let threads = game.resources.threads();
@@ -116,7 +126,7 @@ pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: K
         placement: game.log_placement.placement(board, values),
         codec: &game.codec.name,
         commit_interval: game.commit_interval,
-        speed: if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(threads) },
+        speed: if board.cells() < TIMED_CELLS { Speed::RECORDED } else { speed::of_this_machine(threads) },
     }
 }
 

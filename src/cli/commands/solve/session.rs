@@ -3,13 +3,13 @@
 use super::folder::Earlier;
 use super::{Outcome, Run, disk};
 use crate::cli::face::exit::Stopped;
-use crate::cli::face::output::{Out, counted, grouped, seconds};
+use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::face::owner;
 use crate::cli::face::progress::{self, Say, Total};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
-use crate::cli::words::game::{TIMED_CELLS, request};
+use crate::cli::words::game::{TIMED_CELLS, estimated, request};
 use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -176,7 +176,7 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
     // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
     let is_timed = run.task.game.board.cells() >= TIMED_CELLS && run.args.kernel.kernel.0 != Some(Isa::Scalar);
     let estimate = |share: f64, left: &str| {
-        if is_timed { format!(", about {}{left}", seconds(plan.chosen().seconds * share)) } else { String::new() }
+        if is_timed { format!(", about {}{left}", estimated(plan, share)) } else { String::new() }
     };
     let denser = match plan.codec == run.args.game.codec.name {
         true => String::new(),
