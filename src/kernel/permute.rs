@@ -195,18 +195,23 @@ impl Tiles {
             if !needed(&&start) {
                 continue;
             }
-            for bundle in self.run.iter().filter(needed) {
+            let mut bundles = self.run.iter().filter(needed).peekable();
+            while let Some(bundle) = bundles.next() {
+                // The first bundle of the next run is read without notice.
+                let next = source.wrapping_add(start.0 + bundles.peek().unwrap_or(&bundle).0);
                 // SAFETY: runs, bundles, tiles and lines are of different index bits, so their sum
                 // is inside.
                 unsafe {
                     let source = source.add(start.0 + bundle.0);
                     let target = target.add(start.1 + bundle.1);
-                    self.permute_bundle::<V, STREAMED>(tiles, source, target, scratch.as_mut_ptr().cast());
+                    self.permute_bundle::<V, STREAMED>(tiles, source, target, next, scratch.as_mut_ptr().cast());
                 }
             }
         }
     }
 
+    /// Permutes a bundle; its last pass prefetches the lines of the bundle that begins at `next`.
+    ///
     /// # Safety
     /// `tiles` must be tiles of the bundle. All lines of the bundle must be inside the bitmaps, and
     /// `scratch` must have room for them. The machine must have the instructions of `V`.
@@ -216,6 +221,7 @@ impl Tiles {
         tiles: &[(usize, usize)],
         source: *const u64,
         target: *mut u64,
+        next: *const u64,
         scratch: *mut u64,
     ) {
         let [first, rest @ ..] = &self.passes[..] else { unreachable!("a permutation without a pass") };
@@ -234,6 +240,7 @@ impl Tiles {
                     }
                     r = first.run(r);
                     if rest.is_empty() {
+                        self.prefetch::<V>(group, next.wrapping_add(tile.0));
                         self.finish::<V, STREAMED>(line, step, r, target.add(tile.1));
                     } else {
                         store_lines(scratch.add(number * tile_words), line, step, r);
@@ -255,6 +262,7 @@ impl Tiles {
                 if !self.scattered {
                     let target = target.add(tile.1);
                     for group in groups.clone() {
+                        self.prefetch::<V>(group, next.wrapping_add(tile.0));
                         let (line, step) = last.lines(group);
                         let r = last.run(load_lines::<V>(scratch, line, step));
                         self.finish::<V, STREAMED>(line, step, r, target);
@@ -265,6 +273,7 @@ impl Tiles {
                 for group in groups {
                     let (line, step) = last.lines(group);
                     for (number, tile) in tiles.iter().enumerate() {
+                        self.prefetch::<V>(group, next.wrapping_add(tile.0));
                         let target = target.add(tile.1);
                         let scratch = scratch.add(number * tile_words);
                         let r = last.run(load_lines::<V>(scratch, line, step));
@@ -272,6 +281,15 @@ impl Tiles {
                     }
                 }
             }
+        }
+    }
+
+    /// Prefetches as many lines of the tile that begins at `tile` as a group has; all groups
+    /// together prefetch all. They lie far apart, where no hardware looks ahead.
+    #[inline(always)]
+    fn prefetch<V: Vector>(&self, group: usize, tile: *const u64) {
+        for line in &self.lines[group << PASS_BITS..(group + 1) << PASS_BITS] {
+            V::prefetch(tile.wrapping_add(line.0));
         }
     }
 
