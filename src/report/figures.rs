@@ -4,6 +4,7 @@
 use super::{Game, Solution, line, object, rule_word, variant_words};
 use crate::amount::grouped;
 use crate::database::census::PieceCount;
+use crate::play::Names;
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point};
 use crate::report::draw::svg::Svg;
@@ -225,9 +226,10 @@ fn moves_sheet<'a>(
         }
     };
     // As the program prints them.
+    let names = Names::of(board);
     let caption = |taken: u64, images: usize| {
         let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };
-        format!("{}{alike}", named(taken))
+        format!("{}{alike}", names.write(board, taken))
     };
     let mut pictures: Vec<Picture> = classes
         .iter()

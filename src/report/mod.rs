@@ -9,6 +9,9 @@
 //! | `table-5` | value of the start | \[SWLK12\] table 5 |
 //! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
 //! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
+//! | `rules` | losses and starts of both rules side by side | none |
+//! | `first-moves` | the winning first moves of every board | none |
+//! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
 //! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
 //! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
 //! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
@@ -17,7 +20,8 @@
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
 //! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON; drawings that need no database
-//! (figures 3 to 10, the plane) are SVG. The name of a game with a
+//! (figures 3 to 10, the plane) are SVG. Nine layers, which are built in, are in `rules`,
+//! `first-moves` and the sequences of every report. The name of a game with a
 //! limit of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
 //! database. It does not check every position (`verify` does), nor compare winning moves and figure
 //! 13 with the papers, which print them as pictures without numbers.
@@ -42,12 +46,12 @@ mod tables;
 pub mod timeline;
 
 use crate::database::census::Census;
-use crate::database::{Database, DatabaseError, Values};
+use crate::database::{BuiltIn, Database, DatabaseError, Values};
 use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use trinim_game::{self, Board, Rule};
+use trinim_game::{self, Board, LAYERS_MAX, Rule};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
 pub const FORMAT: &str = "trinim-report";
@@ -196,6 +200,9 @@ pub enum ReportError {
         /// What differs.
         what: &'static str,
     },
+    /// What is built in of nine layers is damaged.
+    #[error(transparent)]
+    BuiltIn(#[from] DatabaseError),
     /// A layout of the papers is refused.
     #[error(transparent)]
     Figure(#[from] FigureError),
@@ -308,7 +315,7 @@ impl Report {
         let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::of).collect();
         solutions.dedup_by(|one, other| one.game() == other.game());
 
-        let mut tables = tables::Tables::new(&solutions);
+        let mut tables = tables::Tables::new(&solutions, &built_in()?);
         let mut documents = std::mem::take(&mut tables.documents);
         let figures = figures::figures(&solutions);
         for figure in &figures {
@@ -340,6 +347,12 @@ impl Report {
         };
         Ok(Report { contents, documents })
     }
+}
+
+/// Reads the boards that are built in.
+fn built_in() -> Result<Vec<Solution>, DatabaseError> {
+    let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::of(layers, rule)));
+    all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()
 }
 
 fn document(name: String, title: &str, text: String) -> Document {

@@ -2,7 +2,7 @@
 
 use super::drawings::Drawing;
 use super::figures::{Figure, Kind};
-use super::tables::{COUNTS_NOTE, COUNTS_TITLE, STARTS_NOTE, STARTS_TITLE, Tables, VARIANTS};
+use super::tables::{Shown, Tables, VARIANTS};
 use super::{DatabaseRow, REPORT_JSON, rule_word};
 use crate::report::draw::svg::{Svg, escape, style};
 use crate::report::draw::table::{Cell, Table};
@@ -119,11 +119,7 @@ impl All<'_> {
             ),
         }
         page.put(String::new, || self.contents());
-        let variants = self.tables.variant_starts.as_ref();
-        for (name, title, note, table, variants) in [
-            ("table-5", STARTS_TITLE, STARTS_NOTE, &self.tables.starts, variants),
-            ("table-4-1", COUNTS_TITLE, COUNTS_NOTE, &self.tables.counts, None),
-        ] {
+        for Shown { name, title, note, table, variants } in &self.tables.shown {
             page.heading(Some(name), title);
             page.paragraph(note);
             page.table(table);
@@ -160,9 +156,9 @@ impl All<'_> {
 
     /// Returns the list of sections with links, for the page.
     fn contents(&self) -> String {
-        let tables = [("table-5", STARTS_TITLE.to_owned()), ("table-4-1", COUNTS_TITLE.to_owned())];
+        let tables = self.tables.shown.iter().map(|table| (table.name, table.title.to_owned()));
         let figures = self.sections().filter_map(|(heading, figure)| Some((&*figure.name, heading?)));
-        let sections = tables.into_iter().chain(figures).chain([("databases", "Databases".to_owned())]);
+        let sections = tables.chain(figures).chain([("databases", "Databases".to_owned())]);
         let items = sections.map(|(name, title)| format!("<li>{}</li>\n", html_link(&format!("#{name}"), &title)));
         format!("<nav aria-label=\"Contents\"><ul class=\"contents\">\n{}</ul></nav>\n", items.collect::<String>())
     }

@@ -2,6 +2,7 @@
 
 use super::{Document, Game, Solution, document, lines, object, rule_word};
 use crate::database::census::Census;
+use crate::play::Names;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
 use serde_json::json;
@@ -10,20 +11,45 @@ use trinim_game::{LAYERS_MAX, Rule, Value};
 
 /// The tables with their files and the contradictions found.
 pub(super) struct Tables {
-    /// The values of the start, for people.
-    pub starts: Table,
-    /// The values of the start of variants, if there are any.
-    pub variant_starts: Option<Table>,
-    /// The counts, for people.
-    pub counts: Table,
+    /// The tables for people, in the order of the pages.
+    pub shown: Vec<Shown>,
     /// Every contradiction in a sentence.
     pub contradictions: Vec<String>,
     /// The files of the tables.
     pub documents: Vec<Document>,
 }
 
-pub(super) const STARTS_TITLE: &str = "Table 5: value of the start";
-pub(super) const COUNTS_TITLE: &str = "Table 4-1: wins, losses and loss rate";
+/// A table for people.
+pub(super) struct Shown {
+    /// Name of its files.
+    pub name: &'static str,
+    /// The heading above it.
+    pub title: &'static str,
+    /// What it says.
+    pub note: &'static str,
+    /// The boards of the papers.
+    pub table: Table,
+    /// Games with a limit of pieces a move, if there are any that the table lacks.
+    pub variants: Option<Table>,
+}
+
+impl Shown {
+    fn markdown(&self) -> String {
+        let Shown { title, note, table, variants, .. } = self;
+        let tables: Vec<String> = std::iter::once(table).chain(variants).map(Table::markdown).collect();
+        format!("# {title}\n\n{note}\n\n{}", tables.join(&format!("\n{VARIANTS}\n\n")))
+    }
+
+    /// Returns its files; `all` is the table for programs, and `rows` has its rows as JSON.
+    fn documents(&self, source: &str, all: &Table, rows: Vec<String>) -> [Document; 3] {
+        let json = object(&[("title", json!(self.title)), ("source", json!(source))], &[("rows", rows)]);
+        [("md", self.markdown()), ("csv", all.csv()), ("json", json)]
+            .map(|(form, text)| document(format!("{}.{form}", self.name), self.title, text))
+    }
+}
+
+const STARTS_TITLE: &str = "Table 5: value of the start";
+const COUNTS_TITLE: &str = "Table 4-1: wins, losses and loss rate";
 
 /// A value of the start, computed and published.
 #[derive(Clone, Copy, Serialize)]
@@ -60,49 +86,159 @@ fn agreement<T: PartialEq>(computed: Option<T>, published: Option<T>) -> Option<
 }
 
 impl Tables {
-    pub(super) fn new(solutions: &[Solution]) -> Tables {
+    /// Makes the tables of these solutions; those that are only counted and compared have the
+    /// `built_in` ones, too.
+    pub(super) fn new(solutions: &[Solution], built_in: &[Solution]) -> Tables {
         let mut contradictions = Vec::new();
         let starts = start_rows(solutions, &mut contradictions);
-        let all_counts = count_table(solutions, &mut contradictions);
+        let counts = count_table(solutions, &mut contradictions);
         let all_starts = start_table(&starts);
         let of_papers: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_none()).collect();
         let of_variants: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_some()).collect();
         let has_variants = !of_variants.is_empty();
-        let starts_shown = start_table(of_papers).without("max_take");
-        let counts_shown = if has_variants { all_counts.clone() } else { all_counts.without("max_take") };
-        let variant_starts = has_variants.then(|| start_table(of_variants));
-        let markdown = |title: &str, note: &str, tables: &[&Table]| {
-            let tables: Vec<String> = tables.iter().map(|table| table.markdown()).collect();
-            format!("# {title}\n\n{note}\n\n{}", tables.join(&format!("\n{VARIANTS}\n\n")))
+        let for_people = |table: &Table| if has_variants { table.clone() } else { table.without("max_take") };
+        let shown_starts = Shown {
+            name: "table-5",
+            title: STARTS_TITLE,
+            note: STARTS_NOTE,
+            table: start_table(of_papers).without("max_take"),
+            variants: has_variants.then(|| start_table(of_variants)),
         };
-        let start_tables: Vec<&Table> = std::iter::once(&starts_shown).chain(&variant_starts).collect();
-        let (starts_md, counts_md) =
-            (markdown(STARTS_TITLE, STARTS_NOTE, &start_tables), markdown(COUNTS_TITLE, COUNTS_NOTE, &[&counts_shown]));
-        let json = |title: &str, source: &str, rows| {
-            object(&[("title", json!(title)), ("source", json!(source))], &[("rows", rows)])
-        };
-        let starts_json = json(STARTS_TITLE, "[SWLK12] table 5", lines(&starts));
-        let counts_json = json(COUNTS_TITLE, "[LWS09] table 4-1", all_counts.json_lines());
-        let documents = vec![
-            document("table-5.md".into(), STARTS_TITLE, starts_md),
-            document("table-5.csv".into(), STARTS_TITLE, all_starts.csv()),
-            document("table-5.json".into(), STARTS_TITLE, starts_json),
-            document("table-4-1.md".into(), COUNTS_TITLE, counts_md),
-            document("table-4-1.csv".into(), COUNTS_TITLE, all_counts.csv()),
-            document("table-4-1.json".into(), COUNTS_TITLE, counts_json),
+        let shown =
+            |name, title, note, table: &Table| Shown { name, title, note, table: for_people(table), variants: None };
+        let known = known(solutions, built_in);
+        let (rules, moves) = (rule_table(&known), move_table(&known));
+        let shown = vec![
+            shown_starts,
+            shown("table-4-1", COUNTS_TITLE, COUNTS_NOTE, &counts),
+            shown("rules", RULES_TITLE, RULES_NOTE, &rules),
+            shown("first-moves", MOVES_TITLE, MOVES_NOTE, &moves),
         ];
-        Tables { starts: starts_shown, variant_starts, counts: counts_shown, contradictions, documents }
+        let [starts_files, counts_files, rules_files, moves_files] = [
+            shown[0].documents("[SWLK12] table 5", &all_starts, lines(&starts)),
+            shown[1].documents("[LWS09] table 4-1", &counts, counts.json_lines()),
+            shown[2].documents("trinim", &rules, rules.json_lines()),
+            shown[3].documents("trinim", &moves, moves.json_lines()),
+        ];
+        let mut documents: Vec<Document> =
+            [starts_files, counts_files, rules_files, moves_files].into_iter().flatten().collect();
+        documents.extend(b_files(&known));
+        Tables { shown, contradictions, documents }
     }
 }
 
 /// The line above the table of variants.
 pub(super) const VARIANTS: &str = "Variants with a limit of pieces a move:";
-pub(super) const STARTS_NOTE: &str = "\
+const STARTS_NOTE: &str = "\
     Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database was given or \
     nothing is published.";
-pub(super) const COUNTS_NOTE: &str = "\
+const COUNTS_NOTE: &str = "\
     Published in [LWS09] table 4-1, for misère play and up to eight layers; the rate of nine layers in the text \
     of [SWLK12]. Rates are compared in the digits that are printed.";
+
+const RULES_TITLE: &str = "Both rules side by side";
+const RULES_NOTE: &str = "\
+    Losses among all positions, and the value of the start. Nine layers are built in. - where no database was given.";
+const MOVES_TITLE: &str = "Winning first moves";
+const MOVES_NOTE: &str = "\
+    One move of each class of images, and the size of the class. Cells are named as trinim play names them: by letters \
+    in reading order, or from 27 cells on by row and place. Nine layers are built in.";
+
+/// Returns the solutions, and of the built-in ones those that they lack, in the order of the report.
+fn known<'a>(solutions: &'a [Solution], built_in: &'a [Solution]) -> Vec<&'a Solution> {
+    let lacking = built_in.iter().filter(|solution| find(solutions, solution.game()).is_none());
+    let mut known: Vec<&Solution> = solutions.iter().chain(lacking).collect();
+    known.sort_by_key(|solution| solution.game().key());
+    known
+}
+
+/// Returns a row for each board, with what is known of both rules.
+fn rule_table(known: &[&Solution]) -> Table {
+    let mut boards: Vec<(Option<u32>, u32)> =
+        known.iter().map(|solution| (solution.max_take, solution.layers)).collect();
+    boards.sort_unstable();
+    boards.dedup();
+    let rows = boards.into_iter().map(|(max_take, layers)| {
+        let census = |rule| {
+            let game = Game { max_take, rule, layers };
+            known.iter().find(|solution| solution.game() == game).map(|solution| &solution.census)
+        };
+        (max_take, layers, census(Rule::Misere), census(Rule::Normal))
+    });
+    let losses = |census: Option<&Census>| Cell::of(census, |census| Cell::count(census.losses()));
+    let share = |census: Option<&Census>| Cell::of(census, |census| Cell::share(census.loss_rate()));
+    let start = |census: Option<&Census>| Cell::of(census, |census| Cell::word(value_word(census.start())));
+    Table::of(
+        rows,
+        &[
+            ("k", "layers", &|row| Cell::count(row.1)),
+            ("at most", "max_take", &|row| Cell::of(row.0, Cell::count)),
+            ("losses, misère", "misere_losses", &|row| losses(row.2)),
+            ("rate", "misere_loss_rate", &|row| share(row.2)),
+            ("start", "misere_start", &|row| start(row.2)),
+            ("losses, normal", "normal_losses", &|row| losses(row.3)),
+            ("rate", "normal_loss_rate", &|row| share(row.3)),
+            ("start", "normal_start", &|row| start(row.3)),
+        ],
+    )
+}
+
+/// Returns a row for each game, with its winning first moves.
+fn move_table(known: &[&Solution]) -> Table {
+    let rows = known.iter().map(|solution| {
+        let board = &solution.board;
+        let names = Names::of(board);
+        let classes = board.classes_at(board.full(), &solution.winning);
+        let written = classes.iter().map(|(taken, images)| match images.len() {
+            1 => names.write(board, *taken),
+            alike => format!("{} ({alike})", names.write(board, *taken)),
+        });
+        (solution, classes.len() as u64, written.collect::<Vec<_>>().join("; "))
+    });
+    Table::of(
+        rows,
+        &[
+            ("k", "layers", &|row| Cell::count(row.0.layers)),
+            ("rule", "rule", &|row| Cell::words(rule_word(row.0.rule), row.0.rule.name())),
+            ("at most", "max_take", &|row| Cell::of(row.0.max_take, Cell::count)),
+            ("moves", "moves", &|row| Cell::count(row.0.board.moves().len() as u64)),
+            ("winning", "winning", &|row| Cell::count(row.0.winning.len() as u64)),
+            ("up to symmetry", "classes", &|row| Cell::count(row.1)),
+            ("which", "which", &|row| if row.2.is_empty() { Cell::nothing() } else { Cell::word(&*row.2) }),
+        ],
+    )
+}
+
+/// Returns the sequences of the papers' game in the form of the OEIS, one term a line: losses and
+/// winning first moves by layers, as far as no board is missing, and losses by pieces.
+fn b_files(known: &[&Solution]) -> Vec<Document> {
+    let of_papers: Vec<&Solution> = known.iter().copied().filter(|solution| solution.max_take.is_none()).collect();
+    let file = |name: String, title: &str, terms: &mut dyn Iterator<Item = (u32, u64)>| {
+        let text: String = terms.map(|(index, term)| format!("{index} {term}\n")).collect();
+        (!text.is_empty()).then(|| document(format!("b-{name}.txt"), title, text))
+    };
+    let mut files = Vec::new();
+    for rule in [Rule::Misere, Rule::Normal] {
+        let by_layers: Vec<&Solution> = (1..)
+            .map_while(|layers| of_papers.iter().find(|solution| (solution.layers, solution.rule) == (layers, rule)))
+            .copied()
+            .collect();
+        let losses = by_layers.iter().map(|solution| (solution.layers, solution.census.losses()));
+        let moves = by_layers.iter().map(|solution| (solution.layers, solution.winning.len() as u64));
+        let word = rule_word(rule);
+        let title = format!("Losses by layers, {word}, as a b-file");
+        files.extend(file(format!("losses-{rule}"), &title, &mut { losses }));
+        let title = format!("Winning first moves by layers, {word}, as a b-file");
+        files.extend(file(format!("first-moves-{rule}"), &title, &mut { moves }));
+    }
+    for solution in of_papers {
+        let rows = solution.census.by_pieces.iter().map(|row| (row.pieces, row.losses));
+        let title = format!("Losses by pieces, {}, as a b-file", solution.game().words());
+        let name = format!("losses-by-pieces-{}", solution.game().file_part());
+        files.extend(file(name, &title, &mut { rows }));
+    }
+    files
+}
 
 /// Returns the papers' boards, with or without a database, then the variants in the databases.
 fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<StartRow> {

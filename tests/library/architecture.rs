@@ -180,7 +180,7 @@ fn imports_run_one_way() {
         ("care::workers", &[]),
         ("task", &["database", "layout", "plan", "solve"]),
         ("report::draw", &["amount", "report"]),
-        ("report", &["amount", "database", "layout"]),
+        ("report", &["amount", "database", "layout", "play"]),
         ("play", &["database", "solve"]),
         ("cli::words", &["cli::face"]),
         ("cli::face", &[]),

@@ -171,9 +171,40 @@ fn the_tables_of_the_papers_come_out() {
             }
         }
     }
+    both_rules_and_their_sequences(&found);
     let by_pieces = rows(&found["losses-by-pieces-k6-normal.csv"]);
     let sum = |head: &str| by_pieces.iter().map(|row| row[head].parse::<u64>().unwrap()).sum::<u64>();
     assert_eq!((sum("positions"), sum("losses")), (1 << 21, reference_losses(6, Rule::Normal)));
+}
+
+/// Checks what lays the rules side by side; six layers and a variant were solved, nine are built in.
+fn both_rules_and_their_sequences(found: &BTreeMap<String, String>) {
+    let both = rows(&found["rules.csv"]);
+    assert_eq!(both.len(), 8, "seven boards and a variant");
+    let nine = find(&both, &[("layers", "9")]);
+    assert_eq!((&*nine["misere_losses"], &*nine["normal_losses"]), ("1770354969447", "1841191785435"));
+    let variant = find(&both, &[("max_take", "3")]);
+    assert_eq!((&*variant["misere_losses"], &*variant["normal_losses"], &*variant["normal_start"]), ("4272", "-", "-"));
+    for rule in Rule::ALL {
+        let losses: Vec<u64> = (1..=6).map(|layers| reference_losses(layers, rule)).collect();
+        for (layers, losses) in (1..).zip(&losses) {
+            let row = find(&both, &[("layers", &format!("{layers}")), ("max_take", "-")]);
+            assert_eq!(row[&format!("{rule}_losses")], losses.to_string(), "{layers}");
+        }
+        // Seven and eight layers are missing, and so is what comes after them.
+        let lines: String = (1..).zip(&losses).map(|(layers, losses)| format!("{layers} {losses}\n")).collect();
+        assert_eq!(found[&format!("b-losses-{rule}.txt")], lines);
+        let moves: Vec<&str> = found[&format!("b-first-moves-{rule}.txt")].lines().collect();
+        assert_eq!((moves.len(), moves[0]), (6, if rule == Rule::Normal { "1 1" } else { "1 0" }));
+        let pieces = &found[&format!("b-losses-by-pieces-k6-{rule}.txt")];
+        let terms = pieces.lines().map(|line| line.split_once(' ').unwrap().1.parse::<u64>().unwrap());
+        assert_eq!((pieces.lines().count(), terms.sum()), (22, losses[5]));
+        assert_eq!(
+            found[&format!("b-losses-by-pieces-k9-{rule}.txt")].lines().nth(1),
+            Some(if rule == Rule::Normal { "1 0" } else { "1 45" })
+        );
+    }
+    assert!(!found.keys().any(|name| name.starts_with("b-") && name.contains("take")));
 }
 
 /// Counts losses by the definition.
@@ -223,11 +254,23 @@ fn the_winning_moves_are_those_of_the_definition() {
         let document = roxmltree::Document::parse(svg).unwrap();
         let captions = document.descendants().filter(|found| found.attribute("class") == Some("small"));
         let captions: Vec<&str> = captions.map(|caption| caption.text().unwrap()).collect();
-        // A picture a class, with the cells of its smallest move.
-        let named = |class: &Value| match class["images"].as_u64().unwrap() {
-            1 => cells_of(&class["moves"][0]),
-            images => format!("{} ({images} alike)", cells_of(&class["moves"][0])),
+        // A picture a class, with its smallest move: its ends, as letters in reading order.
+        let letter = |cell: &Value| char::from(b'a' + cell.as_u64().unwrap() as u8);
+        let written = |taken: &Value| match &taken["cells"].as_array().unwrap()[..] {
+            [only] => letter(only).to_string(),
+            [first, .., last] => format!("{}-{}", letter(first), letter(last)),
+            [] => unreachable!("a move takes a piece"),
         };
+        let named = |class: &Value| match class["images"].as_u64().unwrap() {
+            1 => written(&class["moves"][0]),
+            images => format!("{} ({images} alike)", written(&class["moves"][0])),
+        };
+        let row =
+            find(&rows(&found["first-moves.csv"]), &[("layers", &layers.to_string()), ("rule", rule.name())]).clone();
+        assert_eq!(row["moves"], board.moves().len().to_string());
+        assert_eq!((&*row["winning"], &*row["classes"]), (&*expected.len().to_string(), &*classes.len().to_string()));
+        let listed: Vec<String> = classes.iter().map(|class| named(class).replace(" alike", "")).collect();
+        assert_eq!(row["which"], if classes.is_empty() { "-".to_owned() } else { listed.join("; ") }, "{name}");
         let expected_captions: Vec<String> = classes.iter().map(named).collect();
         let none = ["no winning move".to_owned()];
         assert_eq!(captions, if classes.is_empty() { &none[..] } else { &expected_captions }, "{name}");

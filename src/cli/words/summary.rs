@@ -8,8 +8,8 @@ use serde::Serialize;
 use std::fmt;
 use std::io::Write;
 use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
-use trinim::game::position::cells;
 use trinim::game::{Board, Rule, Value};
+use trinim::play::Names;
 
 /// A game, as reports name it.
 #[derive(Serialize, JsonSchema)]
@@ -157,16 +157,15 @@ pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
 }
 
 /// Draws winning moves of `position`, one for all images under the symmetries that keep it: the
-/// cells it takes, and the number of images.
+/// move as `trinim play` writes it, and the number of images.
 pub fn draw_moves(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyhow::Result<()> {
-    let classes = board.classes_at(position, moves);
+    let (classes, names) = (board.classes_at(position, moves), Names::of(board));
     let pictures: Vec<(String, Vec<String>)> = classes
         .iter()
         .take(PICTURES)
         .map(|(taken, images)| {
-            let cells: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
             let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
-            (format!("{}{alike}", cells.join(" ")), picture(board, position, *taken, out.paint))
+            (format!("{}{alike}", names.write(board, *taken)), picture(board, position, *taken, out.paint))
         })
         .collect();
     side_by_side(out, board, &pictures)?;
