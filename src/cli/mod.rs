@@ -54,6 +54,7 @@ Examples:
   trinim stats trinim-k7-misere      counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
   trinim play --layers 4             play against the program
+  trinim puzzle --layers 4           find the only winning move
   trinim verify trinim-k7-misere     check every byte and every value
   trinim check trinim-k7-misere      find damaged files; trinim repair restores them
   trinim report trinim-k*-* --out report
@@ -70,6 +71,7 @@ enum Command {
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
+    Puzzle(puzzle::PuzzleArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Export(export::ExportArgs),
@@ -129,6 +131,7 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
         Command::Play(args) => play::run(args, out),
+        Command::Puzzle(args) => puzzle::run(args, out),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, out),
         Command::Export(args) => export::run(args, out),

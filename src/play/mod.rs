@@ -3,7 +3,8 @@
 //! [`Answers`] is whatever knows values: a database, a book, a board in memory ([`Table`]), or any
 //! of them and what is solved when it is asked for ([`OnTheSpot`]). A [`Session`] is one game
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
-//! [`transcript`] writes and reads it. [`level`] chooses the program's moves.
+//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. A [`Puzzle`] has one
+//! winning move.
 //! [`report`] has the answers that programs read, as they are serialised.
 //!
 //! # Invariants
@@ -18,6 +19,7 @@
 pub mod answers;
 pub mod level;
 pub mod names;
+pub mod puzzle;
 pub mod report;
 pub mod session;
 pub mod survey;
@@ -26,5 +28,6 @@ pub mod transcript;
 pub use answers::{AnswerError, Answers, OnTheSpot, Table};
 pub use level::Level;
 pub use names::Names;
+pub use puzzle::Puzzle;
 pub use session::{Player, Session};
 pub use survey::{Choice, Survey, survey};

@@ -1,6 +1,7 @@
 //! The binary under test, for tests of several subcommands.
 
 pub use super::{copy, tree};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -113,7 +114,15 @@ pub fn terminal() -> (File, File) {
     (File::from(person), program)
 }
 
+/// Sends a signal at once: on a busy machine, a solve was over before the command `kill` began.
 pub fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
-    assert!(status.success());
+    let signal = match name {
+        "HUP" => Signal::HUP,
+        "INT" => Signal::INT,
+        "KILL" => Signal::KILL,
+        "STOP" => Signal::STOP,
+        "TERM" => Signal::TERM,
+        other => panic!("no test sends {other}"),
+    };
+    kill_process(Pid::from_child(child), signal).unwrap();
 }

@@ -267,6 +267,7 @@ fn help_names_the_layers_that_a_command_takes() {
         ("serve", "1 to 7, or 9, which is built in", "8", "too large to be solved at the start"),
         ("probe", "1 to 10", "11", "expected 1 to 10"),
         ("play", "1 to 10", "11", "expected 1 to 10"),
+        ("puzzle", "1 to 10", "11", "expected 1 to 10"),
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let help = ends(path, 0, &[&words[..], &["--help"]].concat()).0;

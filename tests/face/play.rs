@@ -9,8 +9,12 @@ use std::process::Stdio;
 
 /// Plays with these lines as input; the program must end with `code`.
 fn played(folder: &Path, code: i32, args: &[&str], input: &[u8]) -> (String, String) {
-    let args = [&["play"], args].concat();
-    let mut child = trinim(folder, &args).stdin(Stdio::piped()).spawn().unwrap();
+    typed(folder, code, &[&["play"], args].concat(), input)
+}
+
+/// Runs a command with these lines as input; it must end with `code`.
+fn typed(folder: &Path, code: i32, args: &[&str], input: &[u8]) -> (String, String) {
+    let mut child = trinim(folder, args).stdin(Stdio::piped()).spawn().unwrap();
     // The program may end without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
@@ -209,4 +213,46 @@ fn nothing_is_left_in_the_folder_for_temporary_files() {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{error}");
     assert!(error.contains("absent") && error.contains("hint: "), "{error}");
+}
+
+/// Every wrong move is refuted, and the right one ends the puzzle, from a folder and without one.
+#[test]
+fn a_puzzle_is_solved_after_a_wrong_try() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "--layers", "3", "--rule", "normal", "--out", "k3"]);
+    for source in [&["--layers", "3", "--rule", "normal"][..], &["k3"]] {
+        let args = [&["puzzle", "--pieces", "4", "--seed", "5"], source].concat();
+        let (shown, _) = typed(path, 0, &args, b"solution\n");
+        assert!(shown.starts_with("triangle:3, normal: whoever takes the last piece wins\none of "), "{shown}");
+        let solution = shown.lines().skip(1).find_map(|line| line.strip_suffix(" wins")).unwrap();
+        assert!(shown.ends_with("end of the input: goodbye\n"), "{shown}");
+        // Every move is tried: the other ones are refuted, and the right one ends the puzzle.
+        let cells = ["a", "b", "c", "d", "e", "f"];
+        let pairs = cells.iter().flat_map(|from| cells.iter().map(move |to| format!("{from}-{to}")));
+        let wrong: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).chain(pairs).collect();
+        let wrong = wrong.into_iter().filter(|text| text != solution).collect::<Vec<_>>().join("\n");
+        let input = format!("{wrong}\nboard\n{solution}\n{solution}\nhelp\nnext\nquit\nnever read\n");
+        let (out, error) = typed(path, 0, &args, input.as_bytes());
+        let moves: usize = out.split_once("one of ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+        // Some texts name the same move, as a-b and b-a do.
+        let refuted: std::collections::BTreeSet<&str> =
+            out.lines().filter(|line| line.starts_with("wrong: ")).collect();
+        assert!(refuted.len() >= moves - 1, "{moves} {out}");
+        assert!(out.contains(&format!("right: {solution} wins, found in ")), "{out}");
+        assert!(out.contains("this puzzle is over: next or quit\n"), "{out}");
+        assert_eq!(out.matches("wins: find it").count(), 2, "{out}");
+        assert!(out.contains("solution  show the move that wins\n") && error.contains("next or quit> "), "{out}");
+    }
+    let (out, error) = typed(path, 0, &["puzzle", "--layers", "4"], b"x\n");
+    assert!(out.ends_with("end of the input: the puzzle stays unsolved\n"), "{out}");
+    assert!(out.contains("not understood: no cell is named") && error.contains("the puzzle has --seed "), "{error}");
+    for (args, expected) in [
+        (&["--layers", "3", "--pieces", "7"][..], "error: --pieces: no position has 7 pieces\n"),
+        (&["--layers", "3", "--pieces", "0"], "with 0 pieces was drawn that is known and has exactly one winning move"),
+        (&["7"], "hint: trinim puzzle --layers 7"),
+    ] {
+        let (_, error) = typed(path, 2, &[&["puzzle"], args].concat(), b"");
+        assert!(error.contains(expected), "{error}");
+    }
 }

@@ -10,13 +10,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Each command that computes, with arguments and its exit code.
-const CASES: [(&str, &str, i32); 41] = [
+const CASES: [(&str, &str, i32); 42] = [
     ("solve", "-k 5 --rule normal --values nimbers --out nimbers", 0),
     ("solve", "-k 6 --block-bits 14 --out new", 0),
     ("resume", "half", 0),
     ("stats", "six", 0),
     ("probe", "six 0x1fff 0x155", 0),
     ("play", "six --first you --level club --seed 3", 0),
+    ("puzzle", "six --seed 3", 0),
     ("export", "six --what canonical --sample 99 --output six.csv --force", 0),
     ("verify", "six", 0),
     ("status", "six", 0),
@@ -64,7 +65,7 @@ const MEASURED_TEXT: &str = "logs,memory,time,values,last commit,rate,shared,ded
 /// The same in JSON. How often a run commits follows the clock, and with it the files that are
 /// still there.
 const MEASURED_JSON: &str = "\
-    elapsed_s,seconds,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,\
+    elapsed_s,seconds,seconds_least,seconds_most,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,\
     memory_available_bytes,threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,\
     await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
     rate_positions_per_second,write_bytes_per_second,read_bytes_per_second,copy_bytes_per_second,\

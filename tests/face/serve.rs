@@ -234,6 +234,13 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
     let many: BTreeSet<String> = (0..20).map(|_| text(&server.get("/v1/random?board=triangle:4").body)).collect();
     assert!(many.len() > 5, "{}", many.len());
     assert_eq!(server.get("/v1/random?board=triangle:4&pieces=11").status, 404);
+    for wins in [0, 1, 2] {
+        let drawn = server.get(&format!("/v1/random?board=triangle:4&wins={wins}&seed=6")).json();
+        let winning = drawn["moves"].as_array().unwrap().iter().filter(|taken| taken["value"] == "loss").count();
+        assert_eq!((winning, drawn["value"] == "loss"), (wins, wins == 0), "{drawn}");
+    }
+    assert_eq!(server.get("/v1/random?board=triangle:4&wins=1&value=loss").status, 404);
+    assert_eq!(server.get("/v1/random?board=triangle:4&wins=one").status, 400);
     // A book knows nearly full boards, and a draw finds one.
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=10&value=loss").status, 200);

@@ -10,6 +10,7 @@ pub mod plan;
 pub mod plane;
 pub mod play;
 pub mod probe;
+pub mod puzzle;
 pub mod repair;
 pub mod report;
 pub mod schema;

@@ -16,7 +16,7 @@ const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
 /// The commands by what they are for.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Solve", &["plan", "solve", "resume", "status"]),
-    ("Ask", &["stats", "probe", "play", "serve", "export"]),
+    ("Ask", &["stats", "probe", "play", "puzzle", "serve", "export"]),
     ("Trust", &["verify", "check", "repair"]),
     ("Study", &["layout", "report", "bench"]),
     ("Many machines", &["task"]),

@@ -25,7 +25,7 @@ const TAKEN: [(&[&str], &str, u32); 4] = [
     (&["solve", "task init"], "1 to 9", CELLS_MAX),
     (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
     (&["plan", "layout", "layout search"], "1 to 10", PLANNED_CELLS_MAX),
-    (&["probe", "play"], "1 to 10", trinim::game::CELLS_MAX),
+    (&["probe", "play", "puzzle"], "1 to 10", trinim::game::CELLS_MAX),
 ];
 
 /// Returns the command with what it and its subcommands take of `--layers` and `--board` in their

@@ -13,3 +13,4 @@ pub mod machine;
 pub mod seat;
 pub mod solved;
 pub mod summary;
+pub mod table;

@@ -2,8 +2,16 @@
 
 use crate::cli::face::output::Out;
 use pipeline::Error;
+use std::fmt::Display;
 use std::io::{BufRead, Read, StdinLock, Write};
 use std::path::Path;
+use trinim::game::Board;
+use trinim::play::names::{ends, takes};
+use trinim::play::transcript::board_name;
+use trinim::play::{Answers, Names};
+
+/// Longest line that games read, in bytes.
+pub const LINE_BYTES: u64 = 4096;
 
 /// A game between a person and the program; its errors are those of answers, files and the output.
 pub trait Game {
@@ -51,6 +59,37 @@ impl Lines {
         }
         Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
+}
+
+/// Says what game it is, and who wins it.
+///
+/// # Errors
+/// Those of the output.
+pub fn name_game(answers: &dyn Answers, out: &mut Out) -> anyhow::Result<()> {
+    let (board, rule) = (answers.board(), answers.rule());
+    let is_usual = board.takes_single_pieces() && board.max_take().is_none();
+    let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
+    Ok(writeln!(out, "{}, {rule}: {takes}{}", board_name(board), ends(board, rule))?)
+}
+
+/// Draws a position, a piece as the name of its cell.
+///
+/// # Errors
+/// Those of the output.
+pub fn draw(board: &Board, names: &Names, position: u64, out: &mut Out) -> anyhow::Result<()> {
+    let cell = |cell: u32| if position >> cell & 1 == 1 { names.cell(cell).to_owned() } else { ".".to_owned() };
+    for line in board.picture(names.width(), cell).lines() {
+        writeln!(out, "  {}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Tells why a line was not understood.
+///
+/// # Errors
+/// Those of the output.
+pub fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
+    Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
 /// Plays until the game, the person or the input ends.

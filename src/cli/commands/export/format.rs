@@ -15,6 +15,8 @@ pub enum What {
     Canonical,
     /// all positions, with their values
     Values,
+    /// positions with exactly one winning move, with the pieces that it takes
+    Puzzles,
 }
 
 /// How rows are written.
@@ -29,17 +31,18 @@ pub enum Format {
 }
 
 /// Returns the number that stands for a value: 1 for a win of the player to move.
-pub fn of_value(value: Value) -> u8 {
-    u8::from(value == Value::Win)
+pub fn of_value(value: Value) -> u64 {
+    u64::from(value == Value::Win)
 }
 
 impl What {
-    /// Returns the name of the second column, if there is one.
-    fn column(self) -> Option<&'static str> {
+    /// Returns the name of the second column and its type in NumPy, if there is one.
+    fn column(self) -> Option<(&'static str, &'static str)> {
         match self {
             What::Losses => None,
-            What::Canonical => Some("orbit_size"),
-            What::Values => Some("value"),
+            What::Canonical => Some(("orbit_size", "|u1")),
+            What::Values => Some(("value", "|u1")),
+            What::Puzzles => Some(("solution", "<u8")),
         }
     }
 }
@@ -84,7 +87,7 @@ impl Format {
             Format::Npy => npy_header(what, rows),
             Format::Csv => match what.column() {
                 None => b"position\n".to_vec(),
-                Some(column) => format!("position,{column}\n").into_bytes(),
+                Some((column, _)) => format!("position,{column}\n").into_bytes(),
             },
             Format::Rows => Vec::new(),
         }
@@ -95,7 +98,7 @@ impl Format {
 fn npy_header(what: What, rows: u64) -> Vec<u8> {
     let descr = match what.column() {
         None => "'<u8'".to_owned(),
-        Some(column) => format!("[('position', '<u8'), ('{column}', '|u1')]"),
+        Some((column, form)) => format!("[('position', '<u8'), ('{column}', '{form}')]"),
     };
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},), }}");
     const FIXED_BYTES: usize = 10;
@@ -111,14 +114,17 @@ fn npy_header(what: What, rows: u64) -> Vec<u8> {
 /// Writes rows of one form.
 pub trait Write: Sync {
     /// Appends a row; `other` is the second column, if there is one.
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8);
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64);
 }
 
 /// Rows of [`Format::Npy`] with one column.
 pub struct Masks;
 
-/// Rows of [`Format::Npy`] with two columns.
+/// Rows of [`Format::Npy`] with two columns, the second of bytes.
 pub struct Pairs;
+
+/// Rows of [`Format::Npy`] with two columns of masks.
+pub struct TwoMasks;
 
 /// Rows of [`Format::Csv`].
 pub struct Csv(pub What);
@@ -133,16 +139,24 @@ pub struct Text {
 
 impl Write for Masks {
     #[inline(always)]
-    fn row(&self, out: &mut Vec<u8>, position: u64, _: u8) {
+    fn row(&self, out: &mut Vec<u8>, position: u64, _: u64) {
         out.extend_from_slice(&position.to_le_bytes());
     }
 }
 
 impl Write for Pairs {
     #[inline(always)]
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         out.extend_from_slice(&position.to_le_bytes());
-        out.push(other);
+        out.push(other as u8);
+    }
+}
+
+impl Write for TwoMasks {
+    #[inline(always)]
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
+        out.extend_from_slice(&position.to_le_bytes());
+        out.extend_from_slice(&other.to_le_bytes());
     }
 }
 
@@ -163,12 +177,12 @@ fn decimal(out: &mut Vec<u8>, mut number: u64) {
 
 impl What {
     /// Appends the second column as text.
-    fn append(self, out: &mut Vec<u8>, separator: u8, other: u8) {
+    fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
         match self {
             What::Losses => {}
-            What::Canonical => {
+            What::Canonical | What::Puzzles => {
                 out.push(separator);
-                decimal(out, other.into());
+                decimal(out, other);
             }
             What::Values => {
                 out.push(separator);
@@ -180,7 +194,7 @@ impl What {
 }
 
 impl Write for Csv {
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         decimal(out, position);
         self.0.append(out, b',', other);
     }
@@ -200,7 +214,7 @@ impl Text {
 }
 
 impl Write for Text {
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         let start = out.len();
         out.extend_from_slice(&self.empty);
         let text = &mut out[start..];
@@ -235,7 +249,7 @@ mod tests {
 
     #[test]
     fn headers_are_aligned_and_end_in_a_newline() {
-        for what in [What::Losses, What::Canonical, What::Values] {
+        for what in [What::Losses, What::Canonical, What::Values, What::Puzzles] {
             for rows in [0, 7, 4_124_279_452, u64::MAX] {
                 let header = Format::Npy.header(what, rows);
                 assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));

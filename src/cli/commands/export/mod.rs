@@ -24,6 +24,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use stream::Job;
 use trinim::database::{Database, Keep, Listing};
+use trinim::play::puzzle::LISTED_CELLS_MAX;
 use trinim::random::Random;
 
 /// Largest sample: it is held in memory, in 32 bytes a position.
@@ -43,11 +44,12 @@ Examples:
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
-loss. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position; only of a list of more \
+loss; puzzles are the positions with exactly one winning move, images included, with the mask of the pieces that it \
+takes as their solution. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position; only of a list of more \
 than 2^25 positions, like the values of seven layers, they come in an order that depends on the layout. A sample \
 depends on board, rule, pieces and seed alone.
 
-npy: one column of 64-bit masks; canonical and values have the fields position and orbit_size or value. rows: \
+npy: one column of 64-bit masks; others than losses have the fields position and orbit_size, value or solution. rows: \
 positions like 1/11/101, then a tab and the other column.
 
 A book has the losses and canonical losses with enough pieces, and --pieces has to name them, as --pieces 37.. does \
@@ -100,7 +102,7 @@ pub struct ExportArgs {
 /// output.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// `losses`, `canonical` or `values`.
+    /// `losses`, `canonical`, `values` or `puzzles`.
     what: String,
     /// `npy`, `csv` or `rows`.
     format: String,
@@ -158,9 +160,12 @@ fn export(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let pieces = range(database, args.pieces)?;
+    if args.what == What::Puzzles {
+        refuse_puzzles(database)?;
+    }
     let is_drawn = args.what == What::Values && args.sample.is_some();
     let on_the_spot = is_drawn && database.manifest().keep != Keep::Database && *pieces.end() <= SPOT_PIECES;
-    let listing = if on_the_spot {
+    let listing = if on_the_spot || args.what == What::Puzzles {
         None
     } else {
         refuse_what_is_not_kept(database, args, &pieces)?;
@@ -182,10 +187,14 @@ fn export(
     let work = |_: progress::Say<'_>| {
         let mut open = sink.open(out)?;
         let rows = match (&listing, args.sample) {
+            (None, size) if args.what == What::Puzzles => {
+                job.puzzles(&pieces, size.map(|size| (size, args.seed)), &mut open)
+            }
             (None, size) => job.solved(&pieces, size.unwrap_or(0), args.seed, &mut open),
             (Some(listing), Some(size)) if args.what == What::Values => {
                 let drawn = listing.sample_of_values(size, &mut Random::new(args.seed))?;
-                job.write_all(drawn.into_iter().map(|(position, value)| (position, format::of_value(value))), &mut open)
+                let rows = drawn.iter().map(|(position, value)| (*position, format::of_value(*value)));
+                job.write_all(drawn.len() as u64, rows, &mut open)
             }
             (Some(listing), Some(size)) => job.sample(listing, size, args.seed, &mut open),
             (Some(listing), None) => job.all(listing, &mut open),
@@ -227,6 +236,21 @@ fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Resu
             format!("the board has {cells} cells"),
         )),
     }
+}
+
+/// Refuses puzzles where they cannot be listed.
+fn refuse_puzzles(database: &Database) -> Result<(), Refused> {
+    let (board, keep) = (database.board(), database.manifest().keep);
+    let draws = "trinim puzzle draws puzzles of any board";
+    if board.cells() > LISTED_CELLS_MAX {
+        let message = format!("{} has {} cells, puzzles are listed of {LISTED_CELLS_MAX}", board.name(), board.cells());
+        return Err(Refused::new(message, draws));
+    }
+    if keep != Keep::Database {
+        let message = format!("{} keeps {}, puzzles take every value", database.folder().display(), keep.limits());
+        return Err(Refused::new(message, draws));
+    }
+    Ok(())
 }
 
 /// Refuses what a book lacks, and names what it has. Whoever keeps counts only gets the usual

@@ -4,7 +4,7 @@
 //! channel of its own, which bounds what waits; the writer takes turns. So the bytes are the same
 //! for any number of threads.
 
-use super::format::{Csv, Format, Masks, Pairs, Text, What, Write, of_value};
+use super::format::{Csv, Format, Masks, Pairs, Text, TwoMasks, What, Write, of_value};
 use super::sink::Open;
 use crate::cli::words::answers;
 use crate::cli::words::job::Counter;
@@ -14,12 +14,16 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use trinim::database::{Database, DatabaseError, Listing, listing};
+use trinim::play::puzzle;
 use trinim::random::{Random, Sample};
 
 /// Rows of a buffer.
 const BUFFER_ROWS: usize = 1 << 16;
 /// Buffers that may wait in a worker's channel: about a part of eight layers.
 const WAITING: usize = 48;
+
+/// Puzzles follow from the losses of all parts.
+const NO_PARTS: &str = "puzzles are not listed by part";
 
 /// The export of one listing.
 pub struct Job<'a> {
@@ -75,12 +79,13 @@ impl Job<'_> {
         }
         let rows = Mutex::new(Vec::new());
         self.each_part(listing, |part| {
-            let own: Vec<(u64, u8)> = match self.what {
+            let own: Vec<(u64, u64)> = match self.what {
                 What::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
                 What::Canonical => {
-                    listing.canonical_losses_of(part)?.map(|(position, size)| (position, size as u8)).collect()
+                    listing.canonical_losses_of(part)?.map(|(position, size)| (position, size.into())).collect()
                 }
                 What::Values => listing.values_of(part)?.map(|(position, value)| (position, of_value(value))).collect(),
+                What::Puzzles => unreachable!("{NO_PARTS}"),
             };
             rows.lock().extend(own);
             Ok(())
@@ -91,7 +96,7 @@ impl Job<'_> {
             return Err(listing.contradiction(listed, found).into());
         }
         rows.sort_unstable();
-        self.write_all(rows.into_iter(), open)
+        self.write_all(rows.len() as u64, rows.into_iter(), open)
     }
 
     /// Writes all rows in the order of the parts.
@@ -184,12 +189,13 @@ impl Job<'_> {
             What::Losses => Ok(send(writer, listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
             What::Canonical => {
                 let classes = listing.canonical_losses_of(part)?;
-                Ok(send(writer, classes.map(|(position, size)| (position, size as u8)), buffers))
+                Ok(send(writer, classes.map(|(position, size)| (position, size.into())), buffers))
             }
             What::Values => {
                 let values = listing.values_of(part)?;
                 Ok(send(writer, values.map(|(position, value)| (position, of_value(value))), buffers))
             }
+            What::Puzzles => unreachable!("{NO_PARTS}"),
         }
     }
 
@@ -220,8 +226,34 @@ impl Job<'_> {
             Ok(())
         })?;
         let board = self.database.board();
-        let drawn = sample.into_inner().sorted().into_iter();
-        self.write_all(drawn.map(|position| (position, orbit_size(board, position))), open)
+        let drawn = sample.into_inner().sorted();
+        let rows = drawn.iter().map(|position| (*position, orbit_size(board, *position)));
+        self.write_all(drawn.len() as u64, rows, open)
+    }
+
+    /// Writes all puzzles with these pieces, or a sample of so many of them with its seed; returns
+    /// how many there are.
+    ///
+    /// # Errors
+    /// [`Halted`]; those of [`puzzle::all`] and [`Open::write`].
+    pub fn puzzles(
+        &self,
+        pieces: &RangeInclusive<u32>,
+        sample: Option<(u64, u64)>,
+        open: &mut Open<'_>,
+    ) -> anyhow::Result<u64> {
+        let all = puzzle::all(self.database, || self.stop.load(Ordering::Relaxed))?.ok_or(Halted)?;
+        let wanted = || all.positions().filter(|position| pieces.contains(&position.count_ones()));
+        let solved = |position| (position, all.solution(position));
+        match sample {
+            None => self.write_all(wanted().count() as u64, wanted().map(solved), open),
+            Some((size, seed)) => {
+                let mut sample = Sample::new(size as usize, seed);
+                wanted().for_each(|position| sample.offer(position));
+                let drawn = sample.sorted();
+                self.write_all(drawn.len() as u64, drawn.into_iter().map(solved), open)
+            }
+        }
     }
 
     /// Writes a sample of values that are not kept, of positions that are solved one after another;
@@ -249,7 +281,7 @@ impl Job<'_> {
             rows.push((*position, of_value(value)));
             self.parts.set(rows.len() as u64, drawn.len() as u64);
         }
-        self.write_all(rows.into_iter(), open)
+        self.write_all(rows.len() as u64, rows.into_iter(), open)
     }
 
     /// Reads all parts in any order.
@@ -271,22 +303,23 @@ impl Job<'_> {
         read.map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// Writes rows that are in memory; returns how many.
+    /// Writes this number of rows, which it returns.
     ///
     /// # Errors
     /// [`Halted`]; those of [`Open::write`].
     pub fn write_all(
         &self,
-        rows: impl ExactSizeIterator<Item = (u64, u8)>,
+        number: u64,
+        rows: impl Iterator<Item = (u64, u64)>,
         open: &mut Open<'_>,
     ) -> anyhow::Result<u64> {
-        let number = rows.len() as u64;
         self.begin(number, open)?;
         let text = Text::new(self.database.board(), self.what);
         let mut out = Vec::new();
         for (position, other) in rows {
             match (self.format, self.what) {
                 (Format::Npy, What::Losses) => Masks.row(&mut out, position, other),
+                (Format::Npy, What::Puzzles) => TwoMasks.row(&mut out, position, other),
                 (Format::Npy, _) => Pairs.row(&mut out, position, other),
                 (Format::Csv, what) => Csv(what).row(&mut out, position, other),
                 (Format::Rows, _) => text.row(&mut out, position, other),
@@ -305,13 +338,13 @@ impl Job<'_> {
 }
 
 /// Returns the number of images of a position.
-fn orbit_size(board: &trinim::game::Board, position: u64) -> u8 {
-    trinim::database::book::order::orbit_size(board, position) as u8
+fn orbit_size(board: &trinim::game::Board, position: u64) -> u64 {
+    trinim::database::book::order::orbit_size(board, position)
 }
 
 /// Sends rows in buffers; `false` if the writer is gone.
 #[inline(always)]
-fn send<W: Write>(writer: &W, rows: impl Iterator<Item = (u64, u8)>, buffers: &Buffers) -> bool {
+fn send<W: Write>(writer: &W, rows: impl Iterator<Item = (u64, u64)>, buffers: &Buffers) -> bool {
     let mut number = 0;
     let mut out = buffers.next();
     for (position, other) in rows {

@@ -4,15 +4,13 @@ use crate::cli::face::file::{Export, ExportKind, InputKind};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::refusal::is_slip;
 use crate::cli::words::answers::failed;
-use crate::cli::words::seat::Game;
-use std::fmt::Display;
+use crate::cli::words::seat::{self, Game, unclear};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trinim::game::Value;
 use trinim::game::position;
 use trinim::play::level::Reply;
-use trinim::play::names::{ends, takes};
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
@@ -175,26 +173,17 @@ impl Seat {
     }
 
     fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
-        let answers = self.session.answers();
-        let board = answers.board();
-        let is_usual = board.takes_single_pieces() && board.max_take().is_none();
-        let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
-        let (name, rule) = (transcript::board_name(board), answers.rule());
-        writeln!(out, "{name}, {rule}: {takes}{}", ends(board, rule))?;
+        seat::name_game(&**self.session.answers(), out)?;
         let name = |cell| self.session.names().cell(cell);
-        let last = answers.board().cells() - 1;
+        let last = self.session.answers().board().cells() - 1;
         writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
         Ok(())
     }
 
-    /// Draws the board, a piece as the name of its cell.
+    /// Draws the board, and says who has won.
     fn show(&self, out: &mut Out) -> anyhow::Result<()> {
         let (board, position) = (self.session.answers().board(), self.session.stand().position);
-        let names = self.session.names();
-        let cell = |cell: u32| if position >> cell & 1 == 1 { names.cell(cell).to_owned() } else { ".".to_owned() };
-        for line in board.picture(names.width(), cell).lines() {
-            writeln!(out, "  {}", line.trim_end())?;
-        }
+        seat::draw(board, self.session.names(), position, out)?;
         if let Some(winner) = self.session.winner() {
             let result = match winner {
                 Player::Person => out.paint.good("you win"),
@@ -277,11 +266,6 @@ impl Seat {
             Err(error) => Ok(writeln!(out, "game {}: {error}", path.display())?),
         }
     }
-}
-
-/// Tells why a line was not understood.
-fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
-    Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
 /// Returns the command that a word may stand for: one that it begins, or is a slip away from.

@@ -5,25 +5,15 @@
 
 mod game;
 
-use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
-use crate::cli::words::answers::SpotArgs;
-use crate::cli::words::answers::{self, number};
-use crate::cli::words::args;
-use crate::cli::words::board::BoardArgs;
 use crate::cli::words::choice::explained;
 use crate::cli::words::seat::{self, Lines};
+use crate::cli::words::table::TableArgs;
 use clap::{Args, ValueEnum};
 use game::Seat;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
-use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Level, Player};
-
-/// Longest line that is read, in bytes.
-const LINE_BYTES: u64 = 4096;
-/// Layers if neither a folder nor a number is given: whoever begins can win them.
-const LAYERS: u32 = 6;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,17 +45,8 @@ const LEVELS: &[(Level, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
-    /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
-    /// positions are solved on the spot [default: 6 layers]
-    #[arg(value_name = "DIR")]
-    folder: Option<PathBuf>,
-
     #[command(flatten)]
-    board: BoardArgs,
-
-    /// Whoever takes the last piece loses (misere) or wins (normal); without DIR
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
-    rule: Rule,
+    table: TableArgs,
 
     /// How well the program plays
     #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
@@ -78,27 +59,11 @@ pub struct PlayArgs {
     /// Who begins
     #[arg(long, value_name = "WHO", value_enum, default_value = "me")]
     first: First,
-
-    #[command(flatten)]
-    spot: SpotArgs,
 }
 
 /// Runs the subcommand.
 pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    if let Some(layers) = args.folder.as_deref().and_then(number)
-        && layers <= LAYERS_MAX.into()
-    {
-        let message = format!("{layers} is no folder of a solve");
-        return Err(Refused::new(message, format!("trinim play --layers {layers}")).into());
-    }
-    // A folder goes before --layers, which a variable may have set.
-    let answers = match &args.folder {
-        Some(folder) => answers::in_folder(folder, &args.spot, out)?,
-        None => {
-            let board = args.board.board()?.map_or_else(|| Board::triangle(LAYERS, args.board.max_take), Ok)?;
-            answers::without_folder(&board, args.rule, &args.spot, out)?
-        }
-    };
+    let answers = args.table.answers("play", out)?;
     let first = match args.first {
         First::Me => Player::Person,
         First::You => Player::Program,
@@ -111,6 +76,6 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.seed.is_none() {
         out.remark(format_args!("the program draws with --seed {seed}"));
     }
-    seat::play(&mut game, &mut Lines::new(LINE_BYTES), out)?;
+    seat::play(&mut game, &mut Lines::new(seat::LINE_BYTES), out)?;
     Ok(Exit::Done)
 }

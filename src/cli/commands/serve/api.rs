@@ -87,7 +87,7 @@ pub async fn reply(asked: Asked) -> Result<Response, Problem> {
 
 /// `GET /v1/random`: a random position with its value and all its moves.
 pub async fn random(asked: Asked) -> Result<Response, Problem> {
-    let query = asked.query(&["board", "rule", "pieces", "value", "seed"])?;
+    let query = asked.query(&["board", "rule", "pieces", "value", "wins", "seed"])?;
     let offer = query.offer(&asked.app)?;
     let cells = offer.answers.board().cells();
     let pieces: Option<u32> = query.parsed("pieces", "a number of pieces")?;
@@ -100,13 +100,14 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
         Some("loss") => Some(Value::Loss),
         Some(_) => return Err(Problem::request("value: expected win or loss")),
     };
+    let wins: Option<usize> = query.parsed("wins", "a number of winning moves")?;
     let given: Option<u64> = query.parsed("seed", "a whole number")?;
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let (seed, app) = (given.unwrap_or_else(now), asked.app.clone());
     let drawn = move |offer: &Offer| {
         app.metrics.positions.fetch_add(1, Ordering::Relaxed);
         let begun = Instant::now();
-        let drawn = draw(&*offer.answers, pieces, value, seed, || begun.elapsed() > DRAW_TIME)?;
+        let drawn = draw(&*offer.answers, pieces, value, wins, seed, || begun.elapsed() > DRAW_TIME)?;
         let drawn = drawn.ok_or_else(|| Problem::missing("no position drawn is like that and known"))?;
         Ok((position_of(offer, drawn)?, true))
     };
