@@ -52,6 +52,28 @@ fn a_game_is_played_saved_and_replayed() {
     assert!(out.ends_with("end of the input: the game stays unfinished\n"), "{out}");
 }
 
+/// A warning comes once for a move, and only where a won game would be lost.
+#[test]
+fn teaching_warns_before_the_game_is_given_away() {
+    let folder = scratch();
+    let input = "teach\na\na\nundo\nb\na-b\nundo\nteach\na\n";
+    let (out, _) = played(folder.path(), 0, &TWO, input.as_bytes());
+    let mut rest = out.as_str();
+    for expected in [
+        "moves that give the game away are warned of, once\na gives the game away: the answer is b; enter it again to play it\n",
+        "I take ",
+        "2 turns taken back\n",
+        "b gives the game away: the answer is a; enter it again to play it\n",
+        "I take c\n",
+        "you win",
+        "moves that give the game away are not warned of\n   .\n",
+    ] {
+        let Some(at) = rest.find(expected) else { panic!("no {expected:?} in\n{out}") };
+        rest = &rest[at + expected.len()..];
+    }
+    assert!(!rest.contains("gives the game away"), "{out}");
+}
+
 #[test]
 fn what_is_not_understood_is_asked_for_again_with_the_reason() {
     let folder = scratch();

@@ -11,6 +11,7 @@ import time
 import unittest
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 from playwright.sync_api import sync_playwright
 
@@ -328,6 +329,112 @@ class Page(unittest.TestCase):
         self.assertEqual(page.locator("#record .later").count(), turns - 1)
         page.click("#redo")
         self.assertEqual(page.locator("#record .later").count(), turns - 3)
+
+    def enter(self, page, move):
+        """Types a move, given as its mask, as the list of its cells."""
+        page.fill("#move", ",".join(chr(ord("a") + cell) for cell in range(10) if move >> cell & 1))
+        page.keyboard.press("Enter")
+
+    def position_of(self, page):
+        return mask(re.search(r"p=([01/]+)", self.address_of(page)).group(1))
+
+    def says(self, page, text):
+        self.until(page, f"document.querySelector('#turn').textContent.includes({text!r})")
+
+    def test_a_puzzle_has_one_solution_and_counts_days(self):
+        page = self.open("#board=triangle:4&rule=misere&to=1&opponent=perfect")
+        self.yours(page)
+        page.click("#puzzle")
+        self.says(page, "exactly one move wins")
+        position = self.position_of(page)
+        legal = [move for move in MOVES[4] if position & move == move]
+        right = [move for move in legal if loses(4, position ^ move)]
+        self.assertEqual(len(right), 1, position)
+        wrong = [move for move in legal if move not in right][:2]
+        for move in wrong:
+            self.enter(page, move)
+            self.says(page, "loses")
+            self.says(page, "Try again.")
+            self.assertEqual(self.position_of(page), position)
+            self.until(page, "document.querySelector('#move').value === ''")
+            page.evaluate("document.querySelector('#turn').textContent = ''")
+        self.enter(page, right[0])
+        self.says(page, f"in {len(wrong) + 1} tries. 1 day in a row.")
+        self.shot(page, "puzzle")
+        # It was found, not played: now the program answers it.
+        self.assertEqual(self.position_of(page), position)
+        self.enter(page, right[0])
+        self.yours(page)
+        # The same day has the same puzzle, and counts once; a day after another counts on.
+        for streak, days in (("", "1 day"), ("day: 20000101, days: 8", "1 day"), ("day: yesterday, days: 8", "9 days")):
+            if streak:
+                page.evaluate(
+                    "{ const date = new Date(); date.setDate(date.getDate() - 1);"
+                    "const yesterday = date.getFullYear() * 10000 + (date.getMonth() + 1) * 100 + date.getDate();"
+                    f"localStorage.setItem('trinim.streak', JSON.stringify({{ {streak} }})); }}"
+                )
+            page.click("#puzzle")
+            self.says(page, "exactly one move wins")
+            self.assertEqual(self.position_of(page), position)
+            self.enter(page, right[0])
+            self.says(page, f"found at once. {days} in a row.")
+
+    def test_teaching_warns_once_of_a_move_that_gives_the_game_away(self):
+        page = self.open("#board=triangle:4&rule=misere&opponent=person")
+        page.check("#teach")
+        full = self.position_of(page)
+        lost = next(move for move in MOVES[4] if not loses(4, full ^ move))
+        self.enter(page, lost)
+        self.says(page, "gives the game away: the answer is")
+        self.assertEqual(self.position_of(page), full)
+        self.enter(page, lost)
+        self.says(page, "Player 1 took")
+        self.assertEqual(self.position_of(page), full ^ lost)
+        # A move that wins is played at once, and so is every move of a lost position.
+        good = next(
+            move for move in MOVES[4] if (full ^ lost) & move == move and loses(4, full ^ lost ^ move)
+        )
+        self.enter(page, good)
+        self.until(page, "document.querySelectorAll('#record li').length === 2")
+        left = self.position_of(page)
+        self.enter(page, next(move for move in MOVES[4] if left & move == move))
+        self.until(page, "document.querySelectorAll('#record li').length === 3")
+
+    def test_mistakes_are_marked_and_the_game_is_text_that_the_program_reads(self):
+        page = self.open("#board=triangle:4&rule=misere&opponent=person")
+        page.check("#values")
+        position, mistakes = self.position_of(page), []
+        for turn in range(3):
+            legal = [move for move in MOVES[4] if position & move == move]
+            bad = [move for move in legal if not loses(4, position ^ move)]
+            was_won = len(bad) < len(legal)
+            move = min(bad or legal, key=lambda one: (one.bit_count(), one))
+            mistakes.append(was_won and move in bad)
+            self.enter(page, move)
+            position ^= move
+            self.until(page, f"document.querySelectorAll('#record li').length === {turn + 1}")
+            self.assertEqual(self.position_of(page), position)
+        self.assertTrue(any(mistakes))
+        marked = f"[...document.querySelectorAll('#record li')].filter(one => one.querySelector('.loss')).length"
+        self.until(page, f"{marked} === {sum(mistakes)}")
+        found = page.locator("#record li").evaluate_all("all => all.map(one => one.textContent.includes('kept the win'))")
+        self.assertEqual(found, mistakes)
+        self.assertEqual("The last move was a mistake" in page.locator("#verdict").inner_text(), mistakes[-1])
+        self.shot(page, "marks")
+        page.click("#swap")
+        page.check("#edit")
+        self.cell(page, "j").click()
+        page.uncheck("#edit")
+        text = unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
+        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
+            Path(scratch, "game.txt").write_text(text)
+            play = [PROGRAM, "play", "--layers", "4"]
+            shown = subprocess.run(
+                play, input="replay game.txt\n", capture_output=True, text=True, cwd=scratch, timeout=60, check=True
+            ).stdout
+        self.assertIn("sides exchanged", shown, text)
+        self.assertEqual(shown.count("gives the game away"), sum(mistakes), text)
+        self.assertIn("set up ", shown, text)
 
     def test_the_address_keeps_the_position(self):
         page = self.open("#board=triangle:5&rule=normal&opponent=person")

@@ -26,6 +26,7 @@ d-f            take the pieces from d to f, along a line
 d,e,f          the same, as a list of cells; d takes one piece
 hint           show the winning moves, or the reply that is hardest to answer
 moves          show every move with its value
+teach          warn before a move that gives the game away, or no more
 undo, redo     take back your last move and what followed; play it again
 swap           exchange sides: the other one moves
 board          draw the board again
@@ -38,9 +39,9 @@ help, ?        show this list
 quit           leave";
 
 /// The first words of lines that are no moves.
-const COMMANDS: [&str; 15] = [
-    "hint", "help", "undo", "quit", "moves", "redo", "swap", "board", "level", "set", "save", "replay", "new", "exit",
-    "?",
+const COMMANDS: [&str; 16] = [
+    "hint", "help", "undo", "quit", "moves", "teach", "redo", "swap", "board", "level", "set", "save", "replay", "new",
+    "exit", "?",
 ];
 
 /// One game at the terminal.
@@ -50,6 +51,10 @@ pub struct Seat {
     seed: u64,
     /// The file that this game was saved to, which may be replaced.
     saved: Option<PathBuf>,
+    /// Whether a move that gives the game away is warned of.
+    teaches: bool,
+    /// The position and the move that were warned of last.
+    warned: Option<(u64, u64)>,
 }
 
 impl Game for Seat {
@@ -86,6 +91,11 @@ impl Game for Seat {
             ("help" | "?", "") => writeln!(out, "{HELP}")?,
             ("hint", "") => self.hint(out)?,
             ("moves", "") => self.moves(out)?,
+            ("teach", "") => {
+                self.teaches = !self.teaches;
+                let what = if self.teaches { "warned of, once" } else { "not warned of" };
+                writeln!(out, "moves that give the game away are {what}")?;
+            }
             ("undo", "") => match self.session.undo() {
                 0 => writeln!(out, "there is nothing of yours to take back")?,
                 turns => {
@@ -139,6 +149,7 @@ impl Game for Seat {
                 writeln!(out, "the game is over: undo, new, set, save, replay or quit")?;
             }
             _ => match self.session.read(line) {
+                Ok(taken) if self.teaches && self.warns(taken, out)? => {}
                 Ok(taken) => {
                     self.session.take(taken);
                     self.show(out)?;
@@ -163,7 +174,7 @@ impl Seat {
     /// Begins a game with a full board.
     pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Seat {
         let full = answers.board().full();
-        Seat { session: Session::new(answers, full, first), level, seed, saved: None }
+        Seat { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
     }
 
     /// Says what the game is, and shows it.
@@ -219,6 +230,24 @@ impl Seat {
             }
         }
         Ok(())
+    }
+
+    /// Warns of a move that is known to give the game away; returns whether it did, which is once for
+    /// a move.
+    fn warns(&mut self, taken: u64, out: &mut Out) -> anyhow::Result<bool> {
+        let position = self.session.stand().position;
+        let here = self.session.survey().map_err(failed)?;
+        if lapse(&self.session, &here, taken).is_none()
+            || self.warned.replace((position, taken)) == Some((position, taken))
+        {
+            return Ok(false);
+        }
+        let answers = survey(&**self.session.answers(), position ^ taken).map_err(failed)?;
+        let answer = answers.winning().first().map(|answer| self.session.write(answer.taken));
+        let why = answer.map_or("no piece is left to take".to_owned(), |answer| format!("the answer is {answer}"));
+        let taken = self.session.write(taken);
+        writeln!(out, "{taken} gives the game away: {why}; enter it again to play it")?;
+        Ok(true)
     }
 
     fn moves(&self, out: &mut Out) -> anyhow::Result<()> {

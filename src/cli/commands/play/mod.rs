@@ -23,7 +23,7 @@ Examples:
   trinim play trinim-k7-misere             with the values of a finished solve
 
 Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
-line, or the list of its cells, d,e,f. Other commands: help, hint, moves, undo, redo, swap, board, level [LEVEL], \
+line, or the list of its cells, d,e,f. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
 set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
 
 /// `--first`.

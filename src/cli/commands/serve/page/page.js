@@ -3,6 +3,7 @@
 import { ask } from "/api.js";
 import { BoardView } from "/board.js";
 import { Game, count, isPosition } from "/game.js";
+import { dayOf, puzzleOf, solvedOn, transcript } from "/study.js";
 
 const $ = (id) => document.getElementById(id);
 const WORDS = { win: "win", loss: "loss" };
@@ -12,9 +13,13 @@ let game = null;
 let seed = 1;
 /** Grows with every change of the game, so that late answers are recognised. */
 let epoch = 0;
+/** The puzzle on the board that is not solved yet, and how often it was tried. */
+let puzzle = null;
+/** The losing move that was warned of last. */
+let warned = "";
 
 const view = new BoardView($("board"), {
-  take: (move) => play(move),
+  take: (move) => attempt(move),
   preview: (move) => preview(move),
   toggle: (cell) => {
     game.set(game.toggled(cell));
@@ -42,8 +47,11 @@ function say(text) { $("turn").textContent = text; }
 
 // The game.
 
+const offered = () => offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
+
 function begin(position = null, player = Number($("first").value)) {
-  const offer = offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
+  const offer = offered();
+  puzzle = null;
   const kept = isPosition(position, offer) ? position : null;
   game = new Game(offer, kept, player);
   seed = 1 + Math.floor(Math.random() * 1e9);
@@ -55,6 +63,51 @@ function begin(position = null, player = Number($("first").value)) {
   $("counts").replaceChildren();
   if ($("statistics").open) statistics();
   changed();
+}
+
+/** Sets the puzzle of the day. */
+async function setPuzzle() {
+  const asked = epoch;
+  try {
+    const position = await puzzleOf(offered(), dayOf());
+    if (asked !== epoch) return;
+    begin(position, 0);
+    puzzle = { position, tries: 0 };
+    say("Puzzle of the day: exactly one move wins. Find it.");
+  } catch (error) {
+    if (asked === epoch) say(`There is no puzzle here: ${error.message}.`);
+  }
+}
+
+/** Plays a person's move, unless it is a try at a puzzle, or loses a won game and that is to be said first. */
+async function attempt(move) {
+  const isTry = puzzle?.position === game.position;
+  if (!isTry && (!$("teach").checked || warned === `${epoch} ${move}`)) return play(move);
+  const asked = epoch;
+  let found, after;
+  try {
+    [found, after] = await Promise.all([positionOf(game.position), positionOf(game.after(move))]);
+  } catch (error) {
+    // Of what is not known there is no warning.
+    if (asked === epoch) return error.unknown && !isTry ? play(move) : say(error.message);
+  }
+  if (asked !== epoch) return;
+  const name = game.name(move);
+  if (isTry && after.value === "loss") {
+    const [tries, days] = [puzzle.tries + 1, solvedOn()];
+    puzzle = null;
+    view.show(move);
+    say(`Right: ${name} wins, found ${tries === 1 ? "at once" : `in ${tries} tries`}. `
+      + `${days} ${days === 1 ? "day" : "days"} in a row. Play on from here, or begin a new game.`);
+  } else if (isTry || found.value === "win" && after.value === "win") {
+    const answer = after.moves.find((one) => one.value === "loss");
+    const why = answer ? `the answer is ${game.name(answer.cells)}` : "the other side has no move and wins";
+    if (isTry) puzzle.tries += 1; else warned = `${epoch} ${move}`;
+    view.choose(null);
+    say(isTry ? `${name} loses: ${why}. Try again.` : `${name} gives the game away: ${why}. Take it again to play it.`);
+  } else {
+    play(move);
+  }
 }
 
 function play(move, isGuess = false) {
@@ -128,6 +181,7 @@ function record() {
     return item;
   });
   $("record").replaceChildren(...items);
+  $("text").href = `data:text/plain;charset=utf-8,${encodeURIComponent(transcript(game))}`;
   items[game.at - 1]?.scrollIntoView?.({ block: "nearest" });
 }
 
@@ -178,8 +232,25 @@ async function values() {
     $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
     $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves)));
     colour(found);
+    marks(asked);
   } catch (error) {
     if (asked === epoch) $("verdict").textContent = error.message;
+  }
+}
+
+/** Marks the turns that gave a won game away, and says so of the last one. */
+async function marks(asked) {
+  const items = [...$("record").children];
+  for (const [index, { move }] of game.stands.slice(1).entries()) {
+    const before = move && await positionOf(game.stands[index].position).catch(() => null);
+    if (asked !== epoch || !$("values").checked) return;
+    const right = (before?.moves ?? []).filter((one) => one.value === "loss");
+    if (right.length === 0 || right.some((one) => one.cells.join() === move.join())) continue;
+    const mark = document.createElement("span");
+    mark.className = "loss";
+    mark.textContent = ` a mistake: ${game.name(right[0].cells)} kept the win`;
+    items[index].append(mark);
+    if (index === game.at - 1) $("verdict").append(` The last move was${mark.textContent}.`);
   }
 }
 
@@ -223,7 +294,7 @@ function chip(move) {
     part("nimber", move.nimber);
   }
   button.disabled = view.locked;
-  button.addEventListener("click", () => play(move.cells));
+  button.addEventListener("click", () => attempt(move.cells));
   for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
   for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => view.show(null));
   return button;
@@ -351,6 +422,7 @@ $("hint").addEventListener("click", hint);
 $("new").addEventListener("click", () => {
   if (game.at === 0 || game.winner() !== null || confirm("Leave this game?")) begin();
 });
+$("puzzle").addEventListener("click", setPuzzle);
 $("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
 $("values").addEventListener("change", () => { view.mark("good", []); view.mark("bad", []); values(); });
 $("explain").addEventListener("change", () => preview(null));
@@ -366,7 +438,7 @@ $("entry").addEventListener("submit", (event) => {
   try {
     const move = game.read($("move").value);
     $("move").value = "";
-    play(move);
+    attempt(move);
   } catch (error) {
     $("unread").textContent = `Not understood: ${error.message}.`;
   }
