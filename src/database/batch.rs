@@ -1,7 +1,7 @@
 //! Looks many positions up at once.
 //!
-//! Positions are sorted by frame, by counting, and each frame is decoded once for all positions of a
-//! batch in it. A position is then one word of a megabyte that the caches hold.
+//! Positions are sorted by frame, by counting, and each frame is decoded once for all positions of
+//! a batch in it. A position is then one word of a megabyte that the caches hold.
 //!
 //! # Cost
 //! 16 bytes for each position of a batch, two million at most, and four for each frame of the
@@ -88,8 +88,8 @@ impl Database {
                 if left.is_empty() {
                     break;
                 }
-                // Frames and planes are powers of two: what shares a frame in one plane does in all,
-                // and a plane that is shorter than a frame begins inside of it.
+                // Frames and planes are powers of two: what shares a frame in one plane does in
+                // all, and a plane that is shorter than a frame begins inside of it.
                 let base = u64::from(*plane) * plane_bits + begin;
                 let (words, base) = (self.frame(block, (base / FRAME_BITS) as usize)?, base % FRAME_BITS);
                 let mut told = Ok(());

@@ -48,8 +48,7 @@ use crate::database::{Keep, Values};
 use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::log::place::ENTRY_ALIGNMENT;
-use pipeline::storage::ALLOTMENT_BYTES;
-use pipeline::{Placement, footprint_bytes, held_streams};
+use pipeline::{Placement, footprint_bytes, held_streams, storage::ALLOTMENT_BYTES};
 use rates::Rates;
 use shape::{Passes, Reads};
 use speed::Speed;
@@ -188,8 +187,7 @@ pub struct Plan {
     pub database_bytes: u64,
     /// Speed of this machine; 1 for boards that take moments, for which it is not measured.
     pub speed: f64,
-    /// Estimated time of the chosen placement in the faster quarter of what was measured of this
-    /// machine, in seconds.
+    /// Estimated seconds of the chosen placement, in the faster quarter of the measurements.
     pub seconds_least: f64,
     /// The same in the slower quarter.
     pub seconds_most: f64,
@@ -212,9 +210,8 @@ impl Plan {
     /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated,
     /// not made.
     pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
-        let board = request.board;
-        let bits =
-            offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.values, request.memory_bytes));
+        let Request { board, values, memory_bytes, .. } = request;
+        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
         let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
         let walked = Shape::is_walked(bid_bits);
         let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
@@ -264,10 +261,8 @@ impl Plan {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
             KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }
         });
-        let at = |speed| {
-            let request = Request { speed: Speed::exactly(speed), ..request };
-            placement_plan(request, &shape, &memory, &reads).seconds
-        };
+        let with = |speed| Request { speed: Speed::exactly(speed), ..request };
+        let at = |speed| placement_plan(with(speed), &shape, &memory, &reads).seconds;
         let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(request.speed.median);
         Plan {
             board: board.name().to_owned(),
@@ -354,10 +349,9 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
     let is_published = request.placement == Placement::Shared && request.keep.is_database();
     let block_bytes = database_bytes as f64 / shape.canonical_blocks as f64;
     let entry = if is_published { block_bytes } else { entry };
-    let rates = rates::of(request.keep, shape.raw_bytes() as u64);
+    let rates = rates::of(request.keep, shape.raw_bytes() as u64).for_planes(planes);
     let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
-    let rates = rates.for_planes(planes);
     let times = shape.seconds_of(reads, &rates, entry);
     let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
     let (copies, reads, live, thread_seconds) = match request.placement {
@@ -376,8 +370,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
             (edges, edges, shape.peak_dedicated_streams as f64, passes.seconds(&rates, shape.raw_bytes()))
         }
     };
-    let written = if is_published { 0.0 } else { entry * copies };
-    let read = entry * reads;
+    let (written, read) = (if is_published { 0.0 } else { entry * copies }, entry * reads);
     let fresh = memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;
     let device_seconds = (written + read) / rates.device_bytes_per_second;
     let seconds = |speed: f64| (thread_seconds / speed / workers).max(device_seconds) + fresh / workers;

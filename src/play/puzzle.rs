@@ -1,7 +1,7 @@
 //! Puzzles: positions with exactly one winning move.
 
-use super::answers::{self, AnswerError, Answers, known};
-use super::survey::survey;
+use super::answers::{AnswerError, Answers, known};
+use super::survey::{self, survey};
 use crate::database::{Database, DatabaseError, Listing};
 use trinim_game::Value;
 use trinim_game::random::Random;
@@ -76,7 +76,7 @@ impl Puzzle {
                 break;
             }
             let pieces = pieces.unwrap_or_else(|| least + random.below(u64::from(most - least) + 1) as u32);
-            let position = answers::position(&mut random, cells, pieces);
+            let position = survey::position(&mut random, cells, pieces);
             // Most positions have several winning moves: their value says nothing, but is cheap.
             if known(source.value(position))? == Some(Value::Win) {
                 drawn.extend(Puzzle::at(source, position)?);
@@ -94,8 +94,8 @@ pub struct All {
     moves: Vec<u64>,
 }
 
-/// Finds all puzzles of a board of up to [`LISTED_CELLS_MAX`] cells; `None` if `stop` returned true,
-/// which is asked before each part of the database and each move.
+/// Finds all puzzles of a board of up to [`LISTED_CELLS_MAX`] cells; `None` if `stop` returned
+/// true, which is asked before each part of the database and each move.
 ///
 /// # Errors
 /// [`DatabaseError::NotKept`] unless every value is kept; others if files cannot be read or are
@@ -117,7 +117,7 @@ pub fn all(database: &Database, mut stop: impl FnMut() -> bool) -> Result<Option
             losses[(position / 64) as usize] |= 1 << (position % 64);
         }
     }
-    // A position gets a bit in `once` from its first losing child, and one in `again` from the next.
+    // A position gets a bit in `once` from its first losing child, in `again` from the next.
     let (mut once, mut again) = (vec![0_u64; words], vec![0_u64; words]);
     for taken in board.moves() {
         if stop() {

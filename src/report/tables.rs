@@ -144,7 +144,7 @@ const MOVES_NOTE: &str = "\
     One move of each class of images, and the size of the class. Cells are named as trinim play names them: by letters \
     in reading order, or from 27 cells on by row and place. Nine layers are built in.";
 
-/// Returns the solutions, and of the built-in ones those that they lack, in the order of the report.
+/// Returns the solutions, and the built-in ones that they lack, in the order of the report.
 fn known<'a>(solutions: &'a [Solution], built_in: &'a [Solution]) -> Vec<&'a Solution> {
     let lacking = built_in.iter().filter(|solution| find(solutions, solution.game()).is_none());
     let mut known: Vec<&Solution> = solutions.iter().chain(lacking).collect();

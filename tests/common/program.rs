@@ -122,6 +122,7 @@ pub fn signal(child: &Child, name: &str) {
         "KILL" => Signal::KILL,
         "STOP" => Signal::STOP,
         "TERM" => Signal::TERM,
+        "USR1" => Signal::USR1,
         other => panic!("no test sends {other}"),
     };
     kill_process(Pid::from_child(child), signal).unwrap();

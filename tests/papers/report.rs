@@ -177,7 +177,8 @@ fn the_tables_of_the_papers_come_out() {
     assert_eq!((sum("positions"), sum("losses")), (1 << 21, reference_losses(6, Rule::Normal)));
 }
 
-/// Checks what lays the rules side by side; six layers and a variant were solved, nine are built in.
+/// Checks what lays the rules side by side; six layers and a variant were solved, nine are built
+/// in.
 fn both_rules_and_their_sequences(found: &BTreeMap<String, String>) {
     let both = rows(&found["rules.csv"]);
     assert_eq!(both.len(), 8, "seven boards and a variant");

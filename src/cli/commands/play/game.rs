@@ -232,8 +232,8 @@ impl Seat {
         Ok(())
     }
 
-    /// Warns of a move that is known to give the game away; returns whether it did, which is once for
-    /// a move.
+    /// Warns of a move that is known to give the game away; returns whether it did, which is once
+    /// for a move.
     fn warns(&mut self, taken: u64, out: &mut Out) -> anyhow::Result<bool> {
         let position = self.session.stand().position;
         let here = self.session.survey().map_err(failed)?;

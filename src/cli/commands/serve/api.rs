@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use trinim::game::Value;
-use trinim::play::answers::draw;
 use trinim::play::report::{Boards, Line, Offered, Position, Reply};
+use trinim::play::survey::draw;
 
 /// How long a line may take.
 const LINE_TIME: Duration = Duration::from_secs(10);
