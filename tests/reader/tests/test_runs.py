@@ -63,8 +63,8 @@ class Values:
         return np.concatenate(words)
 
 
-class Killed(InFolder):
-    """Every record, summary, published file and entry of runs that were killed."""
+class Compared(InFolder):
+    """Every record, summary, published file and entry of a run or store, as far as it is."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -161,6 +161,10 @@ class Killed(InFolder):
                 self.assertIn(int(taken[0]) | between, moves)
             self.assertEqual(common, route.restriction)
 
+
+class Killed(Compared):
+    """Runs that were killed."""
+
     def test_every_codec(self) -> None:
         for codec in CODECS:
             for options in ("", "--keep counts --log-placement shared --rule normal"):
@@ -236,7 +240,7 @@ class Killed(InFolder):
         return run.damaged_copies
 
 
-class Tasks(Killed):
+class Tasks(Compared):
     """Stores of tasks, a few blocks at a time."""
 
     def test_stores(self) -> None:
