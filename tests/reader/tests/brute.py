@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trinim_database import Board
+from trinim_database.runs import Run
 
 TRINIM = os.environ["TRINIM"]
 GOLDEN = Path(os.environ["GOLDEN"])
@@ -44,9 +45,10 @@ def killed(folder: Path, options: str) -> None:
             time.sleep(0.0002)
         solve.kill()
         solve.wait()
-        if not (folder / "run/db/SUMS").exists():
+        # On a busy machine the kill may come before the first commit, too.
+        if not (folder / "run/db/SUMS").exists() and Run(folder / "run").records:
             return
-    raise AssertionError(f"{options}: finished before it was killed, each time")
+    raise AssertionError(f"{options}: finished before it was killed, or had nothing yet, each time")
 
 
 @cache
