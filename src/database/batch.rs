@@ -7,7 +7,6 @@
 //! 16 bytes for each position of a batch, two million at most, and four for each frame of the
 //! database.
 
-use super::block::block_file_name;
 use super::{Database, DatabaseError};
 use pipeline::BlockId;
 use pipeline::codec::FRAME_WORDS;
@@ -46,34 +45,8 @@ impl Database {
         })
     }
 
-    /// Tells the nimber of each position, with its number, in any order; returns whether this
-    /// database has nimbers. [`Database::nimber`] does the same for one.
-    ///
-    /// # Errors
-    /// Those of [`Database::nimber`]; some nimbers may have been told before.
-    ///
-    /// # Panics
-    /// Those of [`Database::values_of`].
-    pub fn nimbers_of(&self, positions: &[u64], mut tell: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
-        let Some(rows) = &self.manifest().by_nimber else { return Ok(false) };
-        let planes: Vec<u32> = rows.iter().map(|row| row.nimber).collect();
-        self.planes_of(positions, &planes, |number, plane| match plane {
-            Some(nimber) => {
-                tell(number, nimber);
-                Ok(())
-            }
-            None => {
-                let (block, offset) = self.layout().locate(positions[number]);
-                let path = self.folder().join(block_file_name(block));
-                let what = format!("offset {offset} has no nimber that the manifest counts");
-                Err(DatabaseError::corrupt(path, None, what))
-            }
-        })?;
-        Ok(true)
-    }
-
     /// Tells for each position, by its number, the first of these planes that has its bit.
-    fn planes_of(
+    pub(super) fn planes_of(
         &self,
         positions: &[u64],
         planes: &[u32],
@@ -162,7 +135,8 @@ mod tests {
     /// Five layers have many blocks here; six have one, whose planes fill several frames.
     #[test]
     fn a_batch_has_the_values_of_its_positions() {
-        for (layers, bits, values) in [(5, 6, Values::Nimbers), (6, 21, Values::Nimbers), (6, 10, Values::Outcomes)] {
+        let (nimbers, distances, outcomes) = (Values::Nimbers, Values::Remoteness, Values::Outcomes);
+        for (layers, bits, values) in [(5, 6, nimbers), (6, 21, nimbers), (6, 21, distances), (6, 10, outcomes)] {
             let folder = tempfile::tempdir().unwrap();
             let game = Game::triangle(layers, Rule::Normal, bits).unwrap();
             Solve::new(&game).values(values).run(folder.path()).unwrap();
@@ -180,11 +154,14 @@ mod tests {
             };
             database.values_of(&positions, compare).unwrap();
             assert_eq!(told, vec![1; positions.len()]);
-            let mut nimbers = vec![None; some.len()];
+            let (mut nimbers, mut distances) = (vec![None; some.len()], vec![None; some.len()]);
             let has = database.nimbers_of(&some, |number, nimber| nimbers[number] = Some(nimber)).unwrap();
-            assert_eq!(has, !database.values().is_outcomes());
-            for (position, nimber) in some.iter().zip(nimbers) {
-                assert_eq!(database.nimber(*position).unwrap(), nimber, "{position:#x}");
+            assert_eq!(has, database.values() == Values::Nimbers);
+            let has = database.distances_of(&some, |number, distance| distances[number] = Some(distance)).unwrap();
+            assert_eq!(has, database.values() == Values::Remoteness);
+            for (position, found) in some.iter().zip(nimbers.iter().zip(&distances)) {
+                assert_eq!(database.nimber(*position).unwrap(), *found.0, "{position:#x}");
+                assert_eq!(database.distance(*position).unwrap(), *found.1, "{position:#x}");
             }
         }
     }

@@ -155,10 +155,9 @@ impl Terms {
         terms.are_possible().then_some(terms)
     }
 
-    /// Returns whether this program can solve on these terms: nimbers are kept whole and not
-    /// audited.
+    /// Returns whether this program can solve on these terms: nimbers and distances are kept whole.
     pub fn are_possible(&self) -> bool {
-        self.values.is_outcomes() || (self.keep.is_database() && self.audit.is_none())
+        self.values.is_outcomes() || self.keep.is_database()
     }
 
     /// Returns the task to solve a game on these terms.

@@ -11,8 +11,8 @@
 use super::census::Census;
 use super::keep::VERSION;
 use super::{
-    Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, LayerCount, NimberCount, SmallerBoards, Task, Terms,
-    Values,
+    Audited, BlockSummary, DatabaseError, DistanceCount, FirstMoves, Game, Keep, LayerCount, NimberCount,
+    SmallerBoards, Task, Terms, Values,
 };
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
@@ -118,6 +118,10 @@ pub struct Manifest {
     /// Positions by nimber, from 0 to the largest there is, if the values are nimbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_nimber: Option<Vec<NimberCount>>,
+    /// Positions by distance to the end, from 0 to the largest there is, if the values are
+    /// distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_distance: Option<Vec<DistanceCount>>,
     /// One row for each canonical block, by ordinal.
     pub blocks: Vec<BlockRow>,
 }
@@ -130,9 +134,8 @@ impl Manifest {
         let offset_bits = game.layout.offset_bits();
         let smaller = task.counts_layers().then(|| SmallerBoards::of(game));
         let boards = smaller.as_ref().map_or(0, SmallerBoards::count);
-        let nimbers = if task.terms.values.is_outcomes() { 0 } else { task.planes() };
-        let summaries =
-            summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards, nimbers));
+        let planes = if task.terms.values.is_outcomes() { 0 } else { task.planes() };
+        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards, planes));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
         let audit = audit.map(|audit| Audited::passed(audit, game));
         let manifest = Manifest { audit, ..Manifest::new(task, &summaries) };
@@ -159,6 +162,9 @@ impl Manifest {
             losses: summary.losses(),
             digest: blake3::Hash::from_bytes(summary.digest).to_hex().to_string(),
         });
+        let numbers = || (0..).zip(by_plane(layout, summaries).into_iter().skip(values.first_number()));
+        let nimbers = || numbers().map(|(nimber, positions)| NimberCount { nimber, positions }).collect();
+        let distances = || numbers().map(|(distance, count)| DistanceCount::new(distance, count, *rule)).collect();
         Manifest {
             schema: SCHEMA.into(),
             board: board.definition(),
@@ -173,7 +179,8 @@ impl Manifest {
             audit: None,
             census: Census::of(layout, layout.ordinals().zip(summaries)),
             by_layers: None,
-            by_nimber: (!values.is_outcomes()).then(|| by_nimber(layout, summaries)),
+            by_nimber: (values == Values::Nimbers).then(nimbers),
+            by_distance: (values == Values::Remoteness).then(distances),
             blocks: blocks.collect(),
         }
     }
@@ -237,15 +244,15 @@ impl Manifest {
             }
         }
         let game = Game { board, rule, layout };
-        let are_nimbers = |rows: &Vec<NimberCount>| {
-            let places = (0..Values::Nimbers.planes(&game.board) as u32).zip(rows);
-            places.len() == rows.len() && places.clone().all(|(nimber, row)| row.nimber == nimber)
-        };
-        if !manifest.by_nimber.as_ref().is_none_or(are_nimbers) {
-            return Err(damage("the positions by nimber are not rows for 0, 1, 2 ...".into()));
+        if let Some(rows) = &manifest.by_nimber
+            && (rule != Rule::Normal || !are_numbered(&game, Values::Nimbers, rows.iter().map(|row| row.nimber)))
+        {
+            return Err(damage("the positions by nimber are not rows for 0, 1, 2 ... of normal play".into()));
         }
-        if manifest.by_nimber.is_some() && (rule != Rule::Normal || manifest.audit.is_some()) {
-            return Err(damage("nimbers are values of normal play, and no audit compares them".into()));
+        if let Some(rows) = &manifest.by_distance
+            && !are_numbered(&game, Values::Remoteness, rows.iter().map(|row| row.distance))
+        {
+            return Err(damage("the positions by distance are not rows for 0, 1, 2 ...".into()));
         }
         if let Some(audited) = manifest.audit
             && (audited != Audited::passed(audited.audit(), &game) || !audited.audit().is_possible())
@@ -266,8 +273,9 @@ impl Manifest {
         if found != (is_partial, is_partial && is_triangle) {
             return Err(format!("winning_first_moves or by_layers do not belong to what is kept, {}", self.keep));
         }
-        if self.by_nimber.is_some() && is_partial {
-            return Err(format!("nimbers are kept whole, not {}", self.keep));
+        let numbers = [self.by_nimber.is_some(), self.by_distance.is_some()];
+        if numbers == [true; 2] || (numbers != [false; 2] && is_partial) {
+            return Err(format!("by_nimber or by_distance do not belong to what is kept, {}", self.keep));
         }
         Ok(())
     }
@@ -280,7 +288,17 @@ impl Manifest {
 
     /// Returns what was computed of each position.
     pub fn values(&self) -> Values {
-        if self.by_nimber.is_some() { Values::Nimbers } else { Values::Outcomes }
+        match (&self.by_nimber, &self.by_distance) {
+            (Some(_), _) => Values::Nimbers,
+            (_, Some(_)) => Values::Remoteness,
+            _ => Values::Outcomes,
+        }
+    }
+
+    /// Returns how many nimbers or distances there are.
+    pub fn numbers(&self) -> u32 {
+        let nimbers = self.by_nimber.as_ref().map(Vec::len);
+        nimbers.or(self.by_distance.as_ref().map(Vec::len)).unwrap_or(0) as u32
     }
 
     /// Returns the value of a position as far as the manifest tells without a block: of the full
@@ -342,6 +360,19 @@ impl Manifest {
                 return damage("the positions of nimber 0 are not the losses of the census".into());
             }
         }
+        if let Some(rows) = &self.by_distance {
+            let all = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.positions()?));
+            let is_row = |row: &DistanceCount| {
+                let positions = row.positions().unwrap_or(0);
+                positions > 0 && DistanceCount::new(row.distance, positions, game.rule) == *row
+            };
+            if !rows.iter().all(is_row) || all != Some(1 << game.board.cells()) {
+                return damage("the positions by distance are impossible".into());
+            }
+            if rows.iter().map(|row| row.losses).sum::<u64>() != self.census.losses() {
+                return damage("the losses by distance are not those of the census".into());
+            }
+        }
         if let Some(winning) = &self.winning_first_moves {
             if winning.is_empty() != self.census.start().is_loss() {
                 return damage(format!("the start is a {} with {} winning moves", self.census.start(), winning.len()));
@@ -363,16 +394,23 @@ impl Manifest {
     }
 }
 
-/// Adds up the positions by nimber of all blocks, up to the largest nimber there is. A child of a
-/// position with nimber `n` has each lower one, so none in between is missing.
-fn by_nimber(layout: &Layout, summaries: &[BlockSummary]) -> Vec<NimberCount> {
+/// Returns whether rows of numbers are 0, 1, 2 ..., no more than there may be.
+fn are_numbered(game: &Game, values: Values, mut rows: impl ExactSizeIterator<Item = u32>) -> bool {
+    let most = values.planes(&game.board) - values.first_number();
+    rows.len() <= most && (0..).zip(&mut rows).all(|(number, row)| number == row)
+}
+
+/// Adds up the positions by plane of all blocks, up to the last plane that has some. A child of a
+/// position with nimber `n` has each lower one, and one of a position of distance `d` has `d - 1`,
+/// so none in between is missing.
+fn by_plane(layout: &Layout, summaries: &[BlockSummary]) -> Vec<u64> {
     let mut counts: Vec<u64> = Vec::new();
     for (ordinal, summary) in layout.ordinals().zip(summaries) {
-        counts.resize(counts.len().max(summary.by_nimber.len()), 0);
-        for (sum, positions) in counts.iter_mut().zip(&summary.by_nimber) {
+        counts.resize(counts.len().max(summary.by_plane.len()), 0);
+        for (sum, positions) in counts.iter_mut().zip(&summary.by_plane) {
             *sum += u64::from(layout.orbit_size(ordinal)) * positions;
         }
     }
-    let largest = counts.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1);
-    (0..).zip(&counts[..largest]).map(|(nimber, positions)| NimberCount { nimber, positions: *positions }).collect()
+    counts.truncate(counts.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1));
+    counts
 }

@@ -7,9 +7,9 @@
 //! moves, and `SUMS`.
 //!
 //! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A database of
-//! nimbers has one such bitmap for each nimber ([`Values`]), the losses first. A lookup applies
-//! to the position the layout's symmetry that takes its block to the canonical block, and reads the
-//! bit there.
+//! nimbers or distances has such a bitmap for each of them ([`Values`]), the losses first. A lookup
+//! applies to the position the layout's symmetry that takes its block to the canonical block, and
+//! reads the bit there.
 
 mod audit;
 mod batch;
@@ -27,6 +27,7 @@ mod game;
 mod keep;
 pub mod listing;
 pub mod manifest;
+mod numbers;
 mod probe;
 mod reader;
 mod summary;
@@ -44,8 +45,8 @@ pub use game::Game;
 pub use keep::{Keep, ParseKeepError, Task, Terms, VERSION};
 pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
-pub use probe::{Child, Probe, infer};
+pub use probe::{Child, Evaluation, Probe, infer};
 pub use reader::{Access, CACHE_BYTES, Database};
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;
-pub use values::{NimberCount, ParseValuesError, Values};
+pub use values::{DistanceCount, NimberCount, ParseValuesError, Values, value_at};

@@ -2,6 +2,33 @@
 
 use trinim_game::{Board, Value};
 
+/// What is known of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The value for the player to move.
+    pub value: Value,
+    /// The nimber, if it is known.
+    pub nimber: Option<u32>,
+    /// The distance to the end, in moves, if it is known.
+    pub distance: Option<u32>,
+}
+
+impl Evaluation {
+    /// Returns this with what only another source of the same value knows.
+    #[must_use]
+    pub fn or(self, other: Evaluation) -> Evaluation {
+        let (nimber, distance) = (self.nimber.or(other.nimber), self.distance.or(other.distance));
+        Evaluation { nimber, distance, ..self }
+    }
+}
+
+impl From<Value> for Evaluation {
+    /// Of wins and losses alone.
+    fn from(value: Value) -> Evaluation {
+        Evaluation { value, nimber: None, distance: None }
+    }
+}
+
 /// A child of a probed position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
@@ -11,8 +38,10 @@ pub struct Child {
     pub position: u64,
     /// The value for the player who moves there; a loss makes the move a winning one.
     pub value: Value,
-    /// The nimber of the position after the move, if the database has nimbers.
+    /// The nimber of the position after the move, if it is known.
     pub nimber: Option<u32>,
+    /// The moves that are left after the move, if they are known.
+    pub distance: Option<u32>,
 }
 
 /// A probed position with all its moves.
@@ -22,9 +51,12 @@ pub struct Probe {
     pub position: u64,
     /// The value for the player to move.
     pub value: Value,
-    /// The nimber, if the database has nimbers.
+    /// The nimber, if it is known.
     pub nimber: Option<u32>,
-    /// The children, winning moves first, then by ascending mask of the pieces taken.
+    /// The distance to the end, in moves, if it is known.
+    pub distance: Option<u32>,
+    /// The children: winning moves first, those that win soonest before others, then those that
+    /// lose latest, and then by ascending mask of the pieces taken.
     pub children: Vec<Child>,
     /// Number of moves to positions whose values were not kept and do not follow.
     pub moves_not_kept: u64,
@@ -47,8 +79,37 @@ pub fn infer(value: Value, children: &mut [Option<Value>]) -> usize {
 }
 
 impl Probe {
-    /// Gathers the children of a position, whose own value and nimber are `found`. `look_up`
-    /// returns those of a child, or `None` if they are not kept; its value is then
+    /// Returns what is known of a position, without its children.
+    pub fn alone(position: u64, found: impl Into<Evaluation>) -> Probe {
+        let Evaluation { value, nimber, distance } = found.into();
+        Probe { position, value, nimber, distance, children: Vec::new(), moves_not_kept: 0 }
+    }
+
+    /// Sorts the children.
+    fn sort(&mut self) {
+        self.children.sort_by_key(|child| {
+            let moves = child.distance.unwrap_or(0);
+            match child.value {
+                Value::Loss => (false, moves, child.taken),
+                Value::Win => (true, u32::MAX - moves, child.taken),
+            }
+        });
+    }
+
+    /// Adds the distances of the position and of its children, in this order.
+    ///
+    /// # Panics
+    /// Panics if there are fewer of them.
+    pub fn add_distances(&mut self, distances: &[Option<u32>]) {
+        let (own, of_children) = distances.split_first().expect("a distance of the position");
+        assert_eq!(self.children.len(), of_children.len(), "distances of the children");
+        self.distance = *own;
+        self.children.iter_mut().zip(of_children).for_each(|(child, distance)| child.distance = *distance);
+        self.sort();
+    }
+
+    /// Gathers the children of a position, of which `found` is known. `look_up`
+    /// returns the same of a child, or `None` if they are not kept; its value is then
     /// [inferred](infer) where it follows.
     ///
     /// # Errors
@@ -56,25 +117,24 @@ impl Probe {
     pub fn gather<E>(
         board: &Board,
         position: u64,
-        found: (Value, Option<u32>),
-        mut look_up: impl FnMut(u64) -> Result<Option<(Value, Option<u32>)>, E>,
+        found: impl Into<Evaluation>,
+        mut look_up: impl FnMut(u64) -> Result<Option<Evaluation>, E>,
     ) -> Result<Probe, E> {
-        let (value, nimber) = found;
-        let mut probe = Probe { position, value, nimber, children: Vec::new(), moves_not_kept: 0 };
+        let mut probe = Probe::alone(position, found);
         let moves: Vec<u64> = board.moves().iter().copied().filter(|mask| position & mask == *mask).collect();
         let found = moves.iter().map(|taken| look_up(position ^ taken)).collect::<Result<Vec<_>, E>>()?;
-        let mut values: Vec<Option<Value>> = found.iter().map(|found| found.map(|(value, _)| value)).collect();
-        infer(value, &mut values);
+        let mut values: Vec<Option<Value>> = found.iter().map(|found| found.map(|found| found.value)).collect();
+        infer(probe.value, &mut values);
         for ((taken, value), found) in moves.into_iter().zip(values).zip(found) {
             match value {
                 Some(value) => {
-                    let nimber = found.and_then(|(_, nimber)| nimber);
-                    probe.children.push(Child { taken, position: position ^ taken, value, nimber });
+                    let Evaluation { nimber, distance, .. } = found.unwrap_or(value.into());
+                    probe.children.push(Child { taken, position: position ^ taken, value, nimber, distance });
                 }
                 None => probe.moves_not_kept += 1,
             }
         }
-        probe.children.sort_by_key(|child| (child.value == Value::Win, child.taken));
+        probe.sort();
         Ok(probe)
     }
 }

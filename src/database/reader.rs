@@ -17,7 +17,7 @@ use super::book::{BOOK, Book};
 use super::built_in::BuiltIn;
 use super::files::{Files, below};
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
-use super::probe::Probe;
+use super::probe::{Evaluation, Probe};
 use super::sums::Sums;
 use super::{DatabaseError, Game, Keep, Values};
 use crate::layout::Layout;
@@ -248,30 +248,8 @@ impl Database {
         Ok(Value::from_loss(self.bit(block, offset)?))
     }
 
-    /// Returns the nimber of a position in normal play; `None` if the database has wins and losses
-    /// only.
-    ///
-    /// # Errors
-    /// [`DatabaseError`] if a frame of the position cannot be read or is damaged.
-    ///
-    /// # Panics
-    /// If the position has a bit outside the board.
-    pub fn nimber(&self, position: u64) -> Result<Option<u32>, DatabaseError> {
-        assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
-        let Some(rows) = &self.manifest.by_nimber else { return Ok(None) };
-        let (block, offset) = self.game.layout.locate(position);
-        let plane_bits = 64 * bitmap_words(self.game.layout.offset_bits()) as u64;
-        for row in rows {
-            if self.bit(block, u64::from(row.nimber) * plane_bits + offset)? {
-                return Ok(Some(row.nimber));
-            }
-        }
-        let path = self.folder.join(block_file_name(block));
-        Err(DatabaseError::corrupt(path, None, format!("offset {offset} has no nimber that the manifest counts")))
-    }
-
     /// Returns a bit of the bitmaps of a block.
-    fn bit(&self, block: BlockId, bit: u64) -> Result<bool, DatabaseError> {
+    pub(super) fn bit(&self, block: BlockId, bit: u64) -> Result<bool, DatabaseError> {
         let word = (bit / 64) as usize;
         let words = self.frame(block, word / FRAME_WORDS)?;
         Ok(words[word % FRAME_WORDS] >> (bit % 64) & 1 == 1)
@@ -282,15 +260,22 @@ impl Database {
         self.manifest.values()
     }
 
+    /// Returns all that is known of a position.
+    ///
+    /// # Errors
+    /// Those of [`Database::value`].
+    pub fn evaluate(&self, position: u64) -> Result<Evaluation, DatabaseError> {
+        let (nimber, distance) = (self.nimber(position)?, self.distance(position)?);
+        Ok(Evaluation { value: self.value(position)?, nimber, distance })
+    }
+
     /// Returns the value of a position and of all its children, as far as they were kept.
     ///
     /// # Errors
     /// Those of [`Database::value`].
     pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
-        let value = self.value(position)?;
-        let nimber = self.nimber(position)?;
-        Probe::gather(&self.game.board, position, (value, nimber), |child| match self.value(child) {
-            Ok(value) => Ok(Some((value, self.nimber(child)?))),
+        Probe::gather(&self.game.board, position, self.evaluate(position)?, |child| match self.evaluate(child) {
+            Ok(found) => Ok(Some(found)),
             Err(DatabaseError::NotKept { .. }) => Ok(None),
             Err(error) => Err(error),
         })

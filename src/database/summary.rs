@@ -11,8 +11,8 @@ pub struct BlockSummary {
     /// The losses of each smaller board ([`SmallerBoards`](super::SmallerBoards)), if these are
     /// counted.
     pub by_layers: Vec<u64>,
-    /// The positions of each nimber, from 0, if these are the values.
-    pub by_nimber: Vec<u64>,
+    /// The positions in each plane, if there are nimbers or distances.
+    pub by_plane: Vec<u64>,
     /// The values of its positions after a first move ([`FirstMoves`](super::FirstMoves)), if the
     /// bitmap is not kept; empty for most blocks, and for all of a database.
     pub after_first_moves: Vec<u64>,
@@ -22,24 +22,24 @@ impl BlockSummary {
     /// Encodes the digest, then the counts and the values as little-endian 64-bit numbers.
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.losses_by_pieces.iter().chain(&self.by_layers);
-        let words = words.chain(&self.by_nimber).chain(&self.after_first_moves);
+        let words = words.chain(&self.by_plane).chain(&self.after_first_moves);
         self.digest.into_iter().chain(words.flat_map(|word| word.to_le_bytes())).collect()
     }
 
     /// Decodes the summary of a block with so many offset bits, of a solve that counts so many
-    /// smaller boards and so many nimbers; `None` if the bytes are malformed.
-    pub fn from_bytes(bytes: &[u8], offset_bits: u32, smaller_boards: usize, nimbers: usize) -> Option<BlockSummary> {
+    /// smaller boards and so many planes; `None` if the bytes are malformed.
+    pub fn from_bytes(bytes: &[u8], offset_bits: u32, smaller_boards: usize, planes: usize) -> Option<BlockSummary> {
         let (digest, words) = bytes.split_first_chunk::<32>()?;
         let (words, rest) = words.as_chunks::<8>();
         let mut losses_by_pieces: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let counts = offset_bits as usize + 1;
-        if !rest.is_empty() || losses_by_pieces.len() < counts + smaller_boards + nimbers {
+        if !rest.is_empty() || losses_by_pieces.len() < counts + smaller_boards + planes {
             return None;
         }
         let mut by_layers = losses_by_pieces.split_off(counts);
-        let mut by_nimber = by_layers.split_off(smaller_boards);
-        let after_first_moves = by_nimber.split_off(nimbers);
-        Some(BlockSummary { losses_by_pieces, digest: *digest, by_layers, by_nimber, after_first_moves })
+        let mut by_plane = by_layers.split_off(smaller_boards);
+        let after_first_moves = by_plane.split_off(planes);
+        Some(BlockSummary { losses_by_pieces, digest: *digest, by_layers, by_plane, after_first_moves })
     }
 
     /// Returns the sum of the losses.
@@ -67,21 +67,21 @@ mod tests {
 
     #[test]
     fn a_summary_survives_its_bytes_and_refuses_others() {
-        for (by_layers, by_nimber, after_first_moves) in [
+        for (by_layers, by_plane, after_first_moves) in [
             (vec![], vec![], vec![]),
             (vec![7, 8], vec![], vec![5]),
             (vec![1], vec![], vec![u64::MAX, 1]),
             (vec![], vec![3, 0, 9], vec![]),
         ] {
             let digest = stream_digest(&[1, 2, 3]);
-            let (boards, nimbers) = (by_layers.len(), by_nimber.len());
+            let (boards, planes) = (by_layers.len(), by_plane.len());
             let losses_by_pieces = vec![0, 3, u64::MAX];
-            let summary = BlockSummary { losses_by_pieces, digest, by_layers, by_nimber, after_first_moves };
+            let summary = BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves };
             let bytes = summary.to_bytes();
-            assert_eq!(BlockSummary::from_bytes(&bytes, 2, boards, nimbers), Some(summary));
-            assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1], 2, boards, nimbers), None);
-            let short = &bytes[..32 + 16 + 8 * (boards + nimbers)];
-            assert_eq!(BlockSummary::from_bytes(short, 2, boards, nimbers), None);
+            assert_eq!(BlockSummary::from_bytes(&bytes, 2, boards, planes), Some(summary));
+            assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1], 2, boards, planes), None);
+            let short = &bytes[..32 + 16 + 8 * (boards + planes)];
+            assert_eq!(BlockSummary::from_bytes(short, 2, boards, planes), None);
             assert_eq!(BlockSummary::from_bytes(&bytes[..31], 2, 0, 0), None);
         }
     }

@@ -1,15 +1,19 @@
-//! What a solve computes of each position: who wins, or its nimber.
+//! What a solve computes of each position: who wins, its nimber, or its distance to the end.
+//!
+//! A nimber and a distance are numbers in planes: they follow from the numbers of the children, and
+//! differ in how, in [`Values::follows`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use trinim_game::Board;
+use trinim_game::position::cells;
+use trinim_game::{Board, Rule, Value};
 
 /// The values that a solve computes.
 ///
-/// A block of a solve for nimbers has one bitmap for each possible nimber, its *planes*, ascending:
-/// in plane `n`, bit `x` is 1 iff the position has nimber `n`. Plane 0 has the losses of normal
-/// play.
+/// A block has one or more bitmaps, its *planes*; the first has the losses. With nimbers there is
+/// one for each possible nimber, ascending: in plane `n`, bit `x` is 1 iff the position has nimber
+/// `n`. With distances, bit `x` of plane `1 + d` is 1 iff the position has distance `d`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -19,11 +23,16 @@ pub enum Values {
     Outcomes,
     /// The nimber (Grundy value) of each position, in normal play.
     Nimbers,
+    /// The remoteness of each position: the moves that are left if the winner hurries and the loser
+    /// delays, its distance to the end (Steinhaus 1925; Smith 1966). A position without a move has
+    /// 0, another win 1 + the least of its losing children, a loss 1 + the largest of its winning
+    /// children.
+    Remoteness,
 }
 
 /// The error for an unknown name of values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown values {name:?}: expected outcomes or nimbers")]
+#[error("unknown values {name:?}: expected outcomes, nimbers or remoteness")]
 pub struct ParseValuesError {
     name: String,
 }
@@ -38,9 +47,41 @@ pub struct NimberCount {
     pub positions: u64,
 }
 
+/// Positions of one distance to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DistanceCount {
+    /// The distance, in moves.
+    pub distance: u32,
+    /// Wins that have it.
+    pub wins: u64,
+    /// Losses that have it.
+    pub losses: u64,
+}
+
+impl DistanceCount {
+    /// Returns the row of a distance, which tells who wins: the moves alternate.
+    pub fn new(distance: u32, positions: u64, rule: Rule) -> DistanceCount {
+        match value_at(distance, rule) {
+            Value::Win => DistanceCount { distance, wins: positions, losses: 0 },
+            Value::Loss => DistanceCount { distance, wins: 0, losses: positions },
+        }
+    }
+
+    /// Returns all positions that have it, or `None` where the manifest of a stranger overflows.
+    pub fn positions(&self) -> Option<u64> {
+        self.wins.checked_add(self.losses)
+    }
+}
+
+/// Returns the value of the positions of a distance: after each move it is the other player's turn.
+pub fn value_at(distance: u32, rule: Rule) -> Value {
+    Value::from_loss(rule.empty().is_loss() == distance.is_multiple_of(2))
+}
+
 impl Values {
-    /// Both.
-    pub const ALL: [Values; 2] = [Values::Outcomes, Values::Nimbers];
+    /// All of them.
+    pub const ALL: [Values; 3] = [Values::Outcomes, Values::Nimbers, Values::Remoteness];
 
     /// The parameter in `FORMAT` that says what a run computes, unless it is wins and losses.
     pub const PARAMETER: &'static str = "values";
@@ -50,16 +91,63 @@ impl Values {
         match self {
             Values::Outcomes => "outcomes",
             Values::Nimbers => "nimbers",
+            Values::Remoteness => "remoteness",
         }
     }
 
     /// Returns the bitmaps of a block, as many as there may be values on a board. A nimber is at
-    /// most the number of pieces: a position has more pieces than any of its children, so the least
-    /// number that no child has is at most that.
+    /// most the number of pieces, and so is a distance: a position has more pieces than any of its
+    /// children, and a number of at most one more than theirs.
     pub fn planes(self, board: &Board) -> usize {
         match self {
             Values::Outcomes => 1,
             Values::Nimbers => board.cells() as usize + 1,
+            Values::Remoteness => board.cells() as usize + 2,
+        }
+    }
+
+    /// Returns the plane of the number 0.
+    pub const fn first_number(self) -> usize {
+        match self {
+            Values::Outcomes | Values::Nimbers => 0,
+            Values::Remoteness => 1,
+        }
+    }
+
+    /// Returns in which planes a position is, bit by plane, by the planes of each of its children:
+    /// the definition of these values.
+    pub fn follows(self, rule: Rule, children: &[u64]) -> u64 {
+        let is_loss = |planes: &&u64| *planes & 1 == 1;
+        let value = match children {
+            [] => rule.empty(),
+            _ => Value::from_loss(!children.iter().any(|child| is_loss(&child))),
+        };
+        let number = match self {
+            Values::Outcomes => return u64::from(value.is_loss()),
+            Values::Nimbers => return 1 << children.iter().fold(0, |reached, child| reached | child).trailing_ones(),
+            Values::Remoteness => {
+                let distance = |planes: &u64| (planes >> 1).trailing_zeros() + 1;
+                match value {
+                    Value::Win => children.iter().filter(is_loss).map(distance).min(),
+                    Value::Loss => children.iter().map(distance).max(),
+                }
+            }
+        };
+        u64::from(value.is_loss()) | 2 << number.unwrap_or(0)
+    }
+
+    /// Describes a position by the planes that it is in, which should be those of one number.
+    pub fn words(self, planes: u64) -> String {
+        let value = Value::from_loss(planes & 1 == 1);
+        let name = match self {
+            Values::Outcomes => return format!("a {value}"),
+            Values::Nimbers => "nimber",
+            Values::Remoteness => "distance",
+        };
+        let numbers = cells(planes >> self.first_number());
+        match numbers.iter().map(u32::to_string).collect::<Vec<_>>() {
+            none if none.is_empty() => format!("a {value} of no {name}"),
+            numbers => format!("a {value} of {name} {}", numbers.join(" and ")),
         }
     }
 
@@ -100,6 +188,33 @@ impl FromStr for Values {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trinim_game::reference;
+
+    #[test]
+    fn what_follows_from_children_is_what_the_reference_says() {
+        let line = [0b001, 0b010, 0b100, 0b011, 0b110, 0b111];
+        for (values, rule) in [(Values::Nimbers, Rule::Normal), (Values::Remoteness, Rule::Normal)]
+            .into_iter()
+            .chain([(Values::Outcomes, Rule::Misere), (Values::Remoteness, Rule::Misere)])
+        {
+            let mut planes: Vec<u64> = Vec::new();
+            for position in 0..8 {
+                let children: Vec<u64> =
+                    reference::children(&line, position).map(|child| planes[child as usize]).collect();
+                planes.push(values.follows(rule, &children));
+            }
+            let outcomes = reference::values(3, &line, rule);
+            let losses = || outcomes.iter().map(|value| u64::from(value.is_loss()));
+            let expected: Vec<u64> = match values {
+                Values::Outcomes => losses().collect(),
+                Values::Nimbers => reference::nimbers(3, &line).iter().map(|nimber| 1 << nimber).collect(),
+                Values::Remoteness => {
+                    losses().zip(reference::distances(3, &line, rule)).map(|(loss, at)| loss | 2 << at).collect()
+                }
+            };
+            assert_eq!(planes, expected, "{values}, {rule}");
+        }
+    }
 
     #[test]
     fn names_and_parameters_are_read_back_and_others_refused() {

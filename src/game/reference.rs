@@ -9,7 +9,8 @@
 //! work and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and suit
 //! positions of up to about twenty pieces. [`grundy`] does the same for each connected component;
 //! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
-//! [`nimbers`] has the same numbers for a whole board, by their definition.
+//! [`nimbers`] has the same numbers for a whole board, by their definition, [`distances`] the moves
+//! that are left.
 
 use crate::Rule;
 use crate::Value;
@@ -113,6 +114,22 @@ pub fn nimbers(cells: u32, moves: &[u64]) -> Vec<u8> {
     nimbers
 }
 
+/// Returns the distances to the end of all positions on `cells` cells, indexed by position, by
+/// definition: the moves that are left if the winner hurries and the loser delays. A position
+/// without a move has 0, another win one more than the least of its losing children, a loss one
+/// more than the largest of its children, which are wins. As slow as [`values`].
+pub fn distances(cells: u32, moves: &[u64], rule: Rule) -> Vec<u8> {
+    let values = values(cells, moves, rule);
+    let mut distances: Vec<u8> = Vec::with_capacity(1 << cells);
+    for position in 0..1u64 << cells {
+        let children = || children(moves, position).map(|child| child as usize);
+        let longest = children().map(|child| distances[child]).max();
+        let shortest = children().filter(|child| values[*child].is_loss()).map(|child| distances[child]).min();
+        distances.push(shortest.or(longest).map_or(0, |child| child + 1));
+    }
+    distances
+}
+
 /// Returns the connected components of a position as masks.
 fn components(moves: &[u64], position: u64) -> Vec<u64> {
     let mut components = Vec::new();
@@ -151,6 +168,9 @@ mod tests {
         let grundy: Vec<u32> = (0..8).map(|position| grundy(&LINE, position)).collect();
         assert_eq!(grundy, [0, 1, 1, 2, 1, 0, 2, 3]);
         assert_eq!(nimbers(3, &LINE), [0, 1, 1, 2, 1, 0, 2, 3]);
+        assert_eq!(distances(3, &LINE, Rule::Normal), [0, 1, 1, 1, 1, 2, 1, 1]);
+        // One piece is lost at once, everything else is won by leaving one.
+        assert_eq!(distances(3, &LINE, Rule::Misere), [0, 1, 1, 2, 1, 2, 2, 2]);
     }
 
     #[test]

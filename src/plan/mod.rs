@@ -341,7 +341,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
     let bits = match request.values {
         Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, request.codec),
         // The same streams in much the same code.
-        Values::Nimbers => rates::database_bits_per_position(request.values, size, shape.offset_bits),
+        values => rates::database_bits_per_position(values, size, shape.offset_bits),
     };
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;

@@ -119,8 +119,9 @@ fn growth(rate: f64, layers: u32, offset_bits: u32) -> f64 {
 /// Returns the database bits per position in blocks of this many offset bits. Small boards compress
 /// less, because their corners are most of the board.
 pub fn database_bits_per_position(values: Values, layers: u32, offset_bits: u32) -> f64 {
-    if values == Values::Nimbers {
-        return nimber_bits_per_position(layers, offset_bits);
+    match values {
+        Values::Outcomes => {}
+        Values::Nimbers | Values::Remoteness => return number_bits_per_position(layers, offset_bits),
     }
     let measured = match layers {
         ..=4 => 1.0,
@@ -135,8 +136,9 @@ pub fn database_bits_per_position(values: Values, layers: u32, offset_bits: u32)
 }
 
 /// Returns the database bits per position with nimbers (23 November 2026): 3.10 at eight layers in
-/// blocks of 2^21 positions, 2.78 at seven in 2^22 and 3.25 in 2^18.
-fn nimber_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
+/// blocks of 2^21 positions, 2.78 at seven in 2^22 and 3.25 in 2^18. Distances take as much (25
+/// November 2026): 3.07, 2.74 and 3.44.
+fn number_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
     let (measured, measured_offset_bits) = match layers {
         ..=5 => (4.1, 15),
         6 => (3.0, 21),
@@ -150,7 +152,7 @@ fn nimber_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
 pub fn planes_at_work(values: Values, board: &Board) -> f64 {
     match values {
         Values::Outcomes => 1.0,
-        Values::Nimbers => f64::from(board.cells()) * 0.6,
+        Values::Nimbers | Values::Remoteness => f64::from(board.cells()) * 0.6,
     }
 }
 

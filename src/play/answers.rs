@@ -1,7 +1,7 @@
 //! Sources of values: a database, a table in memory, and what is solved when it is asked for.
 
-use crate::database::{Database, DatabaseError, Game, Probe};
-use crate::solve::parts::{PartError, PartSolver};
+use crate::database::{Database, DatabaseError, Evaluation, Game, Probe};
+use crate::solve::parts::{DISTANCE_PIECES_MAX, PartError, PartSolver};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use trinim_game::{Board, Rule, Value};
@@ -26,14 +26,13 @@ pub trait Answers: Send + Sync {
     /// files of a database cannot be read or are damaged.
     fn value(&self, position: u64) -> Result<Value, AnswerError>;
 
-    /// Returns the values of positions whose pieces are all in `position`, as far as they are
-    /// known.
+    /// Returns what is known of positions whose pieces are all in `position`.
     ///
     /// # Errors
     /// Those of [`Answers::value`], but for unknown values.
-    fn values(&self, position: u64, parts: &[u64]) -> Result<Vec<Option<Value>>, AnswerError> {
+    fn evaluate(&self, position: u64, parts: &[u64]) -> Result<Vec<Option<Evaluation>>, AnswerError> {
         debug_assert!(parts.iter().all(|part| part & !position == 0), "pieces outside {position:#x}");
-        parts.iter().map(|part| known(self.value(*part))).collect()
+        parts.iter().map(|part| Ok(known(self.value(*part))?.map(Evaluation::from))).collect()
     }
 
     /// Returns the value of a position and of all its children, as far as they are known.
@@ -41,10 +40,11 @@ pub trait Answers: Send + Sync {
     /// # Errors
     /// Those of [`Answers::value`].
     fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
-        let value = self.value(position)?;
-        Probe::gather(self.board(), position, (value, None), |child| {
-            Ok(known(self.value(child))?.map(|value| (value, None)))
-        })
+        let one = |position| Ok::<_, AnswerError>(self.evaluate(position, &[position])?.pop().flatten());
+        match one(position)? {
+            Some(found) => Probe::gather(self.board(), position, found, one),
+            None => Probe::gather(self.board(), position, self.value(position)?, one),
+        }
     }
 }
 
@@ -57,7 +57,7 @@ pub fn legal(board: &Board, position: u64) -> impl Iterator<Item = u64> {
 ///
 /// # Errors
 /// Any other error.
-pub fn known(value: Result<Value, AnswerError>) -> Result<Option<Value>, AnswerError> {
+pub fn known<T>(value: Result<T, AnswerError>) -> Result<Option<T>, AnswerError> {
     match value {
         Ok(value) => Ok(Some(value)),
         Err(AnswerError::Unknown { .. }) => Ok(None),
@@ -103,6 +103,10 @@ impl Answers for Database {
 
     fn value(&self, position: u64) -> Result<Value, AnswerError> {
         Ok(Database::value(self, position)?)
+    }
+
+    fn evaluate(&self, _: u64, parts: &[u64]) -> Result<Vec<Option<Evaluation>>, AnswerError> {
+        parts.iter().map(|part| known(Database::evaluate(self, *part).map_err(AnswerError::from))).collect()
     }
 
     fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
@@ -151,8 +155,9 @@ impl Answers for Table {
     }
 }
 
-/// Answers for a board: those of a source, if there is one, and those of a [`PartSolver`] for
-/// positions that have few enough pieces. One position is solved at a time.
+/// Answers for a board: those of a source, if there is one, completed by those of a [`PartSolver`]
+/// for positions that have few enough pieces: what the source does not know of them or of their
+/// children, and their distances to the end. One position is solved at a time.
 ///
 /// What is known of a position does not depend on what was asked before: either it has few enough
 /// pieces, and it and all its children are solved, or all values are those of the source.
@@ -176,15 +181,9 @@ impl OnTheSpot {
         OnTheSpot { board, rule, source, solver: Mutex::new(solver) }
     }
 
-    /// Solves a position and returns the values of some with a part of its pieces; `None` if it has
-    /// too many.
-    fn solved<T>(
-        &self,
-        position: u64,
-        read: impl FnOnce(&mut PartSolver) -> Result<T, PartError>,
-    ) -> Result<Option<T>, AnswerError> {
-        let mut solver = self.solver.lock();
-        match solver.solve(position).and_then(|()| read(&mut solver)) {
+    /// Returns what the solver says; `None` if a position has too many pieces.
+    fn solved<T>(&self, read: impl FnOnce(&mut PartSolver) -> Result<T, PartError>) -> Result<Option<T>, AnswerError> {
+        match read(&mut self.solver.lock()) {
             Ok(found) => Ok(Some(found)),
             Err(PartError::TooMany { .. }) => Ok(None),
             Err(error) => Err(AnswerError::Solve(error)),
@@ -210,26 +209,37 @@ impl Answers for OnTheSpot {
         let kept = self.source.as_ref().map(|source| known(source.value(position))).transpose()?.flatten();
         match kept {
             Some(value) => Ok(value),
-            None => self.solved(position, |solver| solver.value(position))?.ok_or_else(|| self.unknown(position)),
+            None => self.solved(|solver| solver.value(position))?.ok_or_else(|| self.unknown(position)),
         }
     }
 
-    fn values(&self, position: u64, parts: &[u64]) -> Result<Vec<Option<Value>>, AnswerError> {
-        let solved = self.solved(position, |solver| {
-            parts.iter().map(|part| solver.value(*part).map(Some)).collect::<Result<Vec<_>, _>>()
-        })?;
-        match (solved, &self.source) {
-            (Some(values), _) => Ok(values),
-            (None, Some(source)) => source.values(position, parts),
-            (None, None) => Ok(vec![None; parts.len()]),
+    fn evaluate(&self, position: u64, parts: &[u64]) -> Result<Vec<Option<Evaluation>>, AnswerError> {
+        let mut found = match &self.source {
+            Some(source) => source.evaluate(position, parts)?,
+            None => vec![None; parts.len()],
+        };
+        let is_small = position.count_ones() <= DISTANCE_PIECES_MAX;
+        if found.iter().all(|found| found.is_some_and(|found| found.distance.is_some() || !is_small)) {
+            return Ok(found);
         }
+        let solved = self.solved(|solver| solver.evaluate(position, parts))?;
+        for (found, solved) in found.iter_mut().zip(solved.iter().flatten()) {
+            *found = Some(found.map_or(*solved, |found| found.or(*solved)));
+        }
+        Ok(found)
     }
 
     fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
-        match (self.solved(position, |solver| solver.probe(position))?, &self.source) {
-            (Some(probe), _) => Ok(probe),
-            (None, Some(source)) => source.probe(position),
-            (None, None) => Err(self.unknown(position)),
+        let kept = self.source.as_ref().map(|source| known(source.probe(position))).transpose()?.flatten();
+        match kept {
+            Some(mut kept) if kept.moves_not_kept == 0 => {
+                self.solved(|solver| solver.complete(&mut kept))?;
+                Ok(kept)
+            }
+            kept => {
+                let solved = self.solved(|solver| solver.probe(position))?;
+                solved.or(kept).ok_or_else(|| self.unknown(position))
+            }
         }
     }
 }

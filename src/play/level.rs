@@ -1,10 +1,10 @@
 //! How the program chooses its moves.
 //!
 //! A level is a rate of slips: the share of moves, of a thousand, that are drawn from all legal
-//! ones. The other moves are the best known: one that wins; without one, a move of unknown value;
-//! and in a lost position the [hardest reply](hardest), or any move if it is not known. Towards the
-//! end of the game no level slips, as no player does. The [main line](main_line) is the game of two
-//! perfect players.
+//! ones. The other moves are the best known: one that wins, as soon as may be; without one, a move
+//! of unknown value; and in a lost position the [hardest reply](hardest), or any move if it is not
+//! known. Towards the end of the game no level slips, as no player does. The [main line](main_line)
+//! is the game of two perfect players.
 
 use super::answers::{AnswerError, Answers};
 use super::survey::{Choice, Survey, survey};
@@ -89,14 +89,14 @@ pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> 
     if random.below(1000) < level.slips(position.count_ones()) {
         return Ok(drawn(&mut random, &survey.moves));
     }
-    let (winning, unknown) = (survey.winning(), &survey.moves[survey.moves.len() - survey.unknown()..]);
+    let (winning, unknown) = (survey.soonest(), &survey.moves[survey.moves.len() - survey.unknown()..]);
     for best in [winning, unknown] {
         if !best.is_empty() {
             return Ok(drawn(&mut random, best));
         }
     }
     match hardest(answers, &survey)? {
-        Some(reply) => Ok(Some(Choice { taken: reply.taken, after: Some(Value::Win) })),
+        Some(reply) => Ok(survey.moves.iter().find(|choice| choice.taken == reply.taken).copied()),
         None => Ok(drawn(&mut random, &survey.moves)),
     }
 }
@@ -110,10 +110,13 @@ pub struct Reply {
     pub winning_answers: usize,
     /// All answers of the opponent.
     pub answers: usize,
+    /// The moves that are left after this one, if that is known.
+    pub distance: Option<u32>,
 }
 
-/// Returns the losing move after which the fewest answers win; among equals the one that leaves
-/// most answers, then the smallest mask. `None` if no move loses, or if not all answers are known.
+/// Returns the losing move that delays the end longest, where distances are known; among equals the
+/// one after which the fewest answers win, then the one that leaves most answers, then the smallest
+/// mask. `None` if no move loses, or if not all answers are known.
 ///
 /// # Errors
 /// Those of [`survey`].
@@ -125,12 +128,16 @@ pub fn hardest(answers: &dyn Answers, lost: &Survey) -> Result<Option<Reply>, An
     if lost.inferred > 0 {
         return Ok(None);
     }
-    for choice in lost.moves.iter().filter(|choice| choice.after == Some(Value::Win)) {
+    let losing = || lost.moves.iter().filter(|choice| choice.after == Some(Value::Win));
+    // The first delays longest.
+    let longest = losing().next().and_then(|choice| choice.distance);
+    for choice in losing().take_while(|choice| choice.distance == longest) {
         let next = survey(answers, lost.position ^ choice.taken)?;
         if next.unknown() > 0 {
             return Ok(None);
         }
-        let reply = Reply { taken: choice.taken, winning_answers: next.winning().len(), answers: next.moves.len() };
+        let Choice { taken, distance, .. } = *choice;
+        let reply = Reply { taken, winning_answers: next.winning().len(), answers: next.moves.len(), distance };
         let rank = |reply: &Reply| (reply.winning_answers, usize::MAX - reply.answers, reply.taken);
         if best.is_none_or(|best| rank(&reply) < rank(&best)) {
             best = Some(reply);
@@ -162,9 +169,9 @@ pub struct MainLine {
     pub complete: bool,
 }
 
-/// Follows the game from a position: a winner takes the winning move with the smallest mask, a
-/// loser the [hardest reply](hardest). Stops early when `stop` returns true, which is asked before
-/// each move.
+/// Follows the game from a position: a winner takes the first of the winning moves that win
+/// soonest, a loser the [hardest reply](hardest). Stops early when `stop` returns true, which is
+/// asked before each move.
 ///
 /// # Errors
 /// Those of [`survey`].

@@ -38,7 +38,7 @@ impl Puzzle {
     /// exactly one of them wins.
     ///
     /// # Errors
-    /// Those of [`Answers::values`].
+    /// Those of [`Answers::evaluate`].
     pub fn at(source: &dyn Answers, position: u64) -> Result<Option<Puzzle>, AnswerError> {
         let here = survey(source, position)?;
         let [only] = here.winning() else { return Ok(None) };
@@ -57,7 +57,7 @@ impl Puzzle {
     /// position, returned true.
     ///
     /// # Errors
-    /// Those of [`Answers::values`].
+    /// Those of [`Answers::evaluate`].
     ///
     /// # Panics
     /// Panics if the board has fewer cells than pieces are asked for.

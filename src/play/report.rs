@@ -42,7 +42,11 @@ pub struct Probed {
     /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
     /// normal play, in components of at most 26 pieces.
     pub nimber: Option<u32>,
-    /// All legal moves whose values are known, winning ones first, then by ascending mask.
+    /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
+    /// folder has distances, or the position at most 22 pieces.
+    pub distance: Option<u32>,
+    /// All legal moves whose values are known: winning ones first, the soonest before others, then
+    /// losing ones, the latest first, and then by ascending mask.
     pub moves: Vec<ProbedMove>,
     /// Legal moves to positions whose values are not known.
     pub moves_not_kept: u64,
@@ -60,6 +64,8 @@ pub struct ProbedMove {
     pub value: Value,
     /// Nimber of the child.
     pub nimber: Option<u32>,
+    /// Moves that are left after this one.
+    pub distance: Option<u32>,
 }
 
 impl Probed {
@@ -70,6 +76,7 @@ impl Probed {
             child: rows(board, child.position),
             value: child.value,
             nimber: child.nimber,
+            distance: child.distance,
         });
         Probed {
             position: rows(board, probe.position),
@@ -77,6 +84,7 @@ impl Probed {
             value: probe.value,
             outcome: probe.value.outcome(),
             nimber: probe.nimber,
+            distance: probe.distance,
             moves: moves.collect(),
             moves_not_kept: probe.moves_not_kept,
         }
@@ -123,7 +131,7 @@ pub struct Line {
     /// The position at the start.
     pub position: String,
     /// The moves: a winner takes the first winning one, a loser that after which the fewest answers
-    /// win.
+    /// win; where distances are known, the winner hurries and the loser delays.
     pub moves: Vec<LineMove>,
     /// The position after the last move.
     pub end: String,
@@ -198,6 +206,8 @@ pub struct ReplyMove {
     pub child: String,
     /// The value of that for the opponent; null if it is not known.
     pub value: Option<Value>,
+    /// Moves that are left after it; null if they are not known.
+    pub distance: Option<u32>,
     /// Whether the program guessed, because the value is not known.
     pub guess: bool,
 }
@@ -209,11 +219,12 @@ impl Reply {
     /// Those of [`level::choose`].
     pub fn of(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Reply, AnswerError> {
         let board = answers.board();
-        let step = |Choice { taken, after }| ReplyMove {
+        let step = |Choice { taken, after, distance }| ReplyMove {
             cells: cells(taken),
             name: Names::of(board).write(board, taken),
             child: rows(board, position ^ taken),
             value: after,
+            distance,
             guess: after.is_none(),
         };
         Ok(Reply {

@@ -80,7 +80,14 @@ pub enum Hint {
     /// The game is over.
     Over,
     /// These moves win.
-    Wins(Vec<u64>),
+    Wins {
+        /// Those that win soonest; all, if distances are not known.
+        soonest: Vec<u64>,
+        /// The others.
+        later: Vec<u64>,
+        /// The moves until the end, if that is known.
+        distance: Option<u32>,
+    },
     /// Every move loses; this one is hardest to answer, if that is known.
     Lost(Option<Reply>),
     /// No move is known to win, and this many are of unknown value.
@@ -241,7 +248,9 @@ impl Session {
             return Ok(Hint::Over);
         }
         if !survey.winning().is_empty() {
-            return Ok(Hint::Wins(survey.winning().iter().map(|choice| choice.taken).collect()));
+            let (soonest, later) = survey.winning().split_at(survey.soonest().len());
+            let [soonest, later] = [soonest, later].map(|moves| moves.iter().map(|choice| choice.taken).collect());
+            return Ok(Hint::Wins { soonest, later, distance: survey.distance });
         }
         match survey.unknown() {
             0 => Ok(Hint::Lost(level::hardest(&*self.answers, &survey)?)),

@@ -16,6 +16,8 @@ pub struct Choice {
     /// The value after the move for the opponent, if it is known; a loss makes the move a winning
     /// one.
     pub after: Option<Value>,
+    /// The moves that are left after this one, if that is known.
+    pub distance: Option<u32>,
 }
 
 impl Choice {
@@ -32,7 +34,10 @@ pub struct Survey {
     pub position: u64,
     /// Its value for the player to move, if it is known.
     pub value: Option<Value>,
-    /// The moves: winning ones, losing ones, then those of unknown value, each by ascending mask.
+    /// The moves until the end if the winner hurries and the loser delays, if that is known.
+    pub distance: Option<u32>,
+    /// The moves: winning ones, those that win soonest first; losing ones, those that lose latest
+    /// first; then those of unknown value; each by ascending mask.
     pub moves: Vec<Choice>,
     /// Moves whose value only follows from that of the position: nothing more is known of them.
     pub inferred: usize,
@@ -42,6 +47,12 @@ impl Survey {
     /// Returns the moves that are known to win.
     pub fn winning(&self) -> &[Choice] {
         &self.moves[..self.moves.partition_point(Choice::wins)]
+    }
+
+    /// Returns the winning moves that win soonest, all if distances are not known.
+    pub fn soonest(&self) -> &[Choice] {
+        let winning = self.winning();
+        &winning[..winning.partition_point(|choice| choice.distance == winning[0].distance)]
     }
 
     /// Returns the number of moves whose value is not known.
@@ -56,29 +67,34 @@ impl Survey {
 /// [inferred](infer) from that of the position.
 ///
 /// # Errors
-/// Those of [`Answers::values`].
+/// Those of [`Answers::evaluate`].
 pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerError> {
     let taken: Vec<u64> = legal(answers.board(), position).collect();
     let after: Vec<u64> = taken.iter().map(|taken| position ^ taken).chain([position]).collect();
-    let mut values = answers.values(position, &after)?;
-    let own = values.pop().flatten();
+    let mut found = answers.evaluate(position, &after)?;
+    let own = found.pop().flatten();
+    let mut values: Vec<Option<Value>> = found.iter().map(|found| found.map(|found| found.value)).collect();
     let concluded = || match &*values {
         [] => Some(answers.rule().empty()),
         values if values.contains(&Some(Value::Loss)) => Some(Value::Win),
         values if !values.contains(&None) => Some(Value::Loss),
         _ => None,
     };
-    let value = own.or_else(concluded);
+    let value = own.map(|own| own.value).or_else(concluded);
     let inferred = value.map_or(0, |value| infer(value, &mut values));
-    let rank = |choice: &Choice| match choice.after {
-        Some(Value::Loss) => 0,
-        Some(Value::Win) => 1,
-        None => 2,
+    let rank = |choice: &Choice| match (choice.after, choice.distance.unwrap_or(0)) {
+        (Some(Value::Loss), moves) => (0, moves),
+        (Some(Value::Win), moves) => (1, u32::MAX - moves),
+        (None, _) => (2, 0),
     };
-    let mut moves: Vec<Choice> = taken.into_iter().zip(values).map(|(taken, after)| Choice { taken, after }).collect();
+    let choices = taken.into_iter().zip(values.into_iter().zip(found));
+    let mut moves: Vec<Choice> = choices
+        .map(|(taken, (after, found))| Choice { taken, after, distance: found.and_then(|found| found.distance) })
+        .collect();
     // The sort is stable, and the moves of a board ascend.
     moves.sort_by_key(rank);
-    Ok(Survey { position, value, moves, inferred })
+    let distance = own.and_then(|own| own.distance);
+    Ok(Survey { position, value, distance, moves, inferred })
 }
 
 /// Draws a position that is known, with these pieces, this value and so many winning moves if they

@@ -8,6 +8,7 @@ mod audit;
 pub mod baseline;
 pub(crate) mod book;
 mod builder;
+mod distances;
 pub mod parts;
 mod strategy;
 mod workload;

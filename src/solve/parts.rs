@@ -14,10 +14,14 @@
 //! up to 0 without carry (Sprague 1935, Grundy 1939). The nimbers of a component are found in
 //! memory: those of value `n` are the losses among the positions that have no smaller value, so
 //! each pass of the solver starts with the smaller values marked.
+//!
+//! Distances to the end do not add up. They are counted for positions of at most
+//! [`DISTANCE_PIECES_MAX`] pieces, which takes a moment.
 
+use super::distances::Countdown;
 use super::solve;
 use super::workload::settle_plane;
-use crate::database::{Access, Database, DatabaseError, Game, Probe, Task, Values};
+use crate::database::{Access, Database, DatabaseError, Evaluation, Game, Probe, Task, Values, value_at};
 use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
 use std::cell::RefCell;
@@ -25,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trinim_game::{Board, Part, Rule, Value};
-use trinim_kernel::{Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
+use trinim_kernel::{ApplyPlan, Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 
 /// The most pieces of a position that is solved on the spot, unless the caller sets another limit.
 pub const PIECES_MAX: u32 = 36;
@@ -35,6 +39,10 @@ pub const PIECES_LIMIT: u32 = 40;
 
 /// The most pieces of a component whose nimbers are found, in any memory: 8 MiB for each value.
 const COMPONENT_PIECES_MAX: u32 = 26;
+
+/// The most pieces of a position whose distance to the end is counted on the spot, in any memory:
+/// half a MiB for each distance, and some 20 of them.
+pub const DISTANCE_PIECES_MAX: u32 = 22;
 
 /// Frames of a database of a part that stay in memory, in bytes.
 const CACHE_BYTES: usize = 64 << 20;
@@ -76,6 +84,8 @@ enum Store {
     Losses(Bitmap),
     /// For each nimber the positions that have it.
     Nimbers(Vec<Bitmap>),
+    /// For each distance the positions that have it.
+    Distances(Vec<Bitmap>),
     /// In a folder.
     Folder(Box<OnDisk>),
 }
@@ -256,9 +266,10 @@ impl PartSolver {
 
     /// Remembers what was solved, in place of what it contains.
     fn remember(&mut self, known: Known) {
-        let has_nimbers = matches!(known.values, Store::Nimbers(_));
+        let kind = std::mem::discriminant(&known.values);
         let is_contained = |old: &Known| {
-            old.part.pieces & !known.part.pieces == 0 && (has_nimbers || !matches!(old.values, Store::Nimbers(_)))
+            let is_more = matches!(old.values, Store::Nimbers(_) | Store::Distances(_));
+            old.part.pieces & !known.part.pieces == 0 && (!is_more || std::mem::discriminant(&old.values) == kind)
         };
         self.known.retain(|old| !is_contained(old));
         self.known.push(known);
@@ -270,7 +281,9 @@ impl PartSolver {
         let half = self.options.memory_bytes / 2;
         let bytes = |known: &Known| match &known.values {
             Store::Losses(losses) => losses.words().len() as u64 * 8,
-            Store::Nimbers(planes) => planes.iter().map(|plane| plane.words().len() as u64 * 8).sum(),
+            Store::Nimbers(planes) | Store::Distances(planes) => {
+                planes.iter().map(|plane| plane.words().len() as u64 * 8).sum()
+            }
             Store::Folder(_) => half,
         };
         while self.known.iter().map(bytes).sum::<u64>() > half {
@@ -281,13 +294,11 @@ impl PartSolver {
     /// Solves a part as one block.
     fn in_memory(&self, part: &Part) -> Result<Bitmap, PartError> {
         let bits = part.board.cells();
-        let mut bitmap = Bitmap::zeroed(bitmap_words(bits))?;
+        let mut bitmap = match self.rule {
+            Rule::Normal => Bitmap::zeroed(bitmap_words(bits))?,
+            Rule::Misere => over(part)?,
+        };
         let words = bitmap.words_mut();
-        match self.rule {
-            Rule::Normal => {}
-            Rule::Misere if part.board.takes_single_pieces() => words[0] |= 1,
-            Rule::Misere => mark_without_moves(part.board.moves(), words),
-        }
         mark_phantoms(bits, words);
         self.kernel.settle(&SettlePlan::new(bits, part.board.moves()), words);
         Ok(bitmap)
@@ -332,6 +343,23 @@ impl PartSolver {
         Ok(planes)
     }
 
+    /// Counts the distances of all positions of a part.
+    fn distances(&self, part: &Part) -> Result<Vec<Bitmap>, PartError> {
+        let (losses, over) = (self.in_memory(part)?, over(part)?);
+        let inner = ApplyPlan::new(part.board.cells(), part.board.moves());
+        let countdown = Countdown::new(self.kernel, &inner, self.rule, part.board.cells(), losses.words());
+        Ok(countdown.alone(over.words(), &self.options.stop)?)
+    }
+
+    /// Returns the distance of a position to the end, if it is known.
+    fn distance(&self, position: u64) -> Option<u32> {
+        self.known.iter().find_map(|known| {
+            let Store::Distances(planes) = &known.values else { return None };
+            let inside = known.part.inside(position)?;
+            (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(distance, _)| distance)
+        })
+    }
+
     /// Returns the nimber of a component, if it is known.
     fn nimber(&self, component: u64) -> Option<u32> {
         self.known.iter().find_map(|known| {
@@ -364,6 +392,10 @@ impl PartSolver {
             match &known.values {
                 Store::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
                 Store::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
+                Store::Distances(_) => match self.distance(position) {
+                    Some(distance) => return Ok(Some(value_at(distance, self.rule))),
+                    None => continue,
+                },
                 Store::Folder(solved) => return Ok(Some(solved.database.value(inside)?)),
             }
         }
@@ -373,30 +405,89 @@ impl PartSolver {
         Ok(None)
     }
 
-    /// Solves a position unless it is known, and returns its value and those of all its children;
-    /// in normal play with their nimbers, unless a component has too many pieces.
+    /// Solves a position unless it is known, and returns what is known of it and of all its
+    /// children: values; distances to the end, if it has at most [`DISTANCE_PIECES_MAX`] pieces; in
+    /// normal play nimbers, unless a component has too many pieces.
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
     pub fn probe(&mut self, position: u64) -> Result<Probe, PartError> {
-        if self.has_nimbers(&self.board.components(position)) {
-            if self.sum(position).is_none() {
-                self.make_room();
-                self.solve_components(position)?;
-            }
-            let known = |position| {
-                let nimber = self.sum(position).expect("components of a solved position and its children are known");
-                (Value::from_loss(nimber == 0), Some(nimber))
-            };
-            return Probe::gather(&self.board, position, known(position), |child| Ok(Some(known(child))));
+        let has_nimbers = self.has_nimbers(&self.board.components(position));
+        if has_nimbers && self.sum(position).is_none() {
+            self.make_room();
+            self.solve_components(position)?;
         }
-        self.solve(position)?;
-        let known = |position| {
-            let value = self.look_up(position)?;
-            Ok::<Value, PartError>(value.expect("a solved position and its children are known"))
-        };
-        Probe::gather(&self.board, position, (known(position)?, None), |child| Ok(Some((known(child)?, None))))
+        let has_distances = self.count_down(position)?;
+        let known = |position| self.known(position, has_nimbers, has_distances);
+        Probe::gather(&self.board, position, known(position)?, |child| Ok(Some(known(child)?)))
     }
+
+    /// Solves a position unless it is known, and returns values and distances of some of its
+    /// pieces, as [`PartSolver::probe`] does.
+    ///
+    /// # Errors
+    /// Those of [`PartSolver::solve`].
+    ///
+    /// # Panics
+    /// Panics if one of them has pieces outside the position.
+    pub fn evaluate(&mut self, position: u64, some: &[u64]) -> Result<Vec<Evaluation>, PartError> {
+        let has_distances = self.count_down(position)?;
+        some.iter().map(|some| self.known(*some, false, has_distances)).collect()
+    }
+
+    /// Adds distances to what a database knows of a position and of all its moves, if it has none
+    /// and the position has at most [`DISTANCE_PIECES_MAX`] pieces.
+    ///
+    /// # Errors
+    /// Those of [`PartSolver::solve`].
+    pub fn complete(&mut self, probe: &mut Probe) -> Result<(), PartError> {
+        let is_small = probe.position.count_ones() <= DISTANCE_PIECES_MAX.min(self.pieces_max);
+        if probe.distance.is_none() && probe.moves_not_kept == 0 && is_small {
+            let children = probe.children.iter().map(|child| child.position);
+            let positions: Vec<u64> = [probe.position].into_iter().chain(children).collect();
+            let found = self.evaluate(probe.position, &positions)?;
+            probe.add_distances(&found.iter().map(|found| found.distance).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    /// Counts the distances of a position, or solves it if it has too many pieces for that; returns
+    /// whether there are distances.
+    fn count_down(&mut self, position: u64) -> Result<bool, PartError> {
+        if position.count_ones() > DISTANCE_PIECES_MAX.min(self.pieces_max) {
+            return self.solve(position).map(|()| false);
+        }
+        if !self.board.is_over(position) && self.distance(position).is_none() {
+            self.make_room();
+            let part = self.part(position)?;
+            let distances = self.distances(&part)?;
+            self.remember(Known { part, values: Store::Distances(distances) });
+        }
+        Ok(true)
+    }
+
+    /// Returns what is known of a solved position, or of one with a part of its pieces. That other
+    /// questions left distances does not count.
+    fn known(&self, position: u64, has_nimbers: bool, has_distances: bool) -> Result<Evaluation, PartError> {
+        let value = self.look_up(position)?.expect("a solved position and its children are known");
+        let nimber = if has_nimbers { self.sum(position) } else { None };
+        let distance = match has_distances {
+            true if self.board.is_over(position) => Some(0),
+            true => self.distance(position),
+            false => None,
+        };
+        Ok(Evaluation { value, nimber, distance })
+    }
+}
+
+/// Returns the positions of a part without a move.
+fn over(part: &Part) -> Result<Bitmap, PartError> {
+    let mut over = Bitmap::zeroed(bitmap_words(part.board.cells()))?;
+    match part.board.takes_single_pieces() {
+        true => over.words_mut()[0] |= 1,
+        false => mark_without_moves(part.board.moves(), over.words_mut()),
+    }
+    Ok(over)
 }
 
 fn is_set(bitmap: &Bitmap, index: u64) -> bool {

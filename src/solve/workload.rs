@@ -7,13 +7,19 @@
 //! planes, with the positions of these marked as wins beforehand: then they are no losses of this
 //! plane, and make nothing else a win.
 //!
+//! Distances have the losses in plane 0, which are settled alone, and distance `d` in plane `1 +
+//! d`, whose positions update plane `2 + d` of their parents: the distance that a parent has by
+//! this child alone. The first such plane counts for a win, and the last one for a loss
+//! ([`super::distances`]).
+//!
 //! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of its
 //! symmetries. A bitmap has `2^max(m, 9)` bits for `m` offset bits; bit `x` represents the position
 //! with offset `x`. Planes follow each other, from nimber 0.
 //!
 //! # Invariants
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
-//!    `x`) loses. With nimbers, each `x` is set in exactly one plane.
+//!    `x`) loses. With nimbers, each `x` is set in exactly one plane, with distances in one after
+//!    the first.
 //! 2. The file of a block holds its stream. It is as fast to read as a log,
 //!    so targets read it in place of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
@@ -22,9 +28,10 @@
 
 use super::audit::Sample;
 use super::book::Parts;
+use super::distances::Countdown;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, Task, Terms, block_file_name,
-    stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, Task, Terms, Values,
+    block_file_name, stream_digest,
 };
 use crate::layout::Bid;
 use pipeline::codec::FRAME_WORDS;
@@ -49,6 +56,8 @@ pub struct RemovalGame<'a> {
     operations: Vec<Arc<[u64]>>,
     apply: HashMap<Arc<[u64]>, ApplyPlan>,
     settle: SettlePlan,
+    /// The moves inside a block as updates, if distances are counted.
+    inner: Option<ApplyPlan>,
     planes: usize,
     /// By block: the planes that are not known to be empty. It only saves work: an empty plane
     /// updates nothing.
@@ -83,6 +92,8 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
+        let is_counted = task.terms.values == Values::Remoteness;
+        let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
         let planes = task.planes();
         let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
         let (form, publish) = (BlockForm::of(task), keep.is_database());
@@ -99,6 +110,7 @@ impl<'a> RemovalGame<'a> {
             operations,
             apply,
             settle,
+            inner,
             planes,
             used,
             turns,
@@ -130,6 +142,21 @@ impl<'a> RemovalGame<'a> {
 
     fn planes_in_use(&self, block: BlockId) -> usize {
         self.used[block.index()].load(Ordering::Relaxed)
+    }
+
+    /// Settles the planes of distances, of which the first has the wins; returns how many there
+    /// are.
+    fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) -> usize {
+        let layout = &self.game.layout;
+        let (losses, planes) = bitmap.split_at_mut(self.plane_words());
+        self.kernel.settle(&self.settle, losses);
+        let mut over = vec![0; losses.len()];
+        match layout.bid(block) {
+            bid if !self.game.board.takes_single_pieces() => mark_without_moves(&layout.moves_in(bid), &mut over),
+            bid => over[0] = u64::from(bid == Bid(0)),
+        }
+        let countdown = Countdown::new(self.kernel, inner, self.game.rule, layout.offset_bits(), losses);
+        1 + countdown.run(&over, planes)
     }
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
@@ -173,7 +200,7 @@ impl Workload for RemovalGame<'_> {
         let bid = self.game.layout.bid(block);
         if self.game.rule == Rule::Misere {
             if !self.game.board.takes_single_pieces() {
-                mark_without_moves(&self.game.layout.moves_in(bid), bitmap);
+                mark_without_moves(&self.game.layout.moves_in(bid), &mut bitmap[..self.plane_words()]);
             } else if bid == Bid(0) {
                 bitmap[0] |= 1;
             }
@@ -211,9 +238,15 @@ impl Workload for RemovalGame<'_> {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         let plan = &self.apply[&edge.operations];
         let words = self.plane_words();
-        let planes = stream.chunks_exact(words).zip(bitmap.chunks_exact_mut(words));
-        for (stream, bitmap) in planes.take(self.planes_in_use(edge.source)) {
-            self.kernel.apply(plan, stream, bitmap);
+        // A distance is one more for the parents.
+        let (losses, more) = if self.inner.is_some() { (1, words) } else { (self.planes, 0) };
+        let sources = stream.chunks_exact(words).take(self.planes_in_use(edge.source)).enumerate();
+        for (plane, stream) in sources {
+            let first = plane * words + if plane < losses { 0 } else { more };
+            // No position has a child of the largest distance that there may be.
+            if let Some(bitmap) = bitmap.get_mut(first..first + words) {
+                self.kernel.apply(plan, stream, bitmap);
+            }
         }
     }
 
@@ -230,6 +263,10 @@ impl Workload for RemovalGame<'_> {
         if self.planes == 1 {
             return self.kernel.settle(&self.settle, bitmap);
         }
+        if let Some(inner) = &self.inner {
+            let used = self.count_down(inner, block, bitmap);
+            return self.used[block.index()].store(used, Ordering::Relaxed);
+        }
         let mut settled = vec![0; self.plane_words()];
         mark_phantoms(self.game.layout.offset_bits(), &mut settled);
         let mut planes = bitmap.chunks_exact_mut(settled.len());
@@ -245,13 +282,13 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
-        Some(Box::new(Sample::draw(self.game, self.audit?, block)))
+        Some(Box::new(Sample::draw(self.task, self.audit?, block)))
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let words = self.plane_words();
         let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), &stream[..words]);
-        let by_nimber = match self.planes {
+        let by_plane = match self.planes {
             1 => Vec::new(),
             _ => stream.chunks_exact(words).map(|plane| self.kernel.popcount(plane)).collect(),
         };
@@ -259,7 +296,7 @@ impl Workload for RemovalGame<'_> {
         let bid = self.game.layout.bid(block);
         let by_layers = self.smaller.as_ref().map_or(Vec::new(), |smaller| smaller.losses(bid, stream));
         let digest = stream_digest(stream);
-        BlockSummary { losses_by_pieces, digest, by_layers, by_nimber, after_first_moves }.to_bytes()
+        BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves }.to_bytes()
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {

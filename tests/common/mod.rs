@@ -2,7 +2,7 @@
 
 pub mod breaks;
 pub mod contract;
-pub mod nimbers;
+pub mod numbers;
 pub mod program;
 mod scratch;
 mod solving;

@@ -100,6 +100,8 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["solve", "-k", "3", "--rule", "normal", "--values", "nimbers", "--out", "nimbers", "--json"],
         &["stats", "nimbers", "--json"],
         &["probe", "nimbers", "--json", "0x3f"],
+        &["solve", "-k", "3", "--values", "remoteness", "--out", "distances", "--json"],
+        &["stats", "distances", "--json"],
         &["probe", "six", "--json", "0x1"],
         &["export", "six", "--what", "canonical", "--sample", "5", "-o", "sample.csv", "--json"],
         &["verify", "six", "--json"],
@@ -169,10 +171,12 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
 }
 
 /// Fields that no small run prints: codecs are measured from eight layers on, a store has no
-/// nimbers, no method is wrong, and of what `evolve verify` prints, too, some is rare in a run.
-const RARE: [(&str, &str); 5] = [
+/// nimbers or distances, no method is wrong, and of what `evolve verify` prints, too, some is rare
+/// in a run.
+const RARE: [(&str, &str); 6] = [
     ("trinim.solve/1", "codec_candidates[]."),
     ("trinim.task.finish/1", "by_nimber[]."),
+    ("trinim.task.finish/1", "by_distance[]."),
     ("trinim.plane.points.check/1", "first_difference"),
     ("trinim.evolve.run/1", "runs[].check.theorem"),
     ("trinim.evolve.run/1", "runs[].check.no_proof_because"),

@@ -1,12 +1,13 @@
-//! What a solve keeps, by the commands: counts, a book, nimbers, an audit.
+//! What a solve keeps, by the commands: counts, a book, nimbers, distances, an audit.
 
 use crate::common::program::{ends, json, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use trinim::game::{Board, reference};
+use trinim::game::{Board, Rule, reference};
 
 fn alone_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = tree(folder).into_iter();
@@ -227,14 +228,79 @@ fn the_commands_on_nimbers() {
         (&["--rule", "normal", "--keep", "book"], "--keep book"),
         (&["--rule", "normal", "--strategy", "retrograde"], "--strategy retrograde"),
         (&["--rule", "normal", "--strategy", "block-pull"], "--strategy block-pull"),
-        (&["--rule", "normal", "--audit", "10"], "--audit"),
     ] {
-        let refused = [&["solve", "-k", "5", "--values", "nimbers", "--out", "new"], flags].concat();
-        let (_, error) = ends(path, 2, &refused);
-        assert!(error.contains("--values nimbers") && error.contains(word), "{error}");
-        assert!(!path.join("new").exists());
+        for values in ["nimbers", "remoteness"] {
+            let refused = [&["solve", "-k", "5", "--values", values, "--out", "new"], flags].concat();
+            if (values, flags) == ("remoteness", &["--rule", "misere"]) {
+                continue;
+            }
+            let (_, error) = ends(path, 2, &refused);
+            assert!(error.contains(&format!("--values {values}")) && error.contains(word), "{error}");
+            assert!(!path.join("new").exists());
+        }
     }
     assert!(before.iter().all(|(path, bytes)| fs::read(path).unwrap() == *bytes));
+}
+
+/// The commands on a folder of distances to the end.
+#[test]
+fn the_commands_on_distances() {
+    let folder = scratch();
+    let path = folder.path();
+    let board = Board::triangle(5, None).unwrap();
+    for rule in Rule::ALL {
+        let place = &format!("trinim-k5-{rule}-remoteness");
+        let solve = ["solve", "-k", "5", "--rule", rule.name(), "--values", "remoteness", "--audit", "50"];
+        let solved = json(path, 0, &[&solve[..], &["--block-bits", "8", "--json"]].concat());
+        assert_eq!((&solved["values"], &solved["out"]), (&"remoteness".into(), &place.as_str().into()));
+        assert_eq!(solved["audit"]["misses"], 0);
+        let distances = reference::distances(15, board.moves(), rule);
+        let values = reference::values(15, board.moves(), rule);
+        let stats = json(path, 0, &["stats", place, "--json"]);
+        let rows = stats["by_distance"].as_array().unwrap();
+        for (distance, row) in (0_u8..).zip(rows) {
+            let of = |loss: bool| {
+                let all = distances.iter().zip(&values);
+                all.filter(|(found, value)| **found == distance && value.is_loss() == loss).count()
+            };
+            assert_eq!(*row, serde_json::json!({"distance": distance, "wins": of(false), "losses": of(true)}));
+        }
+        assert_eq!(rows.len() - 1, usize::from(*distances.iter().max().unwrap()));
+        assert!(ends(path, 0, &["stats", place]).0.contains("\ndistance  "));
+        for position in [0x7fff_u64, 0x1234, 0x5001, 1, 0] {
+            let at = format!("{position:#x}");
+            let probe = json(path, 0, &["probe", place, "--json", &at]);
+            assert_eq!(probe["distance"], distances[position as usize]);
+            assert_eq!(json(path, 0, &["probe", place, "--brief", "--json", &at])["distance"], probe["distance"]);
+            // Without the folder, it is counted on the spot.
+            let spot = json(path, 0, &["probe", "-k", "5", "--rule", rule.name(), "--json", &at]);
+            assert_eq!(spot["distance"], probe["distance"]);
+            let after = |probe: &Value| -> Vec<(String, Value)> {
+                let moves = probe["moves"].as_array().unwrap().iter();
+                moves.map(|row| (row["cells"].to_string(), row["distance"].clone())).collect()
+            };
+            assert_eq!(after(&spot), after(&probe));
+            for row in probe["moves"].as_array().unwrap() {
+                let cells = row["cells"].as_array().unwrap().iter();
+                let taken = cells.map(|cell| 1_u64 << cell.as_u64().unwrap()).sum::<u64>();
+                assert_eq!(row["distance"], distances[(position ^ taken) as usize]);
+            }
+            let (text, _) = ends(path, 0, &["probe", place, &at]);
+            let moves = match distances[position as usize] {
+                0 => "for the player".to_owned(),
+                1 => "in 1 move for".to_owned(),
+                moves => format!("in {moves} moves for"),
+            };
+            assert!(text.contains(&moves), "{text}");
+        }
+        assert_eq!(json(path, 0, &["verify", place, "--json"])["ok"], true);
+        assert_eq!(json(path, 0, &["status", place, "--json"])["values"], "remoteness");
+        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["ok"], true);
+        ends(path, 0, &["report", place, "--out", &format!("report-{rule}")]);
+        let (_, error) =
+            ends(path, 7, &["solve", "-k", "5", "--rule", rule.name(), "--values", "outcomes", "--out", place]);
+        assert!(error.contains("values = remoteness, not outcomes"), "{error}");
+    }
 }
 
 /// The program: an audit belongs to the folder, resumes go on with it, another one is refused, and

@@ -260,7 +260,6 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
         ("plan", &["--rule", "misere"], "with --rule misere: a nimber is the value of a position in normal play"),
         ("solve", &["--keep", "counts"], "with --keep counts: counts and books are of wins and losses"),
         ("plan", &["--keep", "book"], "counts and books are of wins and losses"),
-        ("solve", &["--audit", "5"], "with --audit: an audit compares wins and losses"),
         ("solve", &["--strategy", "forward"], "with --strategy forward: the papers' strategies decide who wins"),
     ] {
         let normal = if more[0] == "--rule" { &normal[..4] } else { &normal[..] };

@@ -35,7 +35,7 @@ fn a_game_is_played_saved_and_replayed() {
     let (out, error) = played(path, 0, &TWO, input.as_bytes());
     assert!(out.starts_with("triangle:2, misere: whoever takes the last piece loses\n"), "{out}");
     assert!(out.contains("\n   a\n  b c\n"), "{out}");
-    assert!(out.contains("hint: you win with a-b, a-c, b-c\n"), "{out}");
+    assert!(out.contains("hint: you win in 2 moves with a-b, a-c, b-c\n"), "{out}");
     assert!(out.contains("I take c\n") && out.contains("no piece can be taken: you win\n"), "{out}");
     assert!(out.contains("  1  + win  person   a-b\n  2  - loss  program  c\nthe person wins\n"), "{out}");
     assert!(!error.contains("solving") && error.contains("game over> "), "{error}");
@@ -48,7 +48,10 @@ fn a_game_is_played_saved_and_replayed() {
     let (out, _) = played(path, 0, &TWO, input.as_bytes());
     assert!(out.contains("+ win  person   a  gives the game away; right: a-b, a-c, b-c\n"), "{out}");
     assert!(out.contains("2 turns taken back\n") && out.contains("2 turns played again\n"), "{out}");
-    assert!(out.contains("win: a-b a-c b-c\nlose: a b c\n") && out.contains("the person wins\n"), "{out}");
+    assert!(
+        out.contains("win: a-b (2) a-c (2) b-c (2)\nlose: a (3) b (3) c (3)\n") && out.contains("the person wins\n"),
+        "{out}"
+    );
     assert!(out.ends_with("end of the input: the game stays unfinished\n"), "{out}");
 }
 

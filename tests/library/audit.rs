@@ -5,11 +5,14 @@ use crate::common::{Solving, Way, assert_same_files, database_files, layout_with
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
-use pipeline::{Auditor, BlockId, Edge, Error, Metrics, Placement, Publication, RealStorage, Run, Workload};
+use pipeline::{
+    Auditor, BlockId, Edge, Error, Metrics, Options, Placement, Publication, RealStorage, Run, Workload,
+    footprint_bytes,
+};
 use std::sync::Arc;
-use trinim::database::{Audit, Database, Game, Keep, Manifest, Terms};
+use trinim::database::{Audit, Database, Game, Keep, Manifest, Terms, Values};
 use trinim::game::{Board, Rule};
-use trinim::kernel::Kernel;
+use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::solve::{RemovalGame, solve};
 
@@ -37,6 +40,8 @@ enum Fault {
     Ledger,
     /// The empty position has the value of the other rule.
     Rule,
+    /// The last plane of nimbers or distances that is not empty replaces an earlier one.
+    Number,
 }
 
 /// A solve with a fault.
@@ -48,8 +53,11 @@ struct Mutant<'a> {
 
 impl<'a> Mutant<'a> {
     fn new(game: &'a Game, audit: Option<Audit>, fault: Fault) -> Mutant<'a> {
-        let sound = RemovalGame::new(Terms { audit, ..Keep::Counts.into() }.task(game), Kernel::detect());
-        Mutant { game, sound, fault }
+        Mutant::on(game, Terms { audit, ..Keep::Counts.into() }, fault)
+    }
+
+    fn on(game: &'a Game, terms: Terms, fault: Fault) -> Mutant<'a> {
+        Mutant { game, sound: RemovalGame::new(terms.task(game), Kernel::detect()), fault }
     }
 
     fn is(&self, fault: Fault) -> bool {
@@ -131,6 +139,13 @@ impl Workload for Mutant<'_> {
         if self.is(Fault::Settle) {
             *bitmap.last_mut().expect("a bitmap has words") = last;
         }
+        if self.is(Fault::Number) {
+            let words = bitmap_words(self.game.layout.offset_bits());
+            let last = bitmap.chunks(words).rposition(|plane| plane.iter().any(|word| *word != 0));
+            let last = last.filter(|plane| *plane > 2).expect("a block has some numbers");
+            bitmap.copy_within(last * words..(last + 1) * words, (last - 2) * words);
+            bitmap[last * words..(last + 1) * words].fill(0);
+        }
     }
 }
 
@@ -174,6 +189,35 @@ fn the_audit_catches_each_kind_of_fault() {
                 assert_eq!(found.is_some(), is_possible, "{rule}, {way:?}, {fault:?}: {found:?}");
                 // Without an audit nothing is noticed.
                 assert_eq!(run(Mutant::new(&game, Option::None, fault), way), Option::None);
+            }
+        }
+    }
+}
+
+/// Nimbers and distances are compared, too, in both placements, and so is who wins.
+#[test]
+fn the_audit_catches_wrong_numbers() {
+    use Fault::{Apply, Edges, None, Number, Turn};
+    let kinds =
+        [(Values::Nimbers, Rule::Normal), (Values::Remoteness, Rule::Normal), (Values::Remoteness, Rule::Misere)];
+    for (values, rule) in kinds {
+        let game = turned(rule);
+        let words = values.planes(&game.board) * bitmap_words(game.layout.offset_bits());
+        for placement in [Placement::Shared, Placement::Dedicated] {
+            let run = |terms, fault| {
+                let disk = Arc::new(SimulatedStorage::new(1));
+                let memory_bytes = footprint_bytes(words, placement, 2) + (1 << 20);
+                let options = Options { placement, threads: 2, memory_bytes, ..Options::default() };
+                let ended = Run::new(&Mutant::on(&game, terms, fault), disk).options(&options).start().map(drop);
+                ended.err().map(|error| error.to_string())
+            };
+            for fault in [None, Number, Apply, Edges, Turn] {
+                let found = run(Terms { values, audit: Some(WHOLE), ..Terms::default() }, fault);
+                let is_possible = fault != None && (fault != Turn || placement == Placement::Shared);
+                assert_eq!(found.is_some(), is_possible, "{values}, {rule}, {placement:?}, {fault:?}: {found:?}");
+                let named = |message: &String| message.contains("was computed as a ") || fault != Number;
+                assert!(found.iter().all(named), "{found:?}");
+                assert_eq!(run(Terms { values, ..Terms::default() }, fault), Option::None);
             }
         }
     }

@@ -74,7 +74,7 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
             losses_by_pieces: vec![0; game.layout.offset_bits() as usize + 1],
             digest: stream_digest(stream),
             by_layers: Vec::new(),
-            by_nimber: Vec::new(),
+            by_plane: Vec::new(),
             after_first_moves: Vec::new(),
         })
         .collect();

@@ -1,12 +1,12 @@
 //! Boards that are not triangles, against the definition: random lines and moves, both rules, any
 //! layout; and the part of a board that a position is.
 
-use crate::common::{Bitmaps, Solving, Way, nimbers};
+use crate::common::{Bitmaps, Solving, Way, numbers};
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use trinim::care::Request;
-use trinim::database::{Database, Game};
+use trinim::database::{Database, Game, Values};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
 use trinim::verify::{Depth, verify};
@@ -122,7 +122,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Up to a million positions, each against the definition: both rules, and nimbers.
+    /// Up to a million positions, each against the definition: both rules, nimbers and distances.
     #[test]
     fn large_boards_are_solved_as_defined(board in boards(12..=20), bid_mask: u64) {
         let (cells, layout) = (board.cells(), any_layout(&board, bid_mask));
@@ -135,9 +135,16 @@ proptest! {
                 prop_assert_eq!(found.value(position), value, "{:#x} of {:?}, {}", position, board, rule);
             }
             prop_assert!(is_clean(&database));
+            let folder = numbers::solved(&game, Values::Remoteness, Way { spare_bytes: 1 << 20, ..Way::usual() });
+            let database = open(folder.path(), &board);
+            for (position, distance) in (0..).zip(reference::distances(cells, board.moves(), rule)) {
+                let found = database.distance(position).unwrap();
+                prop_assert_eq!(found, Some(distance.into()), "{:#x} of {:?}, {}", position, board, rule);
+            }
+            prop_assert!(is_clean(&database));
         }
         let game = Game { board, rule: Rule::Normal, layout };
-        let folder = nimbers::solved(&game, Way { spare_bytes: 1 << 20, ..Way::usual() });
+        let folder = numbers::solved(&game, Values::Nimbers, Way { spare_bytes: 1 << 20, ..Way::usual() });
         let database = open(folder.path(), &game.board);
         for (position, nimber) in (0..).zip(reference::nimbers(cells, game.board.moves())) {
             let found = database.nimber(position).unwrap();

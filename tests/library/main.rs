@@ -18,7 +18,7 @@ mod forged;
 mod format;
 mod keep;
 mod listing;
-mod nimbers;
+mod numbers;
 mod parts;
 mod play;
 mod repair;

@@ -24,9 +24,17 @@ fn agrees(board: &Board, rule: Rule, solver: &mut PartSolver, position: u64) {
     assert_eq!(children, expected);
     let nimber = |position| (rule == Rule::Normal).then(|| reference::grundy(board.moves(), position));
     assert_eq!(probe.nimber, nimber(position), "{position:#x} of {}", board.name());
+    let part = board.part(position).ok();
+    let distances = part.as_ref().map(|part| reference::distances(part.board.cells(), part.board.moves(), rule));
+    let distance = |position| match (&part, &distances) {
+        (Some(part), Some(distances)) => Some(distances[part.inside(position).unwrap() as usize].into()),
+        _ => Some(0),
+    };
+    assert_eq!(probe.distance, distance(position), "{position:#x} of {}", board.name());
     for child in probe.children {
         assert_eq!(child.value, reference::value_of(board.moves(), rule, child.position), "{:#x}", child.position);
         assert_eq!(child.nimber, nimber(child.position), "{:#x}", child.position);
+        assert_eq!(child.distance, distance(child.position), "{:#x}", child.position);
     }
 }
 
@@ -47,6 +55,35 @@ proptest! {
                 position |= 1 << random.below(board.cells().into());
             }
             agrees(&board, rule, &mut solver, position);
+        }
+    }
+}
+
+/// Distances are counted up to their number of pieces, alike whatever was asked before, and are
+/// those of a database of distances.
+#[test]
+fn distances_are_counted_up_to_their_pieces() {
+    let most = parts::DISTANCE_PIECES_MAX;
+    let board = Board::triangle(7, None).unwrap();
+    let six = Board::triangle(6, None).unwrap();
+    for rule in Rule::ALL {
+        let folder = scratch();
+        let mut solver = solver(&board, rule, folder.path(), 64 << 20);
+        let expected = reference::distances(six.cells(), six.moves(), rule);
+        // The first cells of seven layers are six layers.
+        let one_more = six.full() | 1 << (board.cells() - 1);
+        let two_more = one_more | 1 << (board.cells() - 3);
+        assert_eq!([one_more, two_more].map(u64::count_ones), [most, most + 1]);
+        for (position, has) in [(two_more, false), (one_more, true), (two_more, false), (six.full(), true)] {
+            let probe = solver.probe(position).unwrap();
+            assert_eq!(probe.distance.is_some(), has, "{rule}, {position:#x}");
+            assert!(probe.children.iter().all(|child| child.distance.is_some() == has), "{rule}, {position:#x}");
+            let inside: Vec<u64> = [2, 3, 5, 7, 11].map(|step| six.full() / step).to_vec();
+            let distances = solver.evaluate(position, &inside).unwrap();
+            for (inside, found) in inside.iter().zip(&distances) {
+                let expected = has.then(|| expected[*inside as usize].into());
+                assert_eq!(found.distance, expected, "{rule}, {position:#x}, {inside:#x}");
+            }
         }
     }
 }

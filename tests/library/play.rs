@@ -9,8 +9,10 @@ use trinim::game::reference;
 use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest, main_line};
-use trinim::play::session::{Stand, Turn};
-use trinim::play::{AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Table, survey, transcript};
+use trinim::play::session::{Hint, Stand, Turn};
+use trinim::play::{
+    AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Survey, Table, survey, transcript,
+};
 use trinim::random::Random;
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Database, Game, Rule, Solve, Value};
@@ -98,6 +100,7 @@ fn a_survey_of_a_book_says_nothing_wrong() {
 fn a_book_is_completed_on_the_spot() {
     for table in four() {
         let (board, rule) = (table.board(), table.rule());
+        let distances = reference::distances(board.cells(), board.moves(), rule);
         let completed = |least, most| {
             let options = Options { memory_bytes: 1 << 20, ..Options::default() };
             let nowhere = parts::run_in(Path::new("/nonexistent"));
@@ -116,13 +119,21 @@ fn a_book_is_completed_on_the_spot() {
             assert_eq!(*survey_here, fresh, "{position:#x}");
             let whole = survey(&**table, *position).unwrap();
             assert!(survey_here.value.is_none() || survey_here.value == whole.value, "{position:#x}");
-            if position.count_ones() <= 5 {
-                assert_eq!(*survey_here, whole, "{position:#x}");
+            let is_counted = position.count_ones() <= 5;
+            let distance = |position: u64| is_counted.then(|| distances[position as usize].into());
+            assert_eq!(survey_here.distance, distance(*position), "{position:#x}");
+            for choice in &survey_here.moves {
+                assert_eq!(choice.distance, distance(position ^ choice.taken), "{position:#x}");
+            }
+            if is_counted {
+                assert_eq!(plain(survey_here.clone()), whole, "{position:#x}");
                 let mut probe = answers.probe(*position).unwrap();
                 // The table has none.
                 assert_eq!(probe.nimber.is_some(), rule == Rule::Normal);
-                probe.nimber = None;
-                probe.children.iter_mut().for_each(|child| child.nimber = None);
+                assert_eq!(probe.distance, distance(*position));
+                (probe.nimber, probe.distance) = (None, None);
+                probe.children.iter_mut().for_each(|child| (child.nimber, child.distance) = (None, None));
+                probe.children.sort_by_key(|child| (child.value == Value::Win, child.taken));
                 assert_eq!(probe, table.probe(*position).unwrap());
             }
             match answers.value(*position) {
@@ -136,7 +147,52 @@ fn a_book_is_completed_on_the_spot() {
         assert!(found.iter().any(|(_, survey)| survey.unknown() > 0));
         // With every position within the limit, nothing is unknown.
         let whole = completed(9, 10);
-        assert_eq!(survey(&whole, board.full()).unwrap(), survey(&**table, board.full()).unwrap());
+        assert_eq!(plain(survey(&whole, board.full()).unwrap()), survey(&**table, board.full()).unwrap());
+    }
+}
+
+/// The same survey without distances.
+fn plain(mut survey: Survey) -> Survey {
+    survey.distance = None;
+    survey.moves.iter_mut().for_each(|choice| choice.distance = None);
+    survey.moves.sort_by_key(|choice| (choice.after != Some(Value::Loss), choice.after.is_none(), choice.taken));
+    survey
+}
+
+/// Where distances are known, perfect play wins as soon as it can and loses as late as it can:
+/// every game has as many moves as its distance says, whatever the seed, and hints and lines agree.
+#[test]
+fn perfect_play_hurries_and_delays() {
+    let board = Board::triangle(4, None).unwrap();
+    for rule in Rule::ALL {
+        let distances = reference::distances(board.cells(), board.moves(), rule);
+        let nowhere = parts::run_in(Path::new("/nonexistent"));
+        let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), Options::default(), nowhere);
+        let answers: Arc<dyn Answers> = Arc::new(OnTheSpot::new(None, solver));
+        for start in (1..=board.full()).step_by(7) {
+            let (mut position, mut moves) = (start, 0);
+            let line = main_line(&*answers, start, || false).unwrap();
+            assert_eq!((line.complete, line.steps.len()), (true, distances[start as usize].into()), "{start:#x}");
+            while let Some(choice) = choose(&*answers, position, Level::Perfect, start).unwrap() {
+                position ^= choice.taken;
+                moves += 1;
+                assert_eq!(choice.distance, Some((u32::from(distances[start as usize])) - moves), "{start:#x}");
+            }
+            assert_eq!(position, 0);
+            let later = |taken: u64| distances[(start ^ taken) as usize];
+            let best = distances[start as usize] - 1;
+            match Session::new(answers.clone(), start, Player::Person).hint().unwrap() {
+                Hint::Wins { soonest, later: others, distance } => {
+                    assert_eq!(distance, Some(u32::from(best) + 1));
+                    assert!(!soonest.is_empty() && soonest.iter().all(|taken| later(*taken) == best));
+                    assert!(others.iter().all(|taken| later(*taken) > best));
+                }
+                Hint::Lost(Some(reply)) => {
+                    assert_eq!((reply.distance, later(reply.taken)), (Some(best.into()), best));
+                }
+                hint => panic!("{start:#x}: {hint:?}"),
+            }
+        }
     }
 }
 

@@ -89,7 +89,7 @@ impl Solved {
                 losses_by_pieces,
                 digest: stream_digest(stream),
                 by_layers: Vec::new(),
-                by_nimber: Vec::new(),
+                by_plane: Vec::new(),
                 after_first_moves: Vec::new(),
             }
         };

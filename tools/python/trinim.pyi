@@ -28,6 +28,11 @@ class ByLayers(TypedDict):
     positions: NDArray[np.uint64]
     losses: NDArray[np.uint64]
 
+class ByDistance(TypedDict):
+    distance: NDArray[np.uint64]
+    wins: NDArray[np.uint64]
+    losses: NDArray[np.uint64]
+
 class ByNimber(TypedDict):
     nimber: NDArray[np.uint64]
     positions: NDArray[np.uint64]
@@ -42,11 +47,12 @@ class Stats(TypedDict):
     loss_rate: float
     start: Literal["win", "loss"]
     digest: str
-    values: Literal["outcomes", "nimbers"]
+    values: Literal["outcomes", "nimbers", "remoteness"]
     keep: str
     by_pieces: ByPieces
     by_layers: ByLayers | None
     by_nimber: ByNimber | None
+    by_distance: ByDistance | None
 
 class TrinimError(Exception):
     """An error of trinim; `hint` says what to do."""
@@ -141,6 +147,10 @@ class Move:
     def nimber(self) -> int | None:
         """Nimber of the position after it, if the database has nimbers."""
 
+    @property
+    def distance(self) -> int | None:
+        """Moves that are left after it, if the database has distances."""
+
 class Database:
     """The values of a solved board."""
 
@@ -157,7 +167,7 @@ class Database:
     @property
     def rule(self) -> Rule: ...
     @property
-    def kind(self) -> Literal["outcomes", "nimbers"]:
+    def kind(self) -> Literal["outcomes", "nimbers", "remoteness"]:
         """What each position has."""
 
     @property
@@ -167,6 +177,10 @@ class Database:
 
     def nimbers(self, positions: ArrayLike) -> NDArray[np.uint8]:
         """The nimber of each position, in a database of nimbers; the GIL is released."""
+
+    def distances(self, positions: ArrayLike) -> NDArray[np.uint8]:
+        """The moves left at each position, if the winner hurries and the loser delays, in a database
+        of distances; the GIL is released."""
 
     def losses(self, pieces: tuple[int, int] | None = None) -> NDArray[np.uint64]:
         """All losses, ascending, or those with `pieces = (least, most)`."""
@@ -192,7 +206,7 @@ def solve(
     folder: str | PathLike[str],
     *,
     rule: Rule = "misere",
-    values: Literal["outcomes", "nimbers"] = "outcomes",
+    values: Literal["outcomes", "nimbers", "remoteness"] = "outcomes",
     keep: str | None = None,
     memory: int = ...,
     threads: int = 0,

@@ -2,6 +2,8 @@
 //!
 //! A block of nimbers has a bitmap for each nimber, its plane. Its children are marked plane by
 //! plane: then each position has the nimbers of its children, and must have the least one missing.
+//! Likewise with distances, where a win must have one more than the least of its losing children,
+//! and a loss one more than the largest of all.
 
 use super::children::Moves;
 use super::finding::{Finding, Reason, RowField};
@@ -9,9 +11,10 @@ use super::geometry::Geometry;
 use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
 use crate::care::workers::{Halt, Watch};
-use crate::database::{Database, DatabaseError};
+use crate::database::{Database, DatabaseError, Values, value_at};
 use pipeline::{Bitmap, BlockId};
 use std::collections::BTreeMap;
+use trinim_game::position::cells;
 use trinim_game::{Rule, Value, position};
 
 /// Positions listed for one block; further ones are only counted.
@@ -24,7 +27,8 @@ pub(super) struct Plan<'a> {
     /// One for each turn; the first, for the identity, is never used.
     scatters: Vec<Scatter>,
     inner: Moves,
-    /// Bitmaps of a block: one, or one for each nimber.
+    values: Values,
+    /// Bitmaps of a block: one, or one for each number.
     planes: usize,
     /// Words of one of them.
     words: usize,
@@ -72,9 +76,10 @@ impl<'a> Plan<'a> {
     /// Prepares the tables.
     pub(super) fn new(database: &'a Database, geometry: &'a Geometry) -> Plan<'a> {
         let scatters = geometry.turns().iter().map(|turn| Scatter::new(&turn.offset)).collect();
-        let planes = database.manifest().terms().task(database.game()).planes();
+        let values = database.values();
+        let planes = values.planes(database.board());
         let words = 1 << (geometry.index_bits() - 6);
-        Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()), planes, words }
+        Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()), values, planes, words }
     }
 
     /// Allocates the memory of a worker that checks up to `targets` blocks at once.
@@ -148,7 +153,7 @@ impl<'a> Plan<'a> {
         let uses: Vec<(usize, Moves)> = uses.iter().map(|(place, moves)| (*place, Moves::new(moves))).collect();
         let Scratch { source, turned, losing, tile } = scratch;
         for (plane, source) in source.words().chunks_exact(self.words).enumerate() {
-            // Most high nimbers are in no position of a block.
+            // Most high numbers are of no position of a block.
             if self.planes > 1 && source.iter().all(|word| *word == 0) {
                 continue;
             }
@@ -177,8 +182,11 @@ impl<'a> Plan<'a> {
             for (own, losing) in planes {
                 self.inner.mark(lines(own), lines_mut(losing));
             }
-            self.mark_over(ordinal, losing.words_mut());
-            let compare = if self.planes == 1 { Plan::compare } else { Plan::compare_nimbers };
+            self.mark_over(ordinal, &mut losing.words_mut()[..self.words]);
+            let compare = match self.values {
+                Values::Outcomes => Plan::compare,
+                Values::Nimbers | Values::Remoteness => Plan::compare_numbers,
+            };
             outcome.differences = Some(compare(self, ordinal, own.words(), losing.words(), &mut outcome.findings));
         }
     }
@@ -224,28 +232,38 @@ impl<'a> Plan<'a> {
         self.tell(ordinal, wrong, |offset| self.contradiction(ordinal, offset, is_loss(offset)), findings)
     }
 
-    /// Checks that a position has the least nimber that no child has, and no other; `reached` has
-    /// the positions with a child of each nimber.
-    fn compare_nimbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
-        let at = |planes: &[u64], plane: usize, word: usize| planes[plane * self.words + word];
+    /// Checks that a position has the number that follows from those of its children, and no other;
+    /// `reached` has the positions with a child in each plane.
+    fn compare_numbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
+        let mut marks = vec![0; self.planes];
         let wrong = |word: usize, meant: u64| {
-            // Positions that have children of all lower nimbers; bits without a position have none.
-            let (mut all_lower, mut wrong) = (meant, 0);
-            for plane in 0..self.planes {
-                let reached = at(reached, plane, word);
-                wrong |= at(own, plane, word) ^ (all_lower & !reached);
-                all_lower &= reached;
-            }
-            // More nimbers below a position than there can be.
-            wrong | all_lower
+            let mut own = own[word..].iter().step_by(self.words);
+            marks.iter_mut().zip(reached[word..].iter().step_by(self.words)).for_each(|(mark, word)| *mark = *word);
+            let impossible = match self.values {
+                Values::Remoteness => distances(self.database.rule(), meant, &mut marks),
+                _ => nimbers(meant, &mut marks),
+            };
+            marks.iter().fold(impossible, |wrong, plane| wrong | plane ^ own.next().copied().unwrap_or(0))
         };
         let finding = |offset: u64| {
-            let has =
-                |planes: &[u64], plane: usize| at(planes, plane, (offset / 64) as usize) >> (offset % 64) & 1 == 1;
-            let stored = (0..self.planes).filter(|plane| has(own, *plane)).map(|plane| plane as u32).collect();
-            let least = (0..self.planes).take_while(|plane| has(reached, *plane)).count() as u32;
+            let (place, bit) = ((offset / 64) as usize, offset % 64);
+            let in_planes = |planes: &[u64]| {
+                let words = (0_u32..).zip(planes[place..].iter().step_by(self.words));
+                words.fold(0, |all, (plane, word)| all | (word >> bit & 1) << plane)
+            };
+            let (values, rule) = (self.values, self.database.rule());
+            // One child of each number that there is.
+            let first = values.first_number() as u32;
+            let children: Vec<u64> = cells(in_planes(reached) >> first)
+                .into_iter()
+                .map(|number| match values {
+                    Values::Remoteness => 2 << number | u64::from(value_at(number, rule).is_loss()),
+                    _ => 1 << number,
+                })
+                .collect();
             let rows = position::rows(self.database.board(), self.geometry.position(ordinal, offset));
-            Finding::Nimber { block: ordinal, offset, rows, stored, least }
+            let (stored, follows) = (in_planes(own), values.follows(rule, &children));
+            Finding::Number { block: ordinal, offset, rows, values, stored, follows }
         };
         self.tell(ordinal, wrong, finding, findings)
     }
@@ -255,7 +273,7 @@ impl<'a> Plan<'a> {
     fn tell(
         &self,
         block: u32,
-        wrong: impl Fn(usize, u64) -> u64,
+        mut wrong: impl FnMut(usize, u64) -> u64,
         finding: impl Fn(u64) -> Finding,
         findings: &mut Vec<Finding>,
     ) -> u64 {
@@ -299,6 +317,45 @@ impl<'a> Plan<'a> {
         };
         Finding::Position { block, offset, rows: rows_of(position), stored: Value::from_loss(stored_loss), because }
     }
+}
+
+/// Turns the positions with a child of each nimber into those of each; returns those that have
+/// none.
+fn nimbers(meant: u64, marks: &mut [u64]) -> u64 {
+    // Positions that have children of all lower nimbers; bits without a position have none.
+    let mut all_lower = meant;
+    for plane in marks {
+        let reached = *plane;
+        *plane = all_lower & !reached;
+        all_lower &= reached;
+    }
+    // More nimbers below a position than there can be.
+    all_lower
+}
+
+/// Turns the wins, and the positions with a child of each distance, into the losses and those of
+/// each; returns those that have none.
+fn distances(rule: Rule, meant: u64, marks: &mut [u64]) -> u64 {
+    let Some((first, marks)) = marks.split_first_mut() else { return meant };
+    let have_children = marks.iter().fold(0, |all, reached| all | reached) & meant;
+    let (mut wins, mut losses) = (have_children & *first, have_children & !*first);
+    *first = meant & !*first;
+    // Of a child of each distance, the parents have one more.
+    marks.rotate_right(1);
+    let beyond = losses & std::mem::replace(&mut marks[0], meant & !have_children);
+    for (distance, plane) in (0..).zip(&mut *marks).skip(1) {
+        if value_at(distance, rule) == Value::Win {
+            *plane &= wins;
+            wins &= !*plane;
+        }
+    }
+    for (distance, plane) in (0..marks.len() as u32).zip(marks).skip(1).rev() {
+        if value_at(distance, rule) == Value::Loss {
+            *plane &= losses;
+            losses &= !*plane;
+        }
+    }
+    wins | losses | beyond
 }
 
 /// Returns the lines of a bitmap.

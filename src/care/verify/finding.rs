@@ -1,6 +1,6 @@
 //! The findings of a verification: damaged files, or sound files with wrong values.
 
-use crate::database::{MANIFEST, block_file_name};
+use crate::database::{MANIFEST, Values, block_file_name};
 use pipeline::BlockId;
 use trinim_game::{Rule, Value};
 
@@ -38,22 +38,24 @@ pub enum Finding {
         /// The reason why the value is wrong.
         because: Reason,
     },
-    /// A position has not the nimber that follows from its children.
+    /// A position has not the nimber or distance that follows from its children.
     #[error(
-        "{}: position {rows} (offset {offset}) is stored with {}, but {least} is the least that none of its children has",
-        block_file_name(BlockId(*block)), in_words(stored)
+        "{}: position {rows} (offset {offset}) is stored as {}, but by its children is {}",
+        block_file_name(BlockId(*block)), values.words(*stored), values.words(*follows)
     )]
-    Nimber {
+    Number {
         /// Ordinal of the canonical block.
         block: u32,
         /// Offset of the position.
         offset: u64,
         /// The position as rows of 0 and 1.
         rows: String,
-        /// Its nimbers in the database: one, none or several.
-        stored: Vec<u32>,
-        /// The least number that is no nimber of a child.
-        least: u32,
+        /// What is stored.
+        values: Values,
+        /// The planes that it is in, bit by plane.
+        stored: u64,
+        /// The planes that it belongs into.
+        follows: u64,
     },
     /// A bit without a position is set.
     #[error("{}: bit {offset} is set but represents no position", block_file_name(BlockId(*block)))]
@@ -128,14 +130,5 @@ impl Finding {
     /// repair.
     pub fn is_damage(&self) -> bool {
         matches!(self, Finding::File(_))
-    }
-}
-
-/// Lists the nimbers of a position; there should be one.
-fn in_words(nimbers: &[u32]) -> String {
-    match nimbers {
-        [] => "no nimber".to_owned(),
-        [one] => format!("nimber {one}"),
-        [first, more @ ..] => more.iter().fold(format!("nimbers {first}"), |all, one| format!("{all}, {one}")),
     }
 }

@@ -4,7 +4,7 @@
 use super::Finding;
 use super::geometry::Geometry;
 use super::turn::LINE;
-use crate::database::{Database, Manifest};
+use crate::database::{Database, DistanceCount, Manifest};
 use trinim_game::Rule;
 use trinim_game::Value;
 use trinim_game::published::{self, Counts};
@@ -15,8 +15,8 @@ pub(super) struct Account {
     losses_by_pieces: Vec<u64>,
     /// Losses of the whole isomorphic group in which the last row of the board is empty.
     without_last_row: u64,
-    /// Positions by nimber; empty for wins and losses.
-    by_nimber: Vec<u64>,
+    /// Positions by plane; empty for wins and losses.
+    by_plane: Vec<u64>,
     /// BLAKE3 of the bitmap, or of all planes.
     pub digest: [u8; 32],
 }
@@ -43,7 +43,7 @@ pub(super) fn account(geometry: &Geometry, ordinal: u32, bitmaps: &[u64], planes
     Account {
         losses_by_pieces: losses_by_pieces(geometry.index_bits(), losses),
         without_last_row: masks.into_iter().map(|mask| losses_without(mask, losses)).sum(),
-        by_nimber: if planes == 1 { Vec::new() } else { bitmaps.chunks_exact(words).map(count).collect() },
+        by_plane: if planes == 1 { Vec::new() } else { bitmaps.chunks_exact(words).map(count).collect() },
         digest: digest(bitmaps.as_chunks().0),
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
         let manifest = format!("the solution digest is {}", manifest.digest);
         findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });
     }
-    compare_nimbers(manifest, geometry, accounts, &mut findings);
+    compare_numbers(database, geometry, accounts, &mut findings);
     compare_start(database, &losses, &mut findings);
     if let Some(layers) = published_layers(database)
         && database.rule() == Rule::Misere
@@ -189,19 +189,31 @@ fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Fin
     }
 }
 
-/// Compares the positions of each nimber with the manifest.
-fn compare_nimbers(manifest: &Manifest, geometry: &Geometry, accounts: &[Account], findings: &mut Vec<Finding>) {
-    let Some(rows) = &manifest.by_nimber else { return };
-    let mut counted: Vec<u64> = vec![0; accounts.iter().map(|account| account.by_nimber.len()).max().unwrap_or(0)];
+/// Compares the positions of each nimber or distance with the manifest.
+fn compare_numbers(database: &Database, geometry: &Geometry, accounts: &[Account], findings: &mut Vec<Finding>) {
+    let (manifest, rule) = (database.manifest(), database.rule());
+    let mut counted: Vec<u64> = vec![0; accounts.iter().map(|account| account.by_plane.len()).max().unwrap_or(0)];
     for (ordinal, account) in (0..).zip(accounts) {
-        for (sum, positions) in counted.iter_mut().zip(&account.by_nimber) {
+        for (sum, positions) in counted.iter_mut().zip(&account.by_plane) {
             *sum += geometry.weight(ordinal) * positions;
         }
     }
-    let said = |nimber: usize| rows.get(nimber).map_or(0, |row| row.positions);
-    for (nimber, counted) in counted.iter().enumerate().filter(|(nimber, counted)| said(*nimber) != **counted) {
-        let manifest = format!("{} positions have nimber {nimber}", said(nimber));
-        findings.push(Finding::Count { manifest, counted: format!("the blocks have {counted}") });
+    // Each number with its positions in words: those of the manifest, and those of the blocks.
+    let nimber = |nimber: u32, positions: u64| format!("{positions} positions have nimber {nimber}");
+    let distance =
+        |row: DistanceCount| format!("{} wins and {} losses have distance {}", row.wins, row.losses, row.distance);
+    let nimbers = manifest.by_nimber.iter().flatten().map(|row| nimber(row.nimber, row.positions));
+    let said: Vec<String> = nimbers.chain(manifest.by_distance.iter().flatten().map(|row| distance(*row))).collect();
+    let words = |(number, positions): (u32, u64)| match manifest.by_nimber {
+        Some(_) => nimber(number, positions),
+        None => distance(DistanceCount::new(number, positions, rule)),
+    };
+    for (number, positions) in (0..).zip(counted.into_iter().skip(manifest.values().first_number())) {
+        let (said, found) = (said.get(number as usize), words((number, positions)));
+        if said != Some(&found) && (said.is_some() || positions > 0) {
+            let manifest = said.cloned().unwrap_or_else(|| words((number, 0)));
+            findings.push(Finding::Count { manifest, counted: format!("of the blocks, {found}") });
+        }
     }
 }
 

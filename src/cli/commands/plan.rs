@@ -4,7 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, CELLS_MAX, picture};
-use crate::cli::words::game::{GameArgs, agree_with_nimbers, estimated, request, values};
+use crate::cli::words::game::{GameArgs, agree_with_values, estimated, request, values};
 use crate::cli::words::keep::too_many_pieces;
 use crate::cli::words::machine::{free_bytes, memory_available_bytes};
 use crate::cli::words::summary::Named;
@@ -39,7 +39,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     game: GameArgs,
 
-    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
+    /// its remoteness, the distance to the end
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
     values: Values,
 
@@ -58,7 +59,7 @@ pub struct Report<'a> {
     plan: &'a Plan,
     /// Moves of the full board.
     moves: usize,
-    /// What is computed: `outcomes` or `nimbers`.
+    /// What is computed: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// Free on the disk of `--out`; 2^64 - 1 if unknown.
     disk_free_bytes: u64,
@@ -74,10 +75,8 @@ pub struct Report<'a> {
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
     let board = game.board.plannable()?;
-    if args.values == Values::Nimbers {
-        agree_with_nimbers(game)?;
-    }
-    let usual = if args.values == Values::Nimbers { Keep::Database } else { Keep::usual(&board) };
+    agree_with_values(args.values, game)?;
+    let usual = if args.values.is_outcomes() { Keep::usual(&board) } else { Keep::Database };
     let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
     let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
     let disk_free_bytes = free_bytes(&args.out);

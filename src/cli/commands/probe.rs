@@ -1,7 +1,7 @@
 //! `trinim probe`: the values of positions and of all their moves.
 
 use crate::cli::face::exit::Exit;
-use crate::cli::face::output::{self, Out, counted};
+use crate::cli::face::output::{self, Out, counted, in_moves};
 use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
@@ -16,6 +16,7 @@ use std::io::{self, IsTerminal, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::{Board, Outcome, Rule, Value, position};
 use trinim::play::report::Probed;
+use trinim::solve::parts::DISTANCE_PIECES_MAX;
 use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
@@ -85,6 +86,9 @@ pub struct Brief {
     /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
     /// normal play, in components of at most 26 pieces.
     nimber: Option<u32>,
+    /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
+    /// folder has distances, or the position was solved on the spot and has at most 22 pieces.
+    distance: Option<u32>,
 }
 
 /// What it prints instead of a text that is not a position, of a block that cannot be read, or of a
@@ -169,10 +173,11 @@ impl Asking {
         };
         let board = &self.board;
         match probed {
-            Ok(Probe { position, value, nimber, .. }) if self.brief => {
+            Ok(Probe { position, value, nimber, distance, .. }) if self.brief => {
                 let (rows, hex) = (position::rows(board, position), position::hex(position));
                 if self.json {
-                    out.json_line(SCHEMA, &Brief { position: rows, hex, value, outcome: value.outcome(), nimber })?;
+                    let outcome = value.outcome();
+                    out.json_line(SCHEMA, &Brief { position: rows, hex, value, outcome, nimber, distance })?;
                 } else {
                     writeln!(out, "{rows}  {value}")?;
                 }
@@ -209,7 +214,10 @@ impl Asking {
     fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
         let kept = self.database.as_ref().map(|database| look_up(database, position, self.brief));
         let kept = match kept {
-            Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
+            Some(Ok(probe)) if self.brief => return Ok(Ok(probe)),
+            Some(Ok(probe)) if probe.moves_not_kept == 0 && position.count_ones() > DISTANCE_PIECES_MAX => {
+                return Ok(Ok(probe));
+            }
             Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
                 let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
                 return Ok(Err((exit, chain(error))));
@@ -220,7 +228,13 @@ impl Asking {
             Some(spot) => spot,
             None => self.spot.insert(self.args.solver(&self.board, self.rule, out)?),
         };
-        match (spot.probe(position), kept) {
+        let found = match kept {
+            Some(Ok(mut probe)) if probe.moves_not_kept == 0 => {
+                return spot.complete(&mut probe).map(|()| Ok(probe)).map_err(answers::unsolved);
+            }
+            _ => spot.probe(position),
+        };
+        match (found, kept) {
             (Ok(probe), _) => Ok(Ok(probe)),
             // What is kept of the position is better than nothing.
             (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
@@ -239,8 +253,7 @@ fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, Dat
     if !brief {
         return database.probe(position);
     }
-    let (value, nimber) = (database.value(position)?, database.nimber(position)?);
-    Ok(Probe { position, value, nimber, children: Vec::new(), moves_not_kept: 0 })
+    Ok(Probe::alone(position, database.evaluate(position)?))
 }
 
 /// Tells an error with its causes.
@@ -256,7 +269,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out, "  {}", line.trim_end())?;
     }
     let outcome = probe.value.outcome();
-    let verdict = out.paint.value(probe.value);
+    let verdict = in_moves(out.paint.value(probe.value), probe.distance);
     let winning: Vec<u64> =
         probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
     let alike = up_to_symmetry(board, probe.position, &winning);

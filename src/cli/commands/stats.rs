@@ -171,6 +171,13 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         }
     }
 
+    if let Some(rows) = &report.summary.by_distance {
+        writeln!(out, "\n{:>8}  {:>20}  {:>20}   (moves until the end)", "distance", "wins", "losses")?;
+        for row in rows {
+            writeln!(out, "{:>8}  {:>20}  {:>20}", row.distance, grouped(row.wins), grouped(row.losses))?;
+        }
+    }
+
     if let Some(puzzles) = report.puzzles {
         writeln!(out, "\npositions with exactly one winning move: {}", grouped(puzzles))?;
     }

@@ -56,7 +56,7 @@ pub struct Report {
     owner: Owner,
     #[serde(flatten)]
     game: Named,
-    /// What is computed of each position: `outcomes` or `nimbers`.
+    /// What is computed of each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// What the run keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,

@@ -91,6 +91,14 @@ impl Paint {
     }
 }
 
+/// Adds to a verdict in how many moves, if that is known and the game goes on.
+pub fn in_moves(verdict: String, distance: Option<u32>) -> String {
+    match distance {
+        Some(moves @ 1..) => format!("{verdict} in {}", counted(moves.into(), "move")),
+        _ => verdict,
+    }
+}
+
 /// Returns the width of the terminal, else `COLUMNS`.
 fn columns() -> Option<usize> {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));

@@ -161,15 +161,13 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
     }
 }
 
-/// Opens the database in a folder; what it does not keep is solved when it is asked for.
+/// Opens the database in a folder; what it does not keep, and distances to the end, are found out
+/// when they are asked for.
 ///
 /// # Errors
 /// Those of [`Database::open`] and [`SpotArgs::solver`].
 pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
     let database = Arc::new(Database::open(folder)?);
-    if database.manifest().keep == Keep::Database {
-        return Ok(database);
-    }
     let solver = spot.solver(database.board(), database.rule(), out)?;
     Ok(Arc::new(OnTheSpot::new(Some(database), solver)))
 }

@@ -1,4 +1,5 @@
-//! The game of `solve` and `plan`, its division into blocks, and what nimbers cannot have.
+//! The game of `solve` and `plan`, its division into blocks, and what nimbers and distances cannot
+//! have.
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
@@ -78,29 +79,32 @@ pub fn values() -> impl TypedValueParser<Value = Values> {
     let names = [
         PossibleValue::new("outcomes").help("who wins"),
         PossibleValue::new("nimbers").help("the nimber; only with --rule normal"),
+        PossibleValue::new("remoteness").help("the moves until the end, if the winner hurries and the loser delays"),
     ];
     choice::offered(names, |text| text.parse().map_err(|error: trinim::database::ParseValuesError| error.to_string()))
 }
 
-/// The refusal of nimbers with what was given.
+/// The refusal of nimbers or distances with what was given.
 ///
 /// # Errors
 /// Always.
-pub fn refuse_nimbers(given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
-    Err(Refused::new(format!("--values nimbers makes no sense with {given}: {reason}"), hint))
+pub fn refuse_values(values: Values, given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
+    Err(Refused::new(format!("--values {values} makes no sense with {given}: {reason}"), hint))
 }
 
-/// Refuses a game that nimbers cannot have.
+/// Refuses a game that nimbers or distances cannot have.
 ///
 /// # Errors
 /// Returns [`Refused`] with the option to change.
-pub fn agree_with_nimbers(game: &GameArgs) -> Result<(), Refused> {
-    if game.rule != Rule::Normal {
+pub fn agree_with_values(values: Values, game: &GameArgs) -> Result<(), Refused> {
+    if values == Values::Nimbers && game.rule != Rule::Normal {
         let reason = "a nimber is the value of a position in normal play";
-        return refuse_nimbers(&format!("--rule {}", game.rule), reason, "add --rule normal");
+        return refuse_values(values, &format!("--rule {}", game.rule), reason, "add --rule normal");
     }
-    match game.keep.filter(|keep| !keep.is_database()) {
-        Some(keep) => refuse_nimbers(&format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT),
+    match game.keep.filter(|keep| !values.is_outcomes() && !keep.is_database()) {
+        Some(keep) => {
+            refuse_values(values, &format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT)
+        }
         None => Ok(()),
     }
 }

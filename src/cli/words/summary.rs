@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::io::Write;
-use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
+use trinim::database::{Audited, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
 use trinim::game::{Board, Rule, Value};
 use trinim::play::Names;
 
@@ -65,10 +65,13 @@ pub struct Summary {
     start: Value,
     /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule and layout only.
     digest: String,
-    /// What was computed of each position: `outcomes` or `nimbers`.
+    /// What was computed of each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// One row for each nimber, from 0 to the largest there is; null unless `values` is `nimbers`.
     pub by_nimber: Option<Vec<NimberCount>>,
+    /// One row for each distance to the end, from 0 to the largest there is, over all positions;
+    /// null unless `values` is `remoteness`.
+    pub by_distance: Option<Vec<DistanceCount>>,
     /// What the folder keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
     /// The audit, which every block passed; null without one.
@@ -95,6 +98,7 @@ impl Summary {
             digest: manifest.digest.clone(),
             values: manifest.values(),
             by_nimber: manifest.by_nimber.clone(),
+            by_distance: manifest.by_distance.clone(),
             keep: manifest.keep,
             audit: manifest.audit,
             bid_cells: manifest.bid_cells.clone(),
@@ -134,7 +138,9 @@ impl Summary {
         ];
         let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
         let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));
-        rows.into_iter().chain(nimbers).chain(audit).collect()
+        let farthest = self.by_distance.as_ref().and_then(|rows| rows.last());
+        let distances = farthest.map(|farthest| ("distances", format!("0 to {} moves", farthest.distance)));
+        rows.into_iter().chain(nimbers).chain(distances).chain(audit).collect()
     }
 }
 

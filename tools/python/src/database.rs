@@ -36,6 +36,8 @@ pub(crate) struct Move {
     wins: bool,
     /// Nimber of the position after it, if the database has nimbers.
     nimber: Option<u32>,
+    /// Moves that are left after it, if the database has distances.
+    distance: Option<u32>,
 }
 
 #[pymethods]
@@ -127,7 +129,7 @@ impl Database {
         self.0.rule().name()
     }
 
-    /// What each position has: "outcomes" or "nimbers".
+    /// What each position has: "outcomes", "nimbers" or "remoteness".
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.values().name()
@@ -155,6 +157,18 @@ impl Database {
         self.filled(positions, |from, to: &mut [u8]| {
             // A nimber is at most the number of cells.
             self.0.nimbers_of(from, |number, nimber| to[number] = nimber as u8).map(drop)
+        })
+    }
+
+    /// The distance of each position to the end, in moves, in a database of distances.
+    fn distances<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.0.manifest().by_distance.is_none() {
+            let message = format!("{} has {}, not distances", self.0.folder().display(), self.kind());
+            return Err(raised::<NotKeptError>(message, "solve with values=\"remoteness\""));
+        }
+        self.filled(positions, |from, to: &mut [u8]| {
+            // A distance is at most the number of cells.
+            self.0.distances_of(from, |number, distance| to[number] = distance as u8).map(drop)
         })
     }
 
@@ -215,6 +229,7 @@ impl Database {
             position: child.position,
             wins: child.value == Value::Loss,
             nimber: child.nimber,
+            distance: child.distance,
         });
         Ok(moves.collect())
     }
@@ -286,6 +301,17 @@ impl Database {
             )
         });
         stats.set_item("by_nimber", nimbers.transpose()?)?;
+        let distances = manifest.by_distance.as_ref().map(|rows| {
+            table(
+                py,
+                &[
+                    ("distance", rows.iter().map(|row| u64::from(row.distance)).collect()),
+                    ("wins", rows.iter().map(|row| row.wins).collect()),
+                    ("losses", rows.iter().map(|row| row.losses).collect()),
+                ],
+            )
+        });
+        stats.set_item("by_distance", distances.transpose()?)?;
         Ok(stats)
     }
 

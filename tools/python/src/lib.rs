@@ -61,15 +61,16 @@ fn solve(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Database> {
     let (board, rule) = (&board.0, self::rule(rule)?);
-    let values = values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\" or \"nimbers\""))?;
+    let values = values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\", \"nimbers\" or \"remoteness\""))?;
     let keep = match keep {
         Some(keep) => keep.parse::<Keep>().map_err(|error| refused(error, "leave keep out for the usual choice"))?,
         None if values.is_outcomes() => Keep::usual(board),
         None => Keep::Database,
     };
     let terms = Terms { values, keep, audit: None };
-    if !terms.are_possible() || values != Values::Outcomes && rule != trinim::Rule::Normal {
-        return Err(refused("nimbers are values of normal play, kept whole", "add rule=\"normal\", leave keep out"));
+    if !terms.are_possible() || values == Values::Nimbers && rule != trinim::Rule::Normal {
+        let what = "nimbers are values of normal play; nimbers and distances are kept whole";
+        return Err(refused(what, "add rule=\"normal\", leave keep out"));
     }
     if board.cells() > 45 {
         return Err(refused(format!("{} has more than 45 cells", board.name()), "choose a smaller board"));

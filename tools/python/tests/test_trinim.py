@@ -32,16 +32,23 @@ def program(*words: str) -> str:
     return done.stdout
 
 
-def by_definition(board: trinim.Board, rule: str) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-    """For each position whether the player to move wins, and its nimber in normal play."""
+def by_definition(
+    board: trinim.Board, rule: str
+) -> tuple[NDArray[np.bool_], NDArray[np.uint8], NDArray[np.uint8]]:
+    """For each position whether the player to move wins, its nimber in normal play, its distance."""
     wins = np.zeros(1 << board.cells, np.bool_)
     nimbers = np.zeros(1 << board.cells, np.uint8)
+    distances = np.zeros(1 << board.cells, np.uint8)
     for position in range(1 << board.cells):
         children = board.moves(position) ^ np.uint64(position)
         wins[position] = not wins[children].all() if len(children) else rule == "misere"
         below = set(nimbers[children].tolist())
         nimbers[position] = next(n for n in range(len(below) + 1) if n not in below)
-    return wins, nimbers
+        losing = children[~wins[children]]
+        if len(children):
+            after = distances[losing].min() if len(losing) else distances[children].max()
+            distances[position] = after + 1
+    return wins, nimbers, distances
 
 
 class Folder(unittest.TestCase):
@@ -59,13 +66,23 @@ class Values(Folder):
             everything = np.arange(1 << board.cells)
             for rule in ("misere", "normal"):
                 with self.subTest(board=board, rule=rule):
-                    wins, nimbers = by_definition(board, rule)
+                    wins, nimbers, distances = by_definition(board, rule)
                     folder = self.folder / f"{number}-{rule}"
                     # Blocks of 64 positions, so that there are many.
                     database = trinim.solve(board, folder, rule=rule, block_bits=6)
                     np.testing.assert_array_equal(database.values(everything), wins)
                     np.testing.assert_array_equal(database.losses(), np.flatnonzero(~wins))
                     self.assertEqual(database.stats()["losses"], int((~wins).sum()))
+                    folder = self.folder / f"{number}-{rule}-distances"
+                    database = trinim.solve(
+                        board, folder, rule=rule, values="remoteness", block_bits=6
+                    )
+                    np.testing.assert_array_equal(database.distances(everything), distances)
+                    np.testing.assert_array_equal(database.values(everything), wins)
+                    table = database.stats()["by_distance"]
+                    assert table is not None
+                    counts = np.bincount(distances, minlength=len(table["distance"]))
+                    np.testing.assert_array_equal(table["wins"] + table["losses"], counts)
                     if rule == "misere":
                         continue
                     folder = self.folder / f"{number}-nimbers"
@@ -115,6 +132,8 @@ class Values(Folder):
             database.values([1.5])
         with self.assertRaises(trinim.NotKeptError):
             database.nimbers([1])
+        with self.assertRaises(trinim.NotKeptError):
+            database.distances([1])
 
     def test_other_threads_run_meanwhile(self) -> None:
         database = trinim.solve(trinim.Board(6), self.folder / "run")

@@ -1,7 +1,7 @@
 //! A person at the board, who types.
 
 use crate::cli::face::file::{Export, ExportKind, InputKind};
-use crate::cli::face::output::{Out, counted};
+use crate::cli::face::output::{Out, counted, in_moves};
 use crate::cli::face::refusal::is_slip;
 use crate::cli::words::answers::failed;
 use crate::cli::words::seat::{self, Game, unclear};
@@ -65,7 +65,7 @@ impl Game for Seat {
     fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
         let survey = self.session.survey().map_err(failed)?;
         let choice = self.session.choose(self.level, self.seed).map_err(failed)?;
-        let Choice { taken, after } =
+        let Choice { taken, after, .. } =
             choice.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
         match (after, survey.value) {
             (None, Some(_)) => writeln!(out, "I win from here, but do not know how, and guess")?,
@@ -209,21 +209,26 @@ impl Seat {
         let write = |taken: &u64| self.session.write(*taken);
         match self.session.hint().map_err(failed)? {
             Hint::Over => writeln!(out, "the game is over")?,
-            Hint::Wins(moves) => {
-                let all: Vec<String> = moves.iter().map(write).collect();
-                writeln!(out, "hint: you win with {}", all.join(", "))?;
+            Hint::Wins { soonest, later, distance } => {
+                let [soonest, later] = [soonest, later].map(|moves| moves.iter().map(write).collect::<Vec<_>>());
+                let win = in_moves("you win".to_owned(), distance);
+                let later = if later.is_empty() { String::new() } else { format!(", later with {}", later.join(", ")) };
+                out.paragraph(&format!("hint: {win} with {}{later}", soonest.join(", ")))?;
             }
             Hint::Lost(None) => writeln!(out, "hint: every move loses; which is hardest to answer is not known")?,
             Hint::Lost(Some(Reply { taken, answers: 0, .. })) => {
                 writeln!(out, "hint: every move loses; {} ends the game", write(&taken))?;
             }
-            Hint::Lost(Some(reply)) => writeln!(
-                out,
-                "hint: every move loses; hardest to answer is {}, after which {} of {} win",
-                write(&reply.taken),
-                reply.winning_answers,
-                counted(reply.answers as u64, "answer")
-            )?,
+            Hint::Lost(Some(Reply { taken, winning_answers, answers, distance })) => {
+                let (taken, answers) = (write(&taken), counted(answers as u64, "answer"));
+                let why = match distance {
+                    Some(moves) => {
+                        format!("{taken} delays the end longest, by {}; then", counted(moves.into(), "move"))
+                    }
+                    None => format!("hardest to answer is {taken}, after which"),
+                };
+                writeln!(out, "hint: every move loses; {why} {winning_answers} of {answers} win")?;
+            }
             Hint::Unknown(moves) => {
                 let moves = counted(moves as u64, "move");
                 writeln!(out, "hint: no move is known to win; the values after {moves} are not known")?;
@@ -254,12 +259,18 @@ impl Seat {
         let survey = self.session.survey().map_err(failed)?;
         if survey.moves.is_empty() {
             writeln!(out, "the game is over")?;
+        } else if survey.distance.is_some() {
+            writeln!(out, "in brackets: the moves until the end, if the winner hurries and the loser delays")?;
         }
         let [wins, loses] = [out.paint.good("win"), out.paint.bad("lose")];
         let kinds = [(Some(Value::Loss), wins), (Some(Value::Win), loses), (None, "unknown".to_owned())];
         for (after, verdict) in kinds {
             let all = survey.moves.iter().filter(|choice| choice.after == after);
-            let all: Vec<String> = all.map(|choice| self.session.write(choice.taken)).collect();
+            let write = |choice: &Choice| match (self.session.write(choice.taken), choice.distance) {
+                (taken, Some(moves)) => format!("{taken} ({})", moves + 1),
+                (taken, None) => taken,
+            };
+            let all: Vec<String> = all.map(write).collect();
             if !all.is_empty() {
                 out.paragraph(&format!("{verdict}: {}", all.join(" ")))?;
             }

@@ -13,6 +13,7 @@ use trinim::database::{Access, BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, OnTheSpot, Table};
+use trinim::solve::parts::DISTANCE_PIECES_MAX;
 
 /// One board under one rule.
 pub struct Offer {
@@ -40,12 +41,9 @@ impl Offer {
         let manifest = database.manifest();
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
-        let answers = match spot_pieces {
-            Some(pieces) => {
-                Arc::new(OnTheSpot::new(Some(source), in_memory(database.board(), database.rule(), pieces)))
-            }
-            None => source,
-        };
+        // Distances are counted in any case.
+        let solver = in_memory(database.board(), database.rule(), spot_pieces.unwrap_or(DISTANCE_PIECES_MAX));
+        let answers = Arc::new(OnTheSpot::new(Some(source), solver));
         Ok(Arc::new(Offer {
             board: board_name(answers.board()),
             rule: answers.rule(),

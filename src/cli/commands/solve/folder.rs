@@ -41,22 +41,17 @@ pub fn settle(
     earlier: Earlier<'_>,
 ) -> anyhow::Result<(Game, Terms)> {
     let given = args.values;
-    if given == Some(Values::Nimbers) {
-        strategy::agree(args, strategy)?;
-    }
+    strategy::agree(given.unwrap_or_default(), args, strategy)?;
     let found = earlier.found(Values::from_parameters);
     let values = earlier.agreed(Values::PARAMETER, given, found, Values::to_string)?.unwrap_or_default();
     let keep = match values {
         Values::Outcomes => keep(args.game.keep, &board, earlier)?,
-        Values::Nimbers => Keep::Database,
+        Values::Nimbers | Values::Remoteness => Keep::Database,
     };
     let layout = layout(&board, &args.game, values, earlier)?;
     let layout = game::ordered(layout, args.order.as_deref())?;
     let game = Game { board, rule: args.game.rule, layout };
-    let audit = match values {
-        Values::Outcomes => audit(args.audit, strategy, &game, earlier)?,
-        Values::Nimbers => None,
-    };
+    let audit = audit(args.audit, strategy, &game, earlier)?;
     Ok((game, Terms { values, keep, audit }))
 }
 

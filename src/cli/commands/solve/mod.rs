@@ -48,6 +48,7 @@ Examples:
   trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
   trinim solve --layers 6 --rule normal --values nimbers
                                                   the nimber of every position
+  trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
   trinim solve --layers 7 --strategy block-pull --redundancy keep
                                                   as the papers did, block by block
 
@@ -66,7 +67,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     game: GameArgs,
 
-    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
+    /// its remoteness, the distance to the end
     /// [default: as the folder was begun, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = game::values())]
     values: Option<Values>,

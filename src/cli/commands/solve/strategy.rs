@@ -1,9 +1,9 @@
-//! The strategy of a solve, and the flags that make no sense with it or with nimbers.
+//! The strategy of a solve, and the flags that make no sense with it or with these values.
 
 use super::SolveArgs;
 use crate::cli::face::exit::Refused;
 use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, LogPlacement};
-use crate::cli::words::game::{LEAVE_OUT, agree_with_nimbers, refuse_nimbers};
+use crate::cli::words::game::{LEAVE_OUT, agree_with_values, refuse_values};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use trinim::database::Values;
@@ -86,15 +86,14 @@ pub fn chosen(args: &SolveArgs, board: &Board) -> Result<Strategy, Refused> {
     Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
 }
 
-/// Refuses the options that nimbers cannot have.
-pub fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
-    agree_with_nimbers(&args.game)?;
-    if let Strategy::Baseline(baseline) = strategy {
-        return refuse_nimbers(&format!("--strategy {baseline}"), "the papers' strategies decide who wins", LEAVE_OUT);
+/// Refuses the options that these values cannot have.
+pub fn agree(values: Values, args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
+    agree_with_values(values, &args.game)?;
+    match strategy {
+        Strategy::Baseline(baseline) if !values.is_outcomes() => {
+            let reason = "the papers' strategies decide who wins";
+            refuse_values(values, &format!("--strategy {baseline}"), reason, LEAVE_OUT)
+        }
+        _ => Ok(()),
     }
-    if args.audit.is_some_and(|audit| audit.0.is_some()) {
-        let hint = "leave out one of the two; trinim verify confirms every nimber";
-        return refuse_nimbers("--audit", "an audit compares wins and losses", hint);
-    }
-    Ok(())
 }

@@ -4,8 +4,8 @@
 pub mod breaks;
 #[path = "../../../../tests/common/contract.rs"]
 pub mod contract;
-#[path = "../../../../tests/common/nimbers.rs"]
-pub mod nimbers;
+#[path = "../../../../tests/common/numbers.rs"]
+pub mod numbers;
 #[path = "../../../../tests/common/scratch.rs"]
 mod scratch;
 #[path = "../../../../tests/common/solving.rs"]

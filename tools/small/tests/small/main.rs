@@ -12,8 +12,8 @@ mod book;
 mod keep;
 #[path = "../../../../tests/library/listing.rs"]
 mod listing;
-#[path = "../../../../tests/library/nimbers.rs"]
-mod nimbers;
+#[path = "../../../../tests/library/numbers.rs"]
+mod numbers;
 #[path = "../../../../tests/library/play.rs"]
 mod play;
 #[path = "../../../../tests/library/solve.rs"]

@@ -228,7 +228,8 @@ async function values() {
     const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
     const moves = `${winning} of ${found.moves.length} moves win${more}`;
     const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
-    $("verdict").replaceChildren(worded(found.value), `${nimber} for the player to move: ${moves}.`);
+    const left = found.distance ? ` in ${found.distance} ${found.distance === 1 ? "move" : "moves"}` : "";
+    $("verdict").replaceChildren(worded(found.value), `${left}${nimber} for the player to move: ${moves}.`);
     $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
     $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves)));
     colour(found);

@@ -1,0 +1,38 @@
+//! Solves for nimbers and distances.
+
+use super::{Way, scratch};
+use pipeline::{Error, Metrics, Options, RealStorage, Storage, footprint_bytes};
+use std::sync::Arc;
+use tempfile::TempDir;
+use trinim::database::{Game, Task, Terms, Values};
+use trinim::solve::{Solved, solve};
+
+/// Returns the task of the nimbers or distances of a game.
+pub fn task(game: &Game, values: Values) -> Task<'_> {
+    Terms { values, ..Terms::default() }.task(game)
+}
+
+/// Returns the options of a way, with the memory that planes take.
+pub fn options(game: &Game, values: Values, way: Way) -> Options {
+    let memory_bytes = footprint_bytes(task(game, values).stream_words(), way.placement, way.threads) + way.spare_bytes;
+    Options { memory_bytes, ..way.options(&game.layout) }
+}
+
+/// Solves, or continues solving.
+pub fn solve_on(
+    game: &Game,
+    values: Values,
+    way: Way,
+    storage: Arc<dyn Storage>,
+    options: &Options,
+) -> Result<Solved, Error> {
+    solve(task(game, values), way.kernel, &storage, options, &Metrics::default(), &|_| {})
+}
+
+/// Solves in a new folder, without syncs: durability has its own tests.
+pub fn solved(game: &Game, values: Values, way: Way) -> TempDir {
+    let folder = scratch();
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    solve_on(game, values, way, storage, &options(game, values, way)).unwrap();
+    folder
+}
