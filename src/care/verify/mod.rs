@@ -23,8 +23,9 @@
 //!     --scatter, loss by loss-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
 //! ```
 //!
-//! With nimbers, a block has a bitmap for each of them, and all this is done for each: a position
-//! then has the nimbers of its children, and its own must be the least one missing.
+//! With nimbers or distances, a block has a bitmap for each of them, and all this is done for each:
+//! a position then has the numbers of its children, and its own must be the least nimber that is
+//! missing, or one more than the least distance of a losing child, else than the largest of all.
 //!
 //! At the end the stored losses and the positions with a losing child must be complements. A block
 //! counts as one more child of itself, reached by the moves inside it: all values are known, so the

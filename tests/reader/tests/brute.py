@@ -93,6 +93,27 @@ def nimbers_of(board: Board) -> NDArray[np.uint8]:
     return nimbers
 
 
+@cache
+def distances_of(board: Board, rule: str) -> NDArray[np.uint8]:
+    """The moves left at each position, if the winner hurries and the loser delays."""
+    losses = losses_of(board, rule)
+    positions = np.arange(1 << board.cells)
+    pieces = np.bitwise_count(positions)
+    distances = np.zeros(len(positions), np.uint8)
+    for count in range(board.cells + 1):
+        level = np.flatnonzero(pieces == count)
+        soonest = np.full(len(level), 255, np.uint8)
+        latest = np.zeros(len(level), np.uint8)
+        for taken in board.moves:
+            legal = level & taken == taken
+            child = level[legal] ^ taken
+            after = distances[child] + np.uint8(1)
+            latest[legal] = np.maximum(latest[legal], after)
+            soonest[legal] = np.minimum(soonest[legal], np.where(losses[child], after, 255))
+        distances[level] = np.where(soonest < 255, soonest, latest)
+    return distances
+
+
 class InFolder(unittest.TestCase):
     """Tests with a folder of their own, in memory if there is one."""
 

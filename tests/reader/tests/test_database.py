@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.brute import GOLDEN, InFolder, by_definition, losses_of, nimbers_of, trinim
+from tests.brute import (
+    GOLDEN, InFolder, by_definition, distances_of, losses_of, nimbers_of, trinim
+)
 from trinim_database import Board, Damaged, Database, DatabaseError, NotKept, Unsupported, check
 
 
@@ -143,19 +145,27 @@ class Solved(InFolder):
                     self.assertEqual(database.is_loss(position), expected[position])
                 self.again()
 
-    def test_every_nimber(self) -> None:
+    def test_every_nimber_and_distance(self) -> None:
         for options in ("--layers 4 --block-bits 6", "--layers 5 --block-bits 9", "--layers 6",
                         "--board cram:4x4 --block-bits 8", "--board rect:3x3 --block-bits 5"):
-            with self.subTest(options=options):
-                database = self.solve(f"{options} --rule normal --values nimbers")
-                expected = nimbers_of(database.board)
-                for nimber in range(database.planes):
-                    found = np.flatnonzero(expected == nimber).astype(np.uint64)
-                    np.testing.assert_array_equal(database.with_nimber(nimber), found)
-                check.database(database)
-                for position in random.Random(4).sample(range(len(expected)), 15):
-                    self.assertEqual(database.nimber(position), expected[position])
-                self.again()
+            for values in ("normal --values nimbers", "normal --values remoteness",
+                           "misere --values remoteness"):
+                with self.subTest(options=options, values=values):
+                    self.numbers(self.solve(f"{options} --rule {values}"))
+                    self.again()
+
+    def numbers(self, database: Database) -> None:
+        board, rule = database.board, database.rule
+        nimbers = database.values == "nimbers"
+        expected = nimbers_of(board) if nimbers else distances_of(board, rule)
+        for number in range(database.planes - database.first):
+            found = np.flatnonzero(expected == number).astype(np.uint64)
+            np.testing.assert_array_equal(database.with_number(number), found)
+        losses = np.flatnonzero(losses_of(board, rule)).astype(np.uint64)
+        np.testing.assert_array_equal(database.losses(), losses)
+        check.database(database)
+        for position in random.Random(4).sample(range(len(expected)), 15):
+            self.assertEqual(database.number(position), expected[position])
 
     def test_books_and_counts_of_boards(self) -> None:
         for options in ("--layers 6 --keep book:8", "--board rect:3x3 --keep book:4",
@@ -183,7 +193,8 @@ class Solved(InFolder):
 
     def test_a_flipped_byte_in_each_file_is_noticed(self) -> None:
         for options in ("--board rect:3x3 --block-bits 6", "--layers 4 --keep book:5",
-                        "--layers 4 --rule normal --values nimbers --block-bits 7"):
+                        "--layers 4 --rule normal --values nimbers --block-bits 7",
+                        "--layers 4 --values remoteness --block-bits 7"):
             database = self.solve(options)
             check.database(database)
             for path in database.folder.iterdir():

@@ -11,7 +11,9 @@ import blake3
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.brute import GOLDEN, InFolder, killed, losses_of, nimbers_of, trinim
+from tests.brute import (
+    GOLDEN, InFolder, distances_of, killed, losses_of, nimbers_of, trinim
+)
 from trinim_database import Damaged, Database, DatabaseError, check
 from trinim_database.blocks import Blocks, set_bits
 from trinim_database.board import permute
@@ -28,11 +30,13 @@ class Values:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.offsets = np.arange(run.layout.size, dtype=np.uint64)
-        if run.nimbers:
+        self.planes = [losses_of(run.board, run.rule)]
+        if run.values == "nimbers":
             nimbers = nimbers_of(run.board)
-            self.planes = [nimbers == nimber for nimber in range(run.board.cells + 1)]
-        else:
-            self.planes = [losses_of(run.board, run.rule)]
+            self.planes = [nimbers == nimber for nimber in range(run.planes)]
+        elif run.values == "remoteness":
+            distances = distances_of(run.board, run.rule)
+            self.planes += [distances == distance for distance in range(run.planes - 1)]
 
     def bitmap(self, values: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Values of offsets as words."""
@@ -116,9 +120,9 @@ class Compared(InFolder):
         losses = set_bits(words[: run.layout.words])
         counts = np.bincount(np.bitwise_count(losses), minlength=len(found.losses))
         self.assertEqual(list(found.losses), counts.tolist())
-        if run.nimbers:
+        if run.planes > 1:
             planes = np.bitwise_count(words.reshape(len(values.planes), -1)).sum(axis=1)
-            self.assertEqual(list(found.nimbers), planes.tolist())
+            self.assertEqual(list(found.planes), planes.tolist())
         bits = [bool((losses == offset).any()) for offset in run.first_moves(block)]
         if "keep" in run.parameters:
             self.assertEqual(list(found.first_moves), bits)
@@ -183,6 +187,7 @@ class Killed(Compared):
             "--layers 6 --keep book:9 --block-bits 12 --log-placement dedicated",
             "--layers 5 --rule normal --values nimbers --block-bits 8",
             "--layers 5 --rule normal --values nimbers --block-bits 8 --log-placement dedicated",
+            "--layers 5 --values remoteness --block-bits 8 --audit 20",
         ):
             with self.subTest(options=options):
                 killed(self.folder, options)

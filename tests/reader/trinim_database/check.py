@@ -42,7 +42,7 @@ def database(one: Database) -> int:
     path = one.folder / "manifest.json"
     solution = blake3.blake3(one.digest_lines())
     by_pieces = Counter[int]()
-    by_nimber = Counter[int]()
+    by_plane = Counter[int]()
     for ordinal, block in enumerate(manifest["blocks"]):
         if one.keep == "database":
             words = one.bitmap(ordinal)
@@ -50,10 +50,11 @@ def database(one: Database) -> int:
                 raise Damaged(f"{one.folder}: block {ordinal} has not the digest of the manifest")
             times = len(layout.leading(block["bid"]))
             planes = [int(np.bitwise_count(x).sum()) for x in words.reshape(one.planes, -1)]
-            if planes[0] != block["losses"] or one.nimbers and sum(planes) != layout.size:
+            numbered = sum(planes[one.first :])
+            if planes[0] != block["losses"] or one.planes > 1 and numbered != layout.size:
                 raise Damaged(f"{path}: block {ordinal} has {planes} positions")
-            for nimber, count in enumerate(planes):
-                by_nimber[nimber] += times * count
+            for plane, count in enumerate(planes):
+                by_plane[plane] += times * count
         solution.update(bytes.fromhex(block["digest"]))
     if solution.hexdigest() != manifest["digest"]:
         raise Damaged(f"{path}: the digest of the solution is wrong")
@@ -68,10 +69,18 @@ def database(one: Database) -> int:
         comb(cells, pieces) for pieces in range(cells + 1)
     ]:
         raise Damaged(f"{path}: by_pieces has other positions than the board")
-    if one.nimbers:
-        rows = {row["nimber"]: row["positions"] for row in manifest["by_nimber"]}
-        if rows != {nimber: by_nimber[nimber] for nimber in range(max(+by_nimber) + 1)}:
+    if one.values == "nimbers":
+        rows = [(row["nimber"], row["positions"], 0) for row in manifest["by_nimber"]]
+        if rows != [(nimber, by_plane[nimber], 0) for nimber in range(max(+by_plane) + 1)]:
             raise Damaged(f"{path}: by_nimber differs from the blocks")
+    if one.values == "remoteness":
+        rows = [(row["distance"], row["wins"], row["losses"]) for row in manifest["by_distance"]]
+        found = [by_plane[1 + distance] for distance in range(max(+by_plane))]
+        # The moves alternate, and so do winners.
+        lost = 0 if one.rule == "normal" else 1
+        if rows != [(distance, 0, count) if distance % 2 == lost else (distance, count, 0)
+                    for distance, count in enumerate(found)]:
+            raise Damaged(f"{path}: by_distance differs from the blocks")
     if "audit" in manifest:
         audit = manifest["audit"]
         drawn = min(audit["per_block"], layout.size) * len(manifest["blocks"])

@@ -16,7 +16,7 @@ from trinim_database.blocks import Blocks, set_bits
 from trinim_database.board import Board, DataBoard, Masks, permute
 from trinim_database.book import Book
 from trinim_database.errors import Damaged, DatabaseError, NotKept, Unsupported
-from trinim_database.layout import Layout, game_lines, layout_lines, text
+from trinim_database.layout import PLANES, Layout, game_lines, layout_lines, text
 
 SCHEMA = "trinim.database/1"
 CLASS = np.dtype([("position", "<u8"), ("orbit_size", "u1")])
@@ -55,8 +55,8 @@ class Database:
             self._read_board(path)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Damaged(f"{path}: {error!r}") from error
-        if self.nimbers:
-            self.planes = self.board.cells + 1
+        if self.values in PLANES:
+            self.planes = self.board.cells + PLANES[self.values]
         self._ordinals = {bid: ordinal for ordinal, bid in enumerate(self._bids)}
         self._blocks: Blocks | None = None
         self._book: Book | None = None
@@ -85,12 +85,18 @@ class Database:
             raise Damaged(f"{path}: the cells are not those of the board")
         self.layout = Layout(self.board, bid_cells, offset_cells)
         self._game = game_lines(layers, raw, self.rule, self.manifest["max_take"])
-        self._layout_lines = layout_lines(bid_cells, offset_cells, self.nimbers)
+        self._layout_lines = layout_lines(bid_cells, offset_cells, self.values)
 
     @property
-    def nimbers(self) -> bool:
-        """Whether the values are nimbers."""
-        return "by_nimber" in self.manifest
+    def values(self) -> str:
+        """What each position has: outcomes, nimbers or remoteness."""
+        names = {"by_nimber": "nimbers", "by_distance": "remoteness"}
+        return next((name for key, name in names.items() if key in self.manifest), "outcomes")
+
+    @property
+    def first(self) -> int:
+        """The plane of the number 0: distances come after the losses."""
+        return 1 if self.values == "remoteness" else 0
 
     def digest_lines(self) -> bytes:
         """What the digest of the manifest begins with, before those of the blocks."""
@@ -126,18 +132,18 @@ class Database:
             return self._book.is_loss(position)
         raise NotKept(f"{self.folder} keeps {self.keep}, not the value of {position:#x}")
 
-    def nimber(self, position: int) -> int:
-        """The nimber of a position."""
-        if not self.nimbers or not self._blocks:
-            raise NotKept(f"{self.folder} has no nimbers")
+    def number(self, position: int) -> int:
+        """The nimber of a position, or its distance to the end."""
+        if self.values not in PLANES or not self._blocks:
+            raise NotKept(f"{self.folder} has no nimbers or distances")
         if not 0 <= position <= self.board.full:
             raise ValueError(f"position {position:#x} has pieces outside the board")
         ordinal, offset = self.locate(position)
         plane = self.layout.words * 64
-        for nimber in range(self.planes):
-            if self._blocks.bit(ordinal, nimber * plane + offset):
-                return nimber
-        raise Damaged(f"{self.folder}: position {position:#x} has no nimber")
+        for number in range(self.planes - self.first):
+            if self._blocks.bit(ordinal, (self.first + number) * plane + offset):
+                return number
+        raise Damaged(f"{self.folder}: position {position:#x} has no number")
 
     def locate(self, position: int) -> tuple[int, int]:
         """The ordinal and the offset where the value of a position is stored.
@@ -181,11 +187,11 @@ class Database:
             return
         yield from self._spread(0)
 
-    def with_nimber(self, nimber: int) -> Masks:
-        """All positions with a nimber, as sorted masks."""
-        if not self.nimbers or not 0 <= nimber < self.planes:
-            raise NotKept(f"{self.folder} has no positions of nimber {nimber}")
-        return np.sort(np.concatenate(list(self._spread(nimber))))
+    def with_number(self, number: int) -> Masks:
+        """All positions with a nimber or distance, as sorted masks."""
+        if self.values not in PLANES or not 0 <= number < self.planes - self.first:
+            raise NotKept(f"{self.folder} has no positions of number {number}")
+        return np.sort(np.concatenate(list(self._spread(self.first + number))))
 
     def _spread(self, plane: int) -> Iterator[Masks]:
         """The positions of a plane, images included: each block once."""

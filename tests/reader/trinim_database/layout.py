@@ -84,13 +84,17 @@ def game_lines(layers: int, board: str | None, rule: str, max_take: int | None) 
     return [f"layers={layers}", f"rule={rule}", f"max-take={max_take or 'none'}"]
 
 
-def layout_lines(bid_cells: Iterable[int], offset_cells: Iterable[int], nimbers: bool) -> list[str]:
+PLANES = {"nimbers": 1, "remoteness": 2}
+"""Planes of a block beyond one for each cell, by the values that have several."""
+
+
+def layout_lines(bid_cells: Iterable[int], offset_cells: Iterable[int], values: str) -> list[str]:
     """The lines of digests that follow: the layout and the values."""
     lines = [
         "bid-cells=" + ",".join(map(str, bid_cells)),
         "offset-cells=" + ",".join(map(str, offset_cells)),
     ]
-    return [*lines, "values=nimbers"] if nimbers else lines
+    return [*lines, f"values={values}"] if values in PLANES else lines
 
 
 def text(lines: Iterable[str]) -> bytes:

@@ -15,7 +15,7 @@ from trinim_database import codecs
 from trinim_database.blocks import Words
 from trinim_database.board import Board, DataBoard
 from trinim_database.errors import Damaged, DatabaseError, Unsupported
-from trinim_database.layout import Layout, game_lines, layout_lines, text
+from trinim_database.layout import PLANES, Layout, game_lines, layout_lines, text
 
 FRAME_WORDS = 1 << 17
 STEP = 4096
@@ -54,7 +54,8 @@ class Summary:
     """By number of pieces on offset cells."""
     smaller: tuple[int, ...]
     """Of smaller boards, from one layer; those of three symmetric images added up."""
-    nimbers: tuple[int, ...]
+    planes: tuple[int, ...]
+    """Positions by plane, with nimbers or distances."""
     first_moves: tuple[bool, ...]
     """Whether the positions after a first move that lie in the block are losses, by offset."""
 
@@ -246,13 +247,16 @@ class Run:
             tuple(int(cell) for cell in given[name].split(",") if cell)
             for name in ("bid-cells", "offset-cells")
         )
-        self.nimbers = given.get("values") == "nimbers"
+        self.values = given.get("values", "outcomes")
+        self.planes = 1
+        if self.values in PLANES:
+            self.planes = self.board.cells + PLANES[self.values]
         self.keep = given.get("keep", "database")
         self.layout = Layout(self.board, bid_cells, offset_cells)
         self.bids = self.layout.canonical_bids()
         game = game_lines(layers, raw, self.rule, most)
         self.game = xxhash.xxh3_64_intdigest(text(game))
-        lines = layout_lines(bid_cells, offset_cells, self.nimbers)
+        lines = layout_lines(bid_cells, offset_cells, self.values)
         self.identity = xxhash.xxh3_64_intdigest(text(game + lines))
 
     def first_moves(self, block: int) -> list[int]:
@@ -274,14 +278,14 @@ class Run:
         digest = fields.take(32).hex()
         losses = numbers(len(self.layout.offset_cells) + 1)
         smaller = numbers(self.board.layers - 1 if kept and self.board.layers else 0)
-        nimbers = numbers(self.board.cells + 1 if self.nimbers else 0)
+        planes = numbers(self.planes if self.values in PLANES else 0)
         count = len(self.first_moves(block)) if kept else 0
         bits = sum(word << 64 * at for at, word in enumerate(numbers(-(-count // 64))))
         fields.end()
         if bits >> count:
             raise Damaged(f"{fields.what} has bits beyond its end")
         first_moves = tuple(bits >> at & 1 == 1 for at in range(count))
-        return Summary(digest, losses, smaller, nimbers, first_moves)
+        return Summary(digest, losses, smaller, planes, first_moves)
 
     def published(self) -> Iterator[Record]:
         """The records whose published file there is, after a comparison of length and hash."""
