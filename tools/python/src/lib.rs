@@ -61,7 +61,8 @@ fn solve(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Database> {
     let (board, rule) = (&board.0, self::rule(rule)?);
-    let values = values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\", \"nimbers\" or \"remoteness\""))?;
+    let values =
+        values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\", \"nimbers\" or \"remoteness\""))?;
     let keep = match keep {
         Some(keep) => keep.parse::<Keep>().map_err(|error| refused(error, "leave keep out for the usual choice"))?,
         None if values.is_outcomes() => Keep::usual(board),
