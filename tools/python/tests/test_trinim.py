@@ -240,7 +240,7 @@ class Answers(Folder):
     def test_positions_are_solved_on_the_spot(self) -> None:
         board = trinim.Board(4)
         for rule in ("misere", "normal"):
-            wins, _ = by_definition(board, rule)
+            wins, _, _ = by_definition(board, rule)
             for position in range(0, 1024, 37):
                 self.assertEqual(trinim.value(board, position, rule=rule), wins[position])
         # Built in, and too many for the spot on a board that is not.
