@@ -43,7 +43,7 @@ pub struct Probed {
     /// normal play, in components of at most 26 pieces.
     pub nimber: Option<u32>,
     /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
-    /// folder has distances, or the position at most 22 pieces.
+    /// folder has distances, or they were counted on the spot, of at most 22 pieces.
     pub distance: Option<u32>,
     /// All legal moves whose values are known: winning ones first, the soonest before others, then
     /// losing ones, the latest first, and then by ascending mask.

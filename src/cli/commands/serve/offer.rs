@@ -41,9 +41,12 @@ impl Offer {
         let manifest = database.manifest();
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
-        // Distances are counted in any case.
-        let solver = in_memory(database.board(), database.rule(), spot_pieces.unwrap_or(DISTANCE_PIECES_MAX));
-        let answers = Arc::new(OnTheSpot::new(Some(source), solver));
+        let answers = match spot_pieces {
+            Some(pieces) => {
+                Arc::new(OnTheSpot::new(Some(source), in_memory(database.board(), database.rule(), pieces)))
+            }
+            None => source,
+        };
         Ok(Arc::new(Offer {
             board: board_name(answers.board()),
             rule: answers.rule(),
@@ -97,7 +100,13 @@ impl Offers {
                     let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());
                 }
-                let offer = |database: Database| Offer::of(&database, Arc::new(Table::of(&database)?), 0);
+                // Distances are counted when they are asked for. Of a folder they are not: random
+                // positions of eight layers would take a hundred times as long.
+                let offer = |database: Database| {
+                    let table = Arc::new(Table::of(&database)?);
+                    let solver = in_memory(board, rule, DISTANCE_PIECES_MAX);
+                    Offer::of(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
+                };
                 out.remark(solving(board, rule));
                 offers.0.push(solved_here(board, rule, offer)?);
             }
