@@ -14,6 +14,15 @@ fn alone_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(|(path, bytes)| (path.file_name().unwrap().to_string_lossy().into_owned(), bytes)).collect()
 }
 
+/// An answer without distances, which are counted on the spot only, and which order the moves.
+fn plain(mut answer: Value) -> Value {
+    answer.as_object_mut().unwrap().remove("distance");
+    let moves = answer["moves"].as_array_mut().unwrap();
+    moves.iter_mut().for_each(|row| row["distance"] = Value::Null);
+    moves.sort_by_key(|row| (row["value"].to_string(), row["cells"].to_string()));
+    answer
+}
+
 /// The commands on a folder with counts: what they answer, and what they refuse with which code and
 /// which advice.
 #[test]
@@ -53,7 +62,7 @@ fn the_commands_on_counts() {
     // The start and the positions after a first move are known, others are solved on the spot.
     for position in ["0x7fff", "0x7ffe", "0x3"] {
         let [of_counts, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", position]));
-        assert_eq!(of_counts, of_whole, "{position}");
+        assert_eq!(plain(of_counts), plain(of_whole), "{position}");
     }
     // Nine layers keep positions of 37 pieces and more; 36 take too long here, 40 without a book
     // are too many.
@@ -155,9 +164,9 @@ fn the_commands_on_a_book() {
     assert_eq!(of_book["value"], of_whole["value"]);
     assert_eq!(of_whole["moves_not_kept"], 0);
     // What the book does not have is solved on the spot.
-    assert_eq!(of_book, of_whole);
+    assert_eq!(plain(of_book), plain(of_whole));
     let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x3f"]));
-    assert_eq!(of_book, of_whole);
+    assert_eq!(plain(of_book), plain(of_whole));
     ends(path, 2, &["verify", "five"]);
     // Without a number the folder's is meant, another one is another run.
     let again = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);

@@ -16,7 +16,6 @@ use std::io::{self, IsTerminal, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::{Board, Outcome, Rule, Value, position};
 use trinim::play::report::Probed;
-use trinim::solve::parts::DISTANCE_PIECES_MAX;
 use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
@@ -214,10 +213,7 @@ impl Asking {
     fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
         let kept = self.database.as_ref().map(|database| look_up(database, position, self.brief));
         let kept = match kept {
-            Some(Ok(probe)) if self.brief => return Ok(Ok(probe)),
-            Some(Ok(probe)) if probe.moves_not_kept == 0 && position.count_ones() > DISTANCE_PIECES_MAX => {
-                return Ok(Ok(probe));
-            }
+            Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
             Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
                 let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
                 return Ok(Err((exit, chain(error))));
@@ -228,13 +224,7 @@ impl Asking {
             Some(spot) => spot,
             None => self.spot.insert(self.args.solver(&self.board, self.rule, out)?),
         };
-        let found = match kept {
-            Some(Ok(mut probe)) if probe.moves_not_kept == 0 => {
-                return spot.complete(&mut probe).map(|()| Ok(probe)).map_err(answers::unsolved);
-            }
-            _ => spot.probe(position),
-        };
-        match (found, kept) {
+        match (spot.probe(position), kept) {
             (Ok(probe), _) => Ok(Ok(probe)),
             // What is kept of the position is better than nothing.
             (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
