@@ -292,8 +292,8 @@ fn each_check_of_a_manifest() {
         (counts.path(), "not distinct moves in ascending order", |m| m.winning_first_moves.as_mut().unwrap().push(1)),
         (counts.path(), "winning moves", |m| m.winning_first_moves = Some(Vec::new())),
         (nimbers.path(), "are not rows for 0, 1, 2", |m| m.by_nimber.as_mut().unwrap()[1].nimber = 2),
-        (nimbers.path(), "nimbers are values of normal play", |m| m.rule = "misere".into()),
-        (nimbers.path(), "nimbers are kept whole", |m| {
+        (nimbers.path(), "are not rows for 0, 1, 2 ... of normal play", |m| m.rule = "misere".into()),
+        (nimbers.path(), "by_nimber or by_distance do not belong", |m| {
             m.keep = Keep::Counts;
             (m.winning_first_moves, m.by_layers) = (Some(Vec::new()), Some(Vec::new()));
         }),
@@ -364,7 +364,8 @@ fn the_positions_by_nimber_of_a_manifest() {
     (rows[1].positions, rows[2].positions) = (right[0] + 1, right[1] - 1);
     forge(db.path(), "manifest.json", &manifest.to_json());
     let said = |nimber: usize, said: u64| {
-        format!("manifest.json: {said} positions have nimber {nimber}, the blocks have {}\n", right[nimber - 1])
+        let of_blocks = format!("{} positions have nimber {nimber}", right[nimber - 1]);
+        format!("manifest.json: {said} positions have nimber {nimber}, of the blocks, {of_blocks}\n")
     };
     assert_eq!(verified(), said(1, right[0] + 1) + &said(2, right[1] - 1));
 }
