@@ -189,7 +189,8 @@ fn what_is_no_board_is_refused_by_name() {
 fn positions_are_answered_without_a_database() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["solve", "--layers", "5", "--out", "five"]);
+    // So few pieces are answered with their distances, as by a folder that keeps them.
+    ends(path, 0, &["solve", "--layers", "5", "--values", "remoteness", "--out", "five"]);
     for position in ["0x7fff", "1/11/101/0000/00000", "0", "0x1234"] {
         let known = json_of(path, &["probe", "five", position, "--json"]);
         assert_eq!(json_of(path, &["probe", "--layers", "5", position, "--json"]), known);
