@@ -1,8 +1,9 @@
-//! The figures: losses against layers, winning first moves, losses by pieces; each is a picture
-//! with its numbers.
+//! The figures: losses against layers, winning first moves, losses by pieces, positions by
+//! distance; each is a picture with its numbers.
 
 use super::{Game, Solution, line, object, rule_word, variant_words};
 use crate::amount::grouped;
+use crate::database::DistanceCount;
 use crate::database::census::PieceCount;
 use crate::play::Names;
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
@@ -31,6 +32,8 @@ pub(super) enum Kind {
     Moves,
     /// Losses of a board by pieces.
     Pieces,
+    /// Positions of a board by their distance to the end.
+    Distances,
 }
 
 /// A figure with its numbers.
@@ -48,8 +51,10 @@ pub(super) struct Figure {
 pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
     // A board of one or two layers has too few points for a curve.
     let by_pieces = |solution: &Solution| (solution.layers >= 3).then(|| losses_by_pieces(solution));
-    let boards =
-        solutions.iter().flat_map(|solution| std::iter::once(winning_moves(solution)).chain(by_pieces(solution)));
+    let by_distance = |solution: &Solution| (!solution.by_distance.is_empty()).then(|| positions_by_distance(solution));
+    let boards = solutions.iter().flat_map(|solution| {
+        std::iter::once(winning_moves(solution)).chain(by_pieces(solution)).chain(by_distance(solution))
+    });
     std::iter::once(losses(solutions)).chain(boards).collect()
 }
 
@@ -281,6 +286,40 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
     ))
     .line(Line::marked("positions with that many pieces", points))
     .line(Line::plain(format!("all positions: {all:.2} %"), [Point::new(0.0, all), Point::new(last, all)]));
+    charted(Kind::Pieces, "losses-by-pieces", game, title, &chart, table)
+}
+
+/// Wins and losses by the moves until the end: the values alternate with the distance.
+fn positions_by_distance(solution: &Solution) -> Figure {
+    let game = solution.game();
+    let title = format!("Positions by distance to the end, {}", game.words());
+    let rows = &solution.by_distance;
+    let table = Table::of(
+        rows,
+        &[
+            ("distance", "distance", &|row| Cell::count(row.distance)),
+            ("wins", "wins", &|row| Cell::count(row.wins)),
+            ("losses", "losses", &|row| Cell::count(row.losses)),
+        ],
+    );
+    let points = |count: fn(&DistanceCount) -> u64| {
+        let some = rows.iter().filter(move |row| count(row) > 0);
+        some.map(move |row| Point::new(row.distance.into(), count(row) as f64)).collect::<Vec<_>>()
+    };
+    let farthest = rows.last().map_or(0, |row| row.distance);
+    let chart = Chart::new(
+        &*title,
+        Axis::linear("moves until the end, if the winner hurries and the loser delays").whole(),
+        Axis::log("positions, logarithmic").including(1.0),
+    )
+    .describe(format!("No game lasts longer than {farthest} moves when both sides do their best."))
+    .line(Line::marked("wins", points(|row| row.wins)))
+    .line(Line::marked("losses", points(|row| row.losses)));
+    charted(Kind::Distances, "positions-by-distance", game, title, &chart, table)
+}
+
+/// A chart of one board with its numbers.
+fn charted(kind: Kind, name: &str, game: Game, title: String, chart: &Chart, table: Table) -> Figure {
     let json = object(
         &[
             ("title", json!(title)),
@@ -290,12 +329,5 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
         ],
         &[("rows", table.json_lines())],
     );
-    Figure {
-        kind: Kind::Pieces,
-        name: format!("losses-by-pieces-{}", game.file_part()),
-        svg: chart.draw(),
-        table,
-        json,
-        title,
-    }
+    Figure { kind, name: format!("{name}-{}", game.file_part()), svg: chart.draw(), table, json, title }
 }

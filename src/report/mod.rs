@@ -16,6 +16,7 @@
 //! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
 //! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
 //! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
+//! | `positions-by-distance-kK-RULE` | wins and losses by distance to the end, where that is known | none |
 //! | `index.html`, `report.md` | all of it | |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
@@ -46,7 +47,7 @@ mod tables;
 pub mod timeline;
 
 use crate::database::census::Census;
-use crate::database::{BuiltIn, Database, DatabaseError, Values};
+use crate::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
 use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -75,6 +76,8 @@ pub struct Solution {
     /// Digests are of these.
     values: Values,
     census: Census,
+    /// Positions by their distance to the end; empty unless the database has distances.
+    by_distance: Vec<DistanceCount>,
     /// Masks of the winning first moves, ascending.
     winning: Vec<u64>,
 }
@@ -121,6 +124,7 @@ impl Solution {
             bid_cells: database.manifest().bid_cells.clone(),
             values: database.values(),
             census: census.clone(),
+            by_distance: database.manifest().by_distance.clone().unwrap_or_default(),
             winning,
         })
     }
@@ -305,7 +309,9 @@ impl Report {
     /// # Errors
     /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
     pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
-        solutions.sort_by(|one, other| (one.game().key(), &one.digest).cmp(&(other.game().key(), &other.digest)));
+        // Of several databases of a game, one with distances stands for all.
+        let key = |one: &Solution| (one.game().key(), one.by_distance.is_empty(), one.digest.clone());
+        solutions.sort_by_key(key);
         for (index, one) in solutions.iter().enumerate() {
             for other in solutions[index + 1..].iter().take_while(|other| other.game() == one.game()) {
                 disagreement(one, other)?;

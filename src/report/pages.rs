@@ -178,7 +178,7 @@ impl All<'_> {
                 // The picture has its full title.
                 Kind::Losses => Some("All boards".to_owned()),
                 Kind::Moves => figure.title.split_once(", ").map(|(_, game)| game.to_owned()),
-                Kind::Pieces => None,
+                Kind::Pieces | Kind::Distances => None,
             };
             (heading, figure)
         })

@@ -70,6 +70,59 @@ fn positions_are_answered_as_probe_answers_them() {
     assert_eq!(server.end("TERM").0, Some(0));
 }
 
+/// One at a time, while somebody asks for it; what is found answers for all subsets.
+#[test]
+fn positions_that_take_long_say_how_far_they_are() {
+    let folder = scratch();
+    let path = folder.path();
+    let server = Server::start(path, &["--layers", "4"]);
+    let of = |path: &str, mask: u64| format!("{path}?{}", query("triangle:9", "misere", &format!("{mask:#x}")));
+    let is_left = || std::fs::read_dir(path).unwrap().next().is_some();
+    // 36 pieces: a minute's work. 32 pieces that are no subset of them.
+    let (long, short) = (0xf_ffff_ffff, 0x1fff_0007_ffff);
+    let begun = server.get(&of("/v1/position", long));
+    assert_eq!((begun.status, begun.header("retry-after"), begun.header("etag")), (202, Some("1"), None));
+    assert_eq!((&begun.json()["schema"], &begun.json()["done"]), (&"trinim.solving/1".into(), &0.0.into()));
+    let waits = server.get(&of("/v1/reply", short));
+    assert_eq!((waits.status, &waits.json()["done"]), (202, &Value::Null));
+    // Many positions at a time do not wait for one of them.
+    let many = server.post("/v1/positions?board=triangle:9", &format!("{short:#x}\n0x7"));
+    let lines: Vec<Value> = text(&many.body).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines[0]["error"].as_str().unwrap().contains("not known here"), "{}", lines[0]);
+    assert_eq!(lines[1]["value"], "win");
+    // Nobody asks for the long one any more: it is given up, and the other one has its turn.
+    let mut shares = Vec::new();
+    let reply = loop {
+        let found = server.get(&of("/v1/reply", short));
+        if found.status == 200 {
+            break found;
+        }
+        assert_eq!(found.status, 202);
+        shares.extend(found.json()["done"].as_f64());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    assert!(is_left());
+    // Also by another question, and for a part of the pieces.
+    let mut random = Random::new(31);
+    let parts = (0..6).map(|_| short & !(1 << random.below(19)));
+    for mask in [short].into_iter().chain(parts) {
+        let found = server.get(&of("/v1/position", mask)).json();
+        let probed = json(path, 0, &["probe", "--layers", "9", &format!("{mask:#x}"), "--json"]);
+        assert_eq!((&found["value"], &found["moves"]), (&probed["value"], &probed["moves"]), "{mask:#x}");
+        let wins = |moved: &Value| moved["value"] == "loss";
+        if mask == short && probed["value"] == "win" {
+            let moves = probed["moves"].as_array().unwrap();
+            let played = moves.iter().find(|one| one["cells"] == reply.json()["move"]["cells"]);
+            assert!(wins(played.unwrap()), "{}", reply.json());
+        }
+    }
+    // The server ends at once, and leaves nothing.
+    assert_eq!(server.get(&of("/v1/position", long)).status, 202);
+    assert_eq!(server.end("TERM").0, Some(0));
+    assert!(!is_left());
+}
+
 /// Boards of families and of files, under both rules, as `probe` knows them.
 #[test]
 fn other_boards_are_solved_at_the_start() {
@@ -193,7 +246,7 @@ fn the_description_is_true() {
 #[test]
 fn boards_lines_replies_and_random_positions_agree_with_each_other() {
     let folder = scratch();
-    let server = Server::start(folder.path(), &["--layers", "3,4"]);
+    let server = Server::start(folder.path(), &["--layers", "3,4", "--spot-pieces", "28"]);
     let boards = server.get("/v1/boards").json()["boards"].as_array().unwrap().clone();
     let names: Vec<String> =
         boards.iter().map(|one| format!("{} {}", one["board"], one["rule"]).replace('"', "")).collect();
@@ -227,7 +280,7 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
             assert_eq!(drawn, server.get(&format!("{path}&seed=8")).json());
         }
     }
-    // Of 40 pieces the book knows no moves, and no position that they leave is solved here.
+    // The book does not know 36 pieces, and with this option nothing solves them.
     let dark = "1/11/111/1111/11111/111111/1111111/11111111/000000000";
     let reply = server.get(&format!("/v1/reply?{}", query("triangle:9", "misere", dark))).json();
     assert_eq!((&reply["move"]["value"], &reply["move"]["guess"]), (&Value::Null, &true.into()));

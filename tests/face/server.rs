@@ -48,10 +48,10 @@ impl Answer {
 }
 
 impl Server {
-    /// Starts a server on a free port.
+    /// Starts a server on a free port, with its temporary files in the folder.
     pub fn start(folder: &Path, args: &[&str]) -> Server {
         let all = [&["serve", "--listen", "127.0.0.1:0", "--quiet"], args].concat();
-        let mut child = trinim(folder, &all).spawn().unwrap();
+        let mut child = trinim(folder, &all).env("TMPDIR", folder).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening on http://").and_then(|rest| rest.split('/').next());

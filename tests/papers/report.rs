@@ -111,6 +111,9 @@ fn the_tables_of_the_papers_come_out() {
     }
     solve(path, "k5-take3", 5, Rule::Misere, &["--max-take", "3"]);
     names.push("k5-take3/db".to_owned());
+    // Four layers are there twice: this one has distances, too.
+    solve(path, "far", 4, Rule::Misere, &["--values", "remoteness"]);
+    names.push("far".to_owned());
     let args: Vec<&str> = names.iter().map(String::as_str).chain(["--out", "report"]).collect();
     let shown = made(path, &args);
     assert!(shown.contains("all published values agree") && shown.contains("189,089"), "{shown}");
@@ -175,6 +178,15 @@ fn the_tables_of_the_papers_come_out() {
     let by_pieces = rows(&found["losses-by-pieces-k6-normal.csv"]);
     let sum = |head: &str| by_pieces.iter().map(|row| row[head].parse::<u64>().unwrap()).sum::<u64>();
     assert_eq!((sum("positions"), sum("losses")), (1 << 21, reference_losses(6, Rule::Normal)));
+    let by_distance = rows(&found["positions-by-distance-k4-misere.csv"]);
+    let sum = |head: &str| by_distance.iter().map(|row| row[head].parse::<u64>().unwrap()).sum::<u64>();
+    assert_eq!((sum("wins"), sum("losses")), (882, 142));
+    // The empty board is won, a single piece is lost, and so on in turn.
+    let first: Vec<[&str; 3]> =
+        by_distance[..2].iter().map(|row| ["distance", "wins", "losses"].map(|head| &*row[head])).collect();
+    assert_eq!(first, [["0", "1", "0"], ["1", "0", "10"]]);
+    assert!(found["report.md"].contains("positions-by-distance-k4-misere.svg"));
+    assert_eq!(found.keys().filter(|name| name.starts_with("positions-by-distance")).count(), 3);
 }
 
 /// Checks what lays the rules side by side; six layers and a variant were solved, nine are built

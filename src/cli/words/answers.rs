@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::database::{BuiltIn, Database, Keep, Values};
+use trinim::database::{BuiltIn, Database, Game, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::plan::speed::Speed;
@@ -87,26 +87,35 @@ impl SpotArgs {
                     folder.get_or_init(|| made)
                 }
             };
-            let request = Request {
-                board: &game.board,
-                rule: game.rule,
-                values: Values::Outcomes,
-                keep: Keep::Database,
-                memory_bytes,
-                threads: options.threads,
-                placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),
-                codec: "auto",
-                commit_interval: options.commit_interval,
-                speed: Speed::RECORDED,
-            };
-            let plan = Plan::of(request, &game.layout)?;
-            plan.check(free_bytes(folder.path()))?;
+            let plan = planned(game, memory_bytes, &options, folder.path())?;
             let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
             let status = |elapsed: f64| progress::of_solve(&metrics, &total, elapsed);
             progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))
         }))
     }
+}
+
+/// Plans a solve of a part in a folder.
+///
+/// # Errors
+/// [`PartError::Plan`] if the memory or the disk has too little room.
+pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path) -> Result<Plan, PartError> {
+    let request = Request {
+        board: &game.board,
+        rule: game.rule,
+        values: Values::Outcomes,
+        keep: Keep::Database,
+        memory_bytes,
+        threads: options.threads,
+        placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),
+        codec: "auto",
+        commit_interval: options.commit_interval,
+        speed: Speed::RECORDED,
+    };
+    let plan = Plan::of(request, &game.layout)?;
+    plan.check(free_bytes(folder))?;
+    Ok(plan)
 }
 
 /// Returns a solver for positions of this many pieces or fewer, which needs no folder.
@@ -118,7 +127,7 @@ pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
 }
 
 /// Creates the folder for temporary files.
-fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
+pub fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
     let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
     let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
     made.map_err(|error| Error::io("create a folder in", &parent, unnamed(error)))

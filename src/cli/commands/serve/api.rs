@@ -4,7 +4,7 @@
 use super::app::App;
 use super::asked::{Asked, BOARD};
 use super::offer::Offer;
-use super::reply::{Body, Failure, Problem, Tag, of_json, tagged, typed};
+use super::reply::{Body, Failure, Problem, Solving, Tag, of_json, tagged, typed};
 use crate::cli::commands::stats;
 use crate::cli::face::schema;
 use axum::extract::State;
@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use trinim::game::Value;
+use trinim::play::Answers;
 use trinim::play::report::{Boards, Line, Offered, Position, Reply};
 use trinim::play::survey::draw;
 
@@ -32,6 +33,7 @@ static OPENAPI: LazyLock<String> = LazyLock::new(|| {
     let position = "trinim.position/1";
     description["components"] = json!({ "schemas": {
         "Position": schema::named(position, Position::json_schema),
+        "Solving": schema::named("trinim.solving/1", Solving::json_schema),
         "Failure": schema::named(position, Failure::json_schema),
         "Boards": schema::named("trinim.boards/1", Boards::json_schema),
         "MainLine": schema::named("trinim.mainline/1", Line::json_schema),
@@ -46,15 +48,17 @@ static OPENAPI: LazyLock<String> = LazyLock::new(|| {
 ///
 /// # Errors
 /// [`Problem`] if the value is not known.
-pub fn position_of(offer: &Offer, position: u64) -> Result<String, Problem> {
-    tagged("trinim.position/1", &Position::of(&*offer.answers, position)?)
+pub fn position_of(answers: &dyn Answers, position: u64) -> Result<String, Problem> {
+    tagged("trinim.position/1", &Position::of(answers, position)?)
 }
 
 /// `GET /v1/position`: a position with its value and all its moves.
 pub async fn position(asked: Asked) -> Result<Response, Problem> {
     let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
     asked.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
-    asked.answer(&offer, true, move |offer| Ok((position_of(offer, position)?, true))).await
+    let (deep, source) = (asked.app.deep.clone(), offer.clone());
+    let found = move |_: &Offer| Ok((position_of(&*deep.answers(&source, position)?, position)?, true));
+    asked.answer(&offer, true, found).await
 }
 
 /// `GET /v1/mainline`: the game when both sides do their best.
@@ -80,8 +84,11 @@ pub async fn reply(asked: Asked) -> Result<Response, Problem> {
     let (offer, position) = query.position(&asked.app)?;
     let level = query.parsed("level", "perfect, club or beginner")?.unwrap_or_default();
     let seed = query.parsed("seed", "a whole number")?.unwrap_or(1);
-    let reply =
-        move |offer: &Offer| Ok((tagged("trinim.reply/1", &Reply::of(&*offer.answers, position, level, seed)?)?, true));
+    let (deep, source) = (asked.app.deep.clone(), offer.clone());
+    let reply = move |_: &Offer| {
+        let answers = deep.answers(&source, position)?;
+        Ok((tagged("trinim.reply/1", &Reply::of(&*answers, position, level, seed)?)?, true))
+    };
     asked.answer(&offer, true, reply).await
 }
 
@@ -109,7 +116,7 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
         let begun = Instant::now();
         let drawn = draw(&*offer.answers, pieces, value, wins, seed, || begun.elapsed() > DRAW_TIME)?;
         let drawn = drawn.ok_or_else(|| Problem::missing("no position drawn is like that and known"))?;
-        Ok((position_of(offer, drawn)?, true))
+        Ok((position_of(&*offer.answers, drawn)?, true))
     };
     // Without a seed, every answer is another one.
     asked.answer(&offer, given.is_some(), drawn).await

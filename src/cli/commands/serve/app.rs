@@ -1,6 +1,7 @@
 //! What all requests share: the boards, a limit on work, and counts in the text format that
 //! Prometheus reads.
 
+use super::deep::Deep;
 use super::offer::Offers;
 use super::reply::Problem;
 use axum::http::StatusCode;
@@ -20,6 +21,8 @@ const WAIT: Duration = Duration::from_secs(5);
 pub struct App {
     /// The boards.
     pub offers: Offers,
+    /// What takes long to solve.
+    pub deep: Arc<Deep>,
     /// The counts.
     pub metrics: Metrics,
     /// Requests that look values up at a time.
@@ -31,7 +34,12 @@ impl App {
     pub fn new(offers: Offers) -> Arc<App> {
         // Two for each: one may wait for the disk.
         let places = 2 * available_parallelism().map_or(1, usize::from);
-        Arc::new(App { offers, metrics: Metrics::default(), places: Arc::new(Semaphore::new(places)) })
+        Arc::new(App {
+            offers,
+            deep: Arc::default(),
+            metrics: Metrics::default(),
+            places: Arc::new(Semaphore::new(places)),
+        })
     }
 
     /// Runs a job that computes or reads files, beside the threads of the connections.

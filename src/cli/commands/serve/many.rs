@@ -115,7 +115,7 @@ pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<S
 fn answers(offer: &Offer, lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
-        match read(offer, line).and_then(|position| api::position_of(offer, position)) {
+        match read(offer, line).and_then(|position| api::position_of(&*offer.answers, position)) {
             Ok(answer) => {
                 text.push_str(&answer);
                 text.push('\n');

@@ -1,7 +1,8 @@
 //! `trinim serve`: answers over HTTP, and a page to play on.
 //!
 //! Every answer is a function of the request and of files that never change. No request names a
-//! file: what is offered is opened at the start.
+//! file: what is offered is opened at the start. What takes long to solve is the exception in time:
+//! `deep.rs` says how far it is until there is an answer.
 //!
 //! # Limits
 //! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look values up at
@@ -10,6 +11,7 @@
 mod api;
 mod app;
 mod asked;
+mod deep;
 mod many;
 mod offer;
 mod reply;
@@ -31,6 +33,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 use trinim::game::{Board, Takes};
+use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX};
 
 /// What clients may take.
 const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience: Duration::from_secs(20) };
@@ -71,9 +74,12 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     cache: Size,
 
-    /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 30:
-    /// 28 take 64 MiB for each such board, and each more twice that and twice the time
-    #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(..=30))]
+    /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 40.
+    /// Up to 28 take 64 MiB for each such board and an instant. More are solved one at a time for
+    /// all clients, who are told how far it is: 36 take 512 MiB, 1 GiB in the folder for temporary
+    /// files and up to a minute
+    #[arg(long, value_name = "N", default_value_t = PIECES_MAX,
+          value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
 }
 
@@ -114,9 +120,10 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     out.remark("Ctrl-C ends");
     let app = App::new(offers);
-    let open = app.metrics.connections.clone();
+    let (open, deep) = (app.metrics.connections.clone(), app.deep.clone());
     let routes = router::router(app);
     runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
+    deep.close();
     // A look-up that is still at work has no one to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)

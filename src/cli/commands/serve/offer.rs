@@ -1,5 +1,6 @@
 //! The boards that the server answers for.
 
+use super::deep::AT_ONCE;
 use super::reply::Problem;
 use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
@@ -25,7 +26,8 @@ pub struct Offer {
     pub answers: Arc<dyn Answers>,
     /// What of its values is kept.
     pub keep: Keep,
-    /// Positions of so many pieces or fewer are solved on the spot if their values are not kept.
+    /// Positions of so many pieces or fewer are solved on the spot if their values are not kept, by
+    /// `deep.rs` if they have more than [`AT_ONCE`].
     pub spot_pieces: Option<u32>,
     /// Changes whenever an answer could: digest of the solution, which is another one for nimbers,
     /// what is kept of it, what is solved on the spot, and the version of the program.
@@ -42,9 +44,10 @@ impl Offer {
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
         let answers = match spot_pieces {
-            Some(pieces) => {
-                Arc::new(OnTheSpot::new(Some(source), in_memory(database.board(), database.rule(), pieces)))
-            }
+            Some(pieces) => Arc::new(OnTheSpot::new(
+                Some(source),
+                in_memory(database.board(), database.rule(), pieces.min(AT_ONCE)),
+            )),
             None => source,
         };
         Ok(Arc::new(Offer {

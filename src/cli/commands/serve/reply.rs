@@ -86,11 +86,20 @@ pub struct Failure<'a> {
     pub error: &'a str,
 }
 
+/// How far a position is that is being solved: ask again.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Solving {
+    /// Share of the work that is done, 0 to 1; null while another position is solved.
+    done: Option<f64>,
+}
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub struct Problem {
     status: StatusCode,
     detail: String,
+    /// With status 202.
+    solving: Option<Solving>,
 }
 
 /// The body of an error.
@@ -124,7 +133,12 @@ impl Problem {
 
     /// Any other status.
     pub fn with(status: StatusCode, detail: impl Into<String>) -> Problem {
-        Problem { status, detail: detail.into() }
+        Problem { status, detail: detail.into(), solving: None }
+    }
+
+    /// There is no answer yet: 202.
+    pub fn solving(done: Option<f64>) -> Problem {
+        Problem { solving: Some(Solving { done }), ..Problem::with(StatusCode::ACCEPTED, "being solved: ask again") }
     }
 }
 
@@ -146,12 +160,15 @@ impl IntoResponse for Problem {
         let title = self.status.canonical_reason().unwrap_or("Error");
         let body = Body { r#type: "about:blank", title, status: self.status.as_u16(), detail: &self.detail };
         // Strings and a number: this cannot fail.
-        let body = serde_json::to_vec(&body).unwrap_or_default();
-        let mut response = (self.status, body).into_response();
+        let (content_type, body) = match self.solving {
+            Some(solving) => ("application/json", schema::tagged("trinim.solving/1", &solving)),
+            None => ("application/problem+json", serde_json::to_string(&body)),
+        };
+        let mut response = (self.status, body.unwrap_or_default()).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+        if [StatusCode::SERVICE_UNAVAILABLE, StatusCode::ACCEPTED].contains(&self.status) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response

@@ -1,0 +1,161 @@
+//! Positions that take long to solve: one at a time for all clients, in a folder, with progress.
+//!
+//! A client that asks is told how far the solve is, and asks again. A solve for which nobody asks
+//! any more is given up; the last one that was finished answers for all subsets of its pieces.
+
+use super::offer::Offer;
+use super::reply::Problem;
+use crate::cli::face::progress::{self, Total};
+use crate::cli::words::answers::{planned, temporary};
+use parking_lot::Mutex;
+use pipeline::{Metrics, Options, Stopwatch};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+use trinim::kernel::Kernel;
+use trinim::plan;
+use trinim::play::{AnswerError, Answers, OnTheSpot};
+use trinim::solve::{PartError, PartSolver};
+
+/// The most pieces of a position that a request solves at once, in 64 MiB for each board.
+pub const AT_ONCE: u32 = 28;
+/// Memory of a solve.
+const MEMORY_BYTES: u64 = 512 << 20;
+/// A solve is given up after this time without a question.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two looks at a solve.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time that a solve has to end with the server.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The solve at work, and the last one that was finished.
+#[derive(Default)]
+pub struct Deep(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    running: Option<Running>,
+    solved: Option<Solved>,
+}
+
+struct Running {
+    offer: Arc<Offer>,
+    position: u64,
+    /// Share of the work that is done.
+    done: f64,
+    asked: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+struct Solved {
+    offer: Arc<Offer>,
+    position: u64,
+    /// An error is told once: the next question begins again.
+    answers: Result<Arc<OnTheSpot>, PartError>,
+}
+
+impl Deep {
+    /// Returns what answers for a position and its moves, as far as they can be known here.
+    ///
+    /// # Errors
+    /// [`Problem`] with status 202 while it is solved; those of a solve and of the offer.
+    pub fn answers(self: &Arc<Deep>, offer: &Arc<Offer>, position: u64) -> Result<Arc<dyn Answers>, Problem> {
+        let pieces = position.count_ones();
+        let most = offer.spot_pieces.filter(|most| (AT_ONCE + 1..=*most).contains(&pieces));
+        let Some(most) = most else { return Ok(offer.answers.clone()) };
+        match offer.answers.probe(position) {
+            Ok(probe) if probe.moves_not_kept == 0 => return Ok(offer.answers.clone()),
+            Ok(_) | Err(AnswerError::Unknown { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut state = self.0.lock();
+        let answers_this = |other: &Arc<Offer>, solved: u64| Arc::ptr_eq(other, offer) && position & !solved == 0;
+        if let Some(found) = state.solved.take_if(|solved| answers_this(&solved.offer, solved.position)) {
+            let answers = found.answers.map_err(AnswerError::Solve)?;
+            state.solved = Some(Solved { answers: Ok(answers.clone()), ..found });
+            return Ok(answers);
+        }
+        if let Some(running) = &mut state.running {
+            if !answers_this(&running.offer, running.position) {
+                return Err(Problem::solving(None));
+            }
+            running.asked = Instant::now();
+            return Err(Problem::solving(Some(running.done)));
+        }
+        // Its folder and memory go before the next one takes as much.
+        state.solved = None;
+        let stop = Arc::new(AtomicBool::new(false));
+        let (asked, running) = (Instant::now(), stop.clone());
+        state.running = Some(Running { offer: offer.clone(), position, done: 0.0, asked, stop: running });
+        let (deep, offer) = (self.clone(), offer.clone());
+        std::thread::spawn(move || deep.solve(&offer, position, most, stop));
+        Err(Problem::solving(Some(0.0)))
+    }
+
+    /// Solves a position, and leaves the result.
+    fn solve(self: &Arc<Deep>, offer: &Arc<Offer>, position: u64, most: u32, stop: Arc<AtomicBool>) {
+        let threads = available_parallelism().map_or(1, usize::from);
+        let options = Options {
+            threads,
+            memory_bytes: plan::engine_bytes(MEMORY_BYTES),
+            stop: stop.clone(),
+            ..Options::default()
+        };
+        let (deep, of_solve) = (self.clone(), options.clone());
+        let solved = temporary(None).map_err(PartError::from).and_then(|folder| {
+            let runner = Box::new(move |game: &_, solve: &trinim::solve::parts::InFolder<'_>| {
+                let plan = planned(game, MEMORY_BYTES, &of_solve, folder.path())?;
+                let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
+                let (metrics, is_over) = (Metrics::default(), AtomicBool::new(false));
+                std::thread::scope(|scope| {
+                    scope.spawn(|| deep.watch(&metrics, &total, &is_over));
+                    let result = solve(folder.path(), &metrics);
+                    is_over.store(true, Ordering::Relaxed);
+                    result
+                })
+            });
+            let (board, rule) = (offer.answers.board().clone(), offer.rule);
+            let mut solver = PartSolver::new(board, rule, Kernel::detect(), options, runner).with_pieces_max(most);
+            solver.solve(position)?;
+            Ok(Arc::new(OnTheSpot::new(Some(offer.answers.clone()), solver)))
+        });
+        let mut state = self.0.lock();
+        state.running = None;
+        // What was given up is begun again by the next question.
+        if !stop.load(Ordering::Relaxed) {
+            state.solved = Some(Solved { offer: offer.clone(), position, answers: solved });
+        }
+    }
+
+    /// Notes how far a solve is until it is over; stops it when nobody asks any more.
+    fn watch(&self, metrics: &Metrics, total: &Total, is_over: &AtomicBool) {
+        let clock = Stopwatch::start();
+        while !is_over.load(Ordering::Relaxed) {
+            let share = progress::of_solve(metrics, total, clock.elapsed().as_secs_f64()).share;
+            if let Some(running) = &mut self.0.lock().running {
+                running.done = share;
+                if running.asked.elapsed() > PATIENCE {
+                    running.stop.store(true, Ordering::Relaxed);
+                }
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Ends what is at work, and removes its folder.
+    pub fn close(&self) {
+        let begin = Instant::now();
+        loop {
+            let mut state = self.0.lock();
+            state.solved = None;
+            match &state.running {
+                Some(running) if begin.elapsed() < GRACE => running.stop.store(true, Ordering::Relaxed),
+                _ => return,
+            }
+            drop(state);
+            std::thread::sleep(LOOK);
+        }
+    }
+}
