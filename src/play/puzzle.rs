@@ -31,6 +31,8 @@ pub struct Puzzle {
     pub moves: usize,
     /// Wrong moves that look like winning ones: a single answer refutes them.
     pub traps: usize,
+    /// Moves until the end, if the winner hurries and the loser delays; `None` if it is not known.
+    pub distance: Option<u32>,
 }
 
 impl Puzzle {
@@ -49,12 +51,12 @@ impl Puzzle {
         for wrong in &here.moves[1..] {
             traps += usize::from(survey(source, position ^ wrong.taken)?.winning().len() == 1);
         }
-        Ok(Some(Puzzle { position, solution: only.taken, moves: here.moves.len(), traps }))
+        Ok(Some(Puzzle { position, solution: only.taken, moves: here.moves.len(), traps, distance: here.distance }))
     }
 
     /// Draws a puzzle, with these pieces if they are given: of some, the one with the most traps,
-    /// then with the most moves. `None` if none was found, or `stop`, which is asked before each
-    /// position, returned true.
+    /// then with the longest way to the end, then with the most moves. `None` if none was found, or
+    /// `stop`, which is asked before each position, returned true.
     ///
     /// # Errors
     /// Those of [`Answers::evaluate`].
@@ -83,7 +85,7 @@ impl Puzzle {
             }
         }
         // The first of equally hard ones.
-        Ok(drawn.into_iter().rev().max_by_key(|puzzle| (puzzle.traps, puzzle.moves)))
+        Ok(drawn.into_iter().rev().max_by_key(|puzzle| (puzzle.traps, puzzle.distance, puzzle.moves)))
     }
 }
 
@@ -162,7 +164,7 @@ impl All {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Game;
+    use crate::database::{Game, Values};
     use crate::solve::Solve;
     use trinim_game::{Board, Rule, Takes, reference};
 
@@ -177,7 +179,7 @@ mod tests {
 
     fn solved(board: &Board, rule: Rule, folder: &std::path::Path) -> Database {
         let game = Game { board: board.clone(), rule, layout: crate::Layout::suggested(board, 6) };
-        Solve::new(&game).run(folder).unwrap();
+        Solve::new(&game).values(Values::Remoteness).run(folder).unwrap();
         Database::open(folder).unwrap()
     }
 
@@ -213,6 +215,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let database = solved(&board, rule, folder.path());
             let values = reference::values(board.cells(), board.moves(), rule);
+            let distances = reference::distances(board.cells(), board.moves(), rule);
             let winning = |position: u64| -> Vec<u64> {
                 let wins =
                     |taken: &&u64| position & **taken == **taken && values[(position ^ **taken) as usize].is_loss();
@@ -229,6 +232,7 @@ mod tests {
                 let is_trap =
                     |taken: &&u64| **taken != puzzle.solution && winning(puzzle.position ^ **taken).len() == 1;
                 assert_eq!((puzzle.moves, puzzle.traps), (moves.len(), moves.iter().filter(is_trap).count()));
+                assert_eq!(puzzle.distance, Some(distances[puzzle.position as usize].into()));
                 different.insert(puzzle.position);
             }
             assert!(different.len() > 20, "{}", different.len());

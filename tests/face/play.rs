@@ -266,7 +266,7 @@ fn a_puzzle_is_solved_after_a_wrong_try() {
         assert!(refuted.len() >= moves - 1, "{moves} {out}");
         assert!(out.contains(&format!("right: {solution} wins, found in ")), "{out}");
         assert!(out.contains("this puzzle is over: next or quit\n"), "{out}");
-        assert_eq!(out.matches("wins: find it").count(), 2, "{out}");
+        assert_eq!(out.matches(": find it").count(), 2, "{out}");
         assert!(out.contains("solution  show the move that wins\n") && error.contains("next or quit> "), "{out}");
     }
     let (out, error) = typed(path, 0, &["puzzle", "--layers", "4"], b"x\n");

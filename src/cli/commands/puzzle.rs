@@ -21,9 +21,9 @@ Examples:
   trinim puzzle --layers 9 --pieces 12     of nine layers, with twelve pieces
   trinim puzzle trinim-k7-misere           from a finished solve
 
-Exactly one move wins: find it. Of several puzzles that are drawn, the one with the most traps is set: wrong moves \
-that a single answer refutes. A move is d-f, from cell to cell along a line, or the list of its cells, d,e,f. Other \
-commands: solution, board, next, help, quit. The end of the input quits.";
+Exactly one move wins: find it. Of several puzzles that are drawn, the one with the most traps is set, wrong moves \
+that a single answer refutes, then the one that takes longest to win. A move is d-f, from cell to cell along a line, \
+or the list of its cells, d,e,f. Other commands: solution, board, next, help, quit. The end of the input quits.";
 
 /// The answer to `help`.
 const HELP: &str = "\
@@ -102,7 +102,8 @@ impl Seat {
     /// Lays the puzzle on the table.
     fn set(&self, out: &mut Out) -> anyhow::Result<()> {
         let moves = counted(self.puzzle.moves as u64, "move");
-        writeln!(out, "one of {moves} wins: find it; solution shows it, help lists the commands")?;
+        let far = self.puzzle.distance.map_or(String::new(), |far| format!(" (in {})", counted(far.into(), "move")));
+        writeln!(out, "one of {moves} wins{far}: find it; solution shows it, help lists the commands")?;
         self.draw(out)
     }
 
