@@ -13,11 +13,13 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
+import axe_playwright_python
 from playwright.sync_api import sync_playwright
 
 PROGRAM = os.environ["TRINIM"]
 CHROMIUM = os.environ["CHROMIUM"]
 SHOTS = os.environ.get("SHOTS")
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
 
 def lines(layers):
@@ -53,6 +55,15 @@ def nimber(layers, position):
         nimber(layers, position ^ move) for move in MOVES[layers] if position & move == move
     }
     return next(number for number in range(len(children) + 1) if number not in children)
+
+
+@cache
+def distance(layers, position):
+    """The moves until the end, in misère play, if the winner hurries and the loser delays."""
+    children = [position ^ move for move in MOVES[layers] if position & move == move]
+    lost = [child for child in children if loses(layers, child)]
+    far = [distance(layers, child) for child in lost or children]
+    return 1 + (min(far) if lost else max(far)) if far else 0
 
 
 MOVES = {4: moves(4)}
@@ -256,9 +267,12 @@ class Page(unittest.TestCase):
             for move in good:
                 wanted |= move
             self.assertEqual(marked, wanted, rows)
-            # Without nimbers nothing speaks of them.
+            # Without nimbers nothing speaks of them, but of the moves until the end.
             self.assertNotIn("imber", page.locator("#answer").inner_text())
-            self.assertEqual(page.locator("#moves .nimber").count(), 0)
+            far = distance(4, position)
+            self.assertIn(f" in {far} move{'s' if far > 1 else ''} for the player", page.locator("#verdict").inner_text())
+            shown = page.locator("#moves .nimber").all_inner_texts()
+            self.assertEqual(sorted(map(int, shown)), sorted(distance(4, position ^ move) for move in legal))
 
     def test_nimbers_are_shown_in_words_and_are_those_of_the_definition(self):
         with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
@@ -287,7 +301,7 @@ class Page(unittest.TestCase):
                 ):
                     sign, verb = ("[+]", "wins") if number == "0" else ("−", "loses")
                     self.assertRegex(label, rf"^{sign} \S+ {verb}, nimber {number}$")
-                self.assertEqual(page.locator("#nimbers").is_visible(), bool(legal))
+                self.assertEqual(page.locator("#numbers").is_visible(), bool(legal))
             for scheme in ("light", "dark"):
                 for width in (1100, 360):
                     page = self.open(start, address, viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -321,12 +335,16 @@ class Page(unittest.TestCase):
         self.assertIn("Taken back. Your move.", page.locator("#turn").inner_text())
         page.click("#hint")
         self.until(page, "document.querySelector('#turn').textContent.startsWith('Hint: ')")
-        # A turn of one's own leads back to where it was made, and later ones stay in the list.
-        turns = page.locator("#record li").count()
-        page.locator("#record button").first.click()
-        self.assertIn("Before turn 2. Your move.", page.locator("#turn").inner_text())
-        self.assertEqual(page.locator("#record li").count(), turns)
+        # Every turn leads to the position after it, and later ones stay in the list.
+        turns = page.locator("#record .turn").count()
+        page.locator("#record .turn button").first.click()
+        self.assertIn(f"After turn 1 of {turns}. Your move.", page.locator("#turn").inner_text())
+        self.assertEqual(page.locator("#record .turn").count(), turns)
         self.assertEqual(page.locator("#record .later").count(), turns - 1)
+        # Looking back at a turn of the program lets it play nothing.
+        page.locator("#record button").first.click()
+        self.assertIn("The start. The program moved here.", page.locator("#turn").inner_text())
+        page.click("#redo")
         page.click("#redo")
         self.assertEqual(page.locator("#record .later").count(), turns - 3)
 
@@ -395,10 +413,10 @@ class Page(unittest.TestCase):
             move for move in MOVES[4] if (full ^ lost) & move == move and loses(4, full ^ lost ^ move)
         )
         self.enter(page, good)
-        self.until(page, "document.querySelectorAll('#record li').length === 2")
+        self.until(page, "document.querySelectorAll('#record .turn').length === 2")
         left = self.position_of(page)
         self.enter(page, next(move for move in MOVES[4] if left & move == move))
-        self.until(page, "document.querySelectorAll('#record li').length === 3")
+        self.until(page, "document.querySelectorAll('#record .turn').length === 3")
 
     def test_mistakes_are_marked_and_the_game_is_text_that_the_program_reads(self):
         page = self.open("#board=triangle:4&rule=misere&opponent=person")
@@ -412,14 +430,14 @@ class Page(unittest.TestCase):
             mistakes.append(was_won and move in bad)
             self.enter(page, move)
             position ^= move
-            self.until(page, f"document.querySelectorAll('#record li').length === {turn + 1}")
+            self.until(page, f"document.querySelectorAll('#record .turn').length === {turn + 1}")
             self.assertEqual(self.position_of(page), position)
         self.assertTrue(any(mistakes))
-        marked = f"[...document.querySelectorAll('#record li')].filter(one => one.querySelector('.loss')).length"
+        marked = f"[...document.querySelectorAll('#record .turn')].filter(one => one.querySelector('.loss')).length"
         self.until(page, f"{marked} === {sum(mistakes)}")
-        found = page.locator("#record li").evaluate_all("all => all.map(one => one.textContent.includes('kept the win'))")
+        found = page.locator("#record .turn").evaluate_all("all => all.map(one => one.textContent.includes('a mistake: it was won in '))")
         self.assertEqual(found, mistakes)
-        self.assertEqual("The last move was a mistake" in page.locator("#verdict").inner_text(), mistakes[-1])
+        self.assertEqual("The last move was a mistake: it was won in " in page.locator("#verdict").inner_text(), mistakes[-1])
         self.shot(page, "marks")
         page.click("#swap")
         page.check("#edit")
@@ -435,6 +453,167 @@ class Page(unittest.TestCase):
         self.assertIn("sides exchanged", shown, text)
         self.assertEqual(shown.count("gives the game away"), sum(mistakes), text)
         self.assertIn("set up ", shown, text)
+
+    def test_the_game_goes_by_keys_has_variations_and_a_graph(self):
+        page = self.open("#board=triangle:4&rule=misere&opponent=person")
+        page.check("#values")
+        positions = [self.position_of(page)]
+
+        def play(text):
+            page.fill("#move", text)
+            page.keyboard.press("Enter")
+            positions.append(self.position_of(page))
+
+        for text in "g-j", "a", "d":
+            play(text)
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        self.says(page, "After turn 1 of 3. Player 2 to move.")
+        self.assertEqual(self.position_of(page), positions[1])
+        page.keyboard.press("ArrowRight")
+        self.assertEqual(self.position_of(page), positions[2])
+        page.keyboard.press("ArrowLeft")
+        # The same turn goes on in the list, another one begins a variation.
+        page.fill("#move", "a")
+        page.keyboard.press("Enter")
+        self.assertEqual(page.locator("#record .later").count(), 1)
+        page.locator("#record button").nth(1).click()
+        play("b-c")
+        self.assertEqual(page.locator("#record .turn").count(), 2)
+        self.assertEqual(page.locator("#record .variation").inner_text(), "instead: a d")
+        other = positions.pop()
+        page.click("#record .variation")
+        self.assertEqual(self.position_of(page), positions[2])
+        self.assertEqual(page.locator("#record .turn").count(), 3)
+        self.assertEqual(page.locator("#record .variation").inner_text(), "instead: b-c")
+        page.click("#record .variation")
+        self.assertEqual(self.position_of(page), other)
+        page.click("#record .variation")
+        self.shot(page, "variation")
+        # A bar for each position, up where the first player wins, and each leads there.
+        self.until(page, "document.querySelectorAll('#graph rect').length === 4")
+        bars = page.locator("#graph rect").evaluate_all(
+            "all => all.map(one => [one.classList[0], Number(one.getAttribute('height'))])"
+        )
+        for turn, (position, (kind, height)) in enumerate(zip(positions, bars)):
+            self.assertEqual(kind, "down" if loses(4, position) == (turn % 2 == 0) else "up", turn)
+            self.assertAlmostEqual(height, 1 - 0.02 * distance(4, position))
+        label = page.get_attribute("#graph", "aria-label")
+        self.assertEqual(re.findall(r"Player \d", label), [f"Player {1 + (kind == 'down')}" for kind, _ in bars])
+        page.locator("#graph rect").first.click()
+        self.assertEqual(self.position_of(page), positions[0])
+
+    def test_a_game_is_shared_as_pictures_and_text_and_read_again(self):
+        page = self.open("#board=triangle:4&rule=normal&opponent=person")
+        for text in "g-j", "a":
+            page.fill("#move", text)
+            page.keyboard.press("Enter")
+        page.check("#edit")
+        self.cell(page, "j").click()
+        page.uncheck("#edit")
+        page.click("#swap")
+        address = self.address_of(page)
+        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
+            for kind in "svg", "png":
+                with page.expect_download() as saved:
+                    page.click(f"#{kind}")
+                saved.value.save_as(f"{scratch}/{kind}")
+            svg = Path(scratch, "svg").read_text()
+            self.assertEqual((svg.count("<circle"), svg.count("#33475b")), (10, 6))
+            png = Path(scratch, "png").read_bytes()
+            self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertGreater(int.from_bytes(png[16:20]), 200)
+        text = unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
+        other = self.open("#board=triangle:5&opponent=person")
+        other.click("details:has(#paste) summary")
+        for bad, reason in (
+            ("nonsense", "line 1: expected"),
+            (text.replace("g-j", "g-z"), "line 6: no cell is named “z”"),
+            (text.replace("triangle:4", "triangle:3"), "line 5: board triangle:3, rule normal: not offered here"),
+            (text.replace("swap", "jump"), "line 9: jump is not understood"),
+            ("# trinim game\n", "the game ends before it began"),
+        ):
+            other.fill("#game", bad)
+            other.click("#paste button")
+            self.assertIn(f"Not read: {reason}", other.locator("#misread").inner_text())
+        other.fill("#game", text)
+        other.click("#paste button")
+        self.says(other, "The game was read:")
+        self.assertEqual(self.address_of(other), address)
+        self.assertEqual(
+            other.locator("#record .turn").all_inner_texts(), page.locator("#record .turn").all_inner_texts()
+        )
+
+    def test_the_first_visit_explains_the_rules_on_the_board(self):
+        page = self.open()
+        chosen = "[...document.querySelectorAll('.cell.chosen')].map(one => Number(one.dataset.cell))"
+        of = lambda cells: sum(1 << cell for cell in cells)
+        self.assertIn("1 of 3.", page.locator("#step").inner_text())
+        self.assertIn(of(page.evaluate(chosen)), MOVES[4])
+        page.click("#next")
+        self.assertIn("2 of 3. Not over a gap, and not around a corner", page.locator("#step").inner_text())
+        apart = of(page.evaluate(chosen))
+        self.assertEqual((apart.bit_count(), any(move & apart == apart for move in MOVES[4])), (3, False))
+        self.shot(page, "guide")
+        page.click("#next")
+        self.assertRegex(page.locator("#step").inner_text(), "3 of 3. .* last piece")
+        page.click("#next")
+        self.assertFalse(page.locator("#guide").is_visible())
+        self.assertEqual(page.evaluate(chosen), [])
+        # Once; then when it is asked for, and whoever follows a link to a game sees the game.
+        page.evaluate("history.replaceState(null, '', '/')")
+        page.reload()
+        page.wait_for_selector(".cell.piece")
+        self.assertFalse(page.locator("#guide").is_visible())
+        page.click("#rules-again")
+        self.assertTrue(page.locator("#guide").is_visible())
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        self.assertFalse(page.locator("#guide").is_visible())
+        self.assertFalse(self.open("#board=triangle:4").locator("#guide").is_visible())
+        # The first game can be won.
+        self.assertFalse(loses(4, mask(re.search(r"p=([01/]+)", self.address_of(page)).group(1))))
+
+    def test_everything_switched_on_fits_and_has_no_finding_of_axe(self):
+        for scheme in "light", "dark":
+            for width, height in (320, 640), (390, 844), (1280, 900):
+                page = self.open(
+                    "#board=triangle:5&opponent=person",
+                    viewport={"width": width, "height": height},
+                    color_scheme=scheme,
+                    has_touch=width < 1000,
+                )
+                for switch in "values", "explain", "teach":
+                    page.check(f"#{switch}")
+                for text in "k-o", "k-o", "a", "a":
+                    page.fill("#move", text)
+                    page.keyboard.press("Enter")
+                    page.wait_for_timeout(200)
+                page.click("#undo")
+                page.fill("#move", "d")
+                page.keyboard.press("Enter")
+                page.fill("#move", "d")
+                page.keyboard.press("Enter")
+                page.wait_for_selector("#graph rect")
+                page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
+                # Board, verdict and moves are seen at once.
+                self.assertLess(page.locator("#moves button").first.bounding_box()["y"] + 34, height, width)
+                for summary in "#statistics summary", "details:has(#paste) summary":
+                    page.click(summary)
+                page.wait_for_selector("#counts table")
+                page.click("#rules-again")
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+                page.evaluate(AXE)
+                found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))")
+                self.assertEqual(found, [], f"{scheme} {width}")
+                self.shot(page, f"everything-{width}-{scheme}")
+        # All that is loaded before the first picture, uncompressed.
+        loaded = page.evaluate(
+            "performance.getEntriesByType('resource').filter(one => !one.name.includes('/v1/'))"
+            ".reduce((sum, one) => sum + one.decodedBodySize, 0)"
+        )
+        self.assertTrue(20_000 < loaded < 200_000, loaded)
 
     def test_the_address_keeps_the_position(self):
         page = self.open("#board=triangle:5&rule=normal&opponent=person")
@@ -469,25 +648,34 @@ class Page(unittest.TestCase):
         self.until(page, "document.querySelectorAll('.cell').length === 10")
         self.assertEqual(self.held(page), 1)
 
-    def test_nine_layers_say_what_they_do_not_know(self):
+    def test_nine_layers_say_what_has_to_be_solved(self):
         page = self.open("#board=triangle:9&rule=misere&opponent=person")
         page.check("#values")
         page.wait_for_selector("#moves button.win")
         self.assertEqual(self.held(page), 45)
         # Words for the ears, beside 405 moves, made the page five screens long.
-        self.assertLess(page.evaluate("document.documentElement.scrollHeight"), 1200)
+        self.assertLess(page.evaluate("document.documentElement.scrollHeight"), 1500)
         self.shot(page, "nine")
+        # So many pieces take a while: the page says so, and can be told to stop.
         page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/1111/11111/111111/1111111/11110000/000000000'")
-        self.until(page, "document.querySelector('#verdict').textContent.includes('not known here; trinim probe')")
+        self.until(page, "/^(Solving this position: \\d+ %|Another)/.test(document.querySelector('#share').textContent)")
+        page.click("#leave")
+        self.until(page, "document.querySelector('#verdict').textContent.includes('Not solved: it was left.')")
+        self.assertFalse(page.locator("#waiting").is_visible())
         page.click("#hint")
-        self.until(page, "document.querySelector('#turn').textContent.includes('not known here')")
+        page.wait_for_selector("#waiting", state="visible")
+        self.until(page, "/^Hint: .* (wins|every move loses)/.test(document.querySelector('#turn').textContent)")
+        page.uncheck("#values")
+        page.check("#values")
+        self.until(page, "document.querySelector('#verdict').textContent.includes('for the player to move')")
+        self.assertFalse(page.locator("#waiting").is_visible())
         # Few enough pieces are solved on the spot.
         page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/0000/00000/000000/0000000/00000000/000000000'")
         self.until(page, "document.querySelector('#verdict').textContent.includes('for the player to move')")
 
     def test_statistics_are_shown(self):
         page = self.open("#board=triangle:5&rule=misere")
-        page.click("summary")
+        page.click("#statistics summary")
         page.wait_for_selector("#counts table")
         self.assertIn("32,768 positions, 3,902 of them lost", page.locator("#counts").inner_text())
         self.assertEqual(page.locator("#counts tbody tr").count(), 16)

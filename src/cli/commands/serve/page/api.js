@@ -2,14 +2,26 @@
 
 const known = new Map();
 const MOST = 500;
+/** Between two questions about what is being solved, in ms. */
+const AGAIN = 500;
 
-/** Asks for a path with parameters; rejects with the reason that the server gives. */
-export function ask(path, parameters = {}) {
+/** Grows when the page no longer waits for what is being solved. */
+let visit = 0;
+let tell = () => {};
+
+/** Calls `told` with the share that is done, null behind another position, while an answer is being solved. */
+export function onProgress(told) { tell = told; }
+
+/** Leaves what is being solved: questions that wait for it are rejected. */
+export function leave() { visit += 1; }
+
+/** Asks for a path with parameters; rejects with the reason that the server gives, or rather than wait. */
+export function ask(path, parameters = {}, waits = true) {
   const query = new URLSearchParams(parameters).toString();
   const url = query ? `${path}?${query}` : path;
   if (!known.has(url)) {
     if (known.size >= MOST) known.delete(known.keys().next().value);
-    const answer = fetched(url);
+    const answer = fetched(url, waits);
     known.set(url, answer);
     // A failure may be over the next time.
     answer.catch(() => known.delete(url));
@@ -17,18 +29,27 @@ export function ask(path, parameters = {}) {
   return known.get(url);
 }
 
-async function fetched(url) {
-  let response;
-  try {
-    response = await fetch(url);
-  } catch {
-    throw new Error("the server does not answer");
+async function fetched(url, waits) {
+  const begun = visit;
+  for (;;) {
+    let response;
+    try {
+      response = await fetch(url);
+    } catch {
+      throw new Error("the server does not answer");
+    }
+    const body = await response.json().catch(() => ({}));
+    if (response.status === 202 && waits && visit === begun) {
+      tell(body.done);
+      await new Promise((done) => { setTimeout(done, AGAIN); });
+      if (visit === begun) continue;
+    }
+    if (response.status === 202) throw Object.assign(new Error("Not solved: it was left."), { unknown: true });
+    if (!response.ok) {
+      const error = new Error(body.detail || `the server answers ${response.status}`);
+      error.unknown = response.status === 404;
+      throw error;
+    }
+    return body;
   }
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    const error = new Error(body.detail || `the server answers ${response.status}`);
-    error.unknown = response.status === 404;
-    throw error;
-  }
-  return body;
 }

@@ -7,6 +7,8 @@ export class Game {
     // Each entry: the position, who moves, and the move that led there.
     this.stands = [{ position: position ?? offer.start, player, move: null }];
     this.at = 0;
+    // What was played in place of the turns after one: one level, without variations of its own.
+    this.variations = [];
   }
 
   get stand() { return this.stands[this.at]; }
@@ -88,12 +90,32 @@ export class Game {
 
   /** Sets up a position; cells that are changed one after another are one turn. */
   set(position) {
-    if (this.stand.isSet) this.at -= 1;
+    if (this.stand.isSet) this.stands.splice(this.at--);
     this.push({ position, player: this.player, move: null, isSet: true });
   }
 
   push(stand) {
-    this.stands = [...this.stands.slice(0, this.at + 1), stand];
+    const next = this.stands[this.at + 1];
+    if (next?.position !== stand.position || next.player !== stand.player) {
+      this.branch();
+      this.stands.push(stand);
+    }
+    this.at += 1;
+  }
+
+  /** Makes the turns after this one a variation. */
+  branch() {
+    const stands = this.stands.splice(this.at + 1);
+    this.variations = this.variations.filter((one) => one.from <= this.at);
+    if (stands.length > 0) this.variations.push({ from: this.at, stands });
+  }
+
+  /** Takes a variation in place of what followed there, which becomes one. */
+  enter(variation) {
+    this.at = variation.from;
+    this.variations = this.variations.filter((one) => one !== variation);
+    this.branch();
+    this.stands.push(...variation.stands);
     this.at += 1;
   }
 

@@ -1,9 +1,10 @@
 // The page: settings, turns, answers, and the address that names the position.
 
-import { ask } from "/api.js";
+import { ask, leave, onProgress } from "/api.js";
 import { BoardView } from "/board.js";
 import { Game, count, isPosition } from "/game.js";
-import { dayOf, puzzleOf, solvedOn, transcript } from "/study.js";
+import { RecordView } from "/record.js";
+import { dayOf, pngOf, puzzleOf, readGame, solvedOn, steps, svgOf, transcript } from "/study.js";
 
 const $ = (id) => document.getElementById(id);
 const WORDS = { win: "win", loss: "loss" };
@@ -32,8 +33,19 @@ const view = new BoardView($("board"), {
   },
 });
 
+const record = new RecordView($("record"), $("graph"), {
+  go: (at) => {
+    if (at < 0 || at >= game.stands.length || at === game.at) return;
+    game.at = at;
+    changed(at ? `After turn ${at} of ${game.stands.length - 1}.` : "The start.");
+  },
+  enter: (variation) => { game.enter(variation); changed("The variation."); },
+});
+
 const isAgainstProgram = () => $("opponent").value !== "person";
 const isProgramsTurn = () => isAgainstProgram() && game.player === 1 && game.winner() === null && !view.editing;
+/** A look back at the program's turns lets it play nothing. */
+const isPast = () => game.at < game.stands.length - 1;
 const mine = () => (isAgainstProgram() ? [0] : [0, 1]);
 const who = (player) => {
   if (!isAgainstProgram()) return `Player ${player + 1}`;
@@ -52,8 +64,14 @@ const offered = () => offers.find((one) => one.board === $("boards").value && on
 function begin(position = null, player = Number($("first").value)) {
   const offer = offered();
   puzzle = null;
-  const kept = isPosition(position, offer) ? position : null;
-  game = new Game(offer, kept, player);
+  open(new Game(offer, isPosition(position, offer) ? position : null, player));
+}
+
+/** Puts a game on the table. */
+function open(other) {
+  game = other;
+  const { offer } = game;
+  $("guide").hidden = true;
   seed = 1 + Math.floor(Math.random() * 1e9);
   view.layOut(game);
   $("rules").textContent = offer.rules;
@@ -119,6 +137,8 @@ function play(move, isGuess = false) {
 /** Shows the game after a change, and lets the program move if it is its turn. */
 function changed(news = "") {
   epoch += 1;
+  leave();
+  $("waiting").hidden = true;
   view.locked = isProgramsTurn();
   view.update(game);
   view.mark("good", []);
@@ -128,7 +148,7 @@ function changed(news = "") {
   const next = () => {
     if (view.editing) return "Set up: choose cells to fill or empty them.";
     if (winner !== null) return `No piece can be taken: ${won(winner)}`;
-    if (isProgramsTurn()) return "The program is choosing …";
+    if (isProgramsTurn()) return isPast() ? "The program moved here." : "The program is choosing …";
     return isAgainstProgram() ? "Your move." : `${who(game.player)} to move.`;
   };
   say(`${news} ${next()}`.trim());
@@ -136,10 +156,11 @@ function changed(news = "") {
   $("redo").disabled = game.at === game.stands.length - 1;
   $("hint").disabled = winner !== null || view.locked;
   $("swap").disabled = winner !== null || view.locked;
-  record();
+  record.show(game, turn);
+  $("text").href = `data:text/plain;charset=utf-8,${encodeURIComponent(transcript(game))}`;
   address();
   values();
-  if (isProgramsTurn()) reply(epoch);
+  if (isProgramsTurn() && !isPast()) reply(epoch);
 }
 
 function won(winner) {
@@ -161,28 +182,10 @@ async function reply(asked) {
   }
 }
 
-/** Lists the turns, also those that were taken back; one's own lead to the position in which they were made. */
-function record() {
-  const items = game.stands.slice(1).map((stand, index) => {
-    const item = document.createElement("li");
-    const before = game.stands[index];
-    const isMine = mine().includes(before.player);
-    const turn = document.createElement(isMine ? "button" : "span");
-    turn.textContent = stand.move
-      ? `${who(before.player)}: ${game.name(stand.move)}`
-      : stand.position === before.position ? "sides exchanged" : "position set up";
-    if (isMine) {
-      turn.type = "button";
-      turn.title = "Go to the position before this turn";
-      turn.addEventListener("click", () => { game.at = index; changed(`Before turn ${index + 1}.`); });
-    }
-    item.classList.toggle("later", index >= game.at);
-    item.append(turn);
-    return item;
-  });
-  $("record").replaceChildren(...items);
-  $("text").href = `data:text/plain;charset=utf-8,${encodeURIComponent(transcript(game))}`;
-  items[game.at - 1]?.scrollIntoView?.({ block: "nearest" });
+/** Says what happened between two entries of a game. */
+function turn(before, after) {
+  if (after.move) return `${who(before.player)}: ${game.name(after.move)}`;
+  return after.position === before.position ? "sides exchanged" : "position set up";
 }
 
 /** Puts the game into the address, so that it can be shared and reloaded. */
@@ -197,30 +200,42 @@ function address() {
 
 // Answers.
 
-/** The most pieces that `trinim probe` solves on the spot; a server has less time. */
-const PROBED = 36;
-
-/** Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too. */
-async function positionOf(position) {
+/**
+ * Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too, and rather
+ * than wait.
+ */
+async function positionOf(position, waits = true) {
   const { keep, spot_pieces: spot } = game.offer;
   const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
   if (count(position) < least && count(position) > (spot ?? -1)) {
-    const elsewhere = count(position) <= PROBED ? "; trinim probe finds it" : "";
-    throw Object.assign(new Error(`The value of this position is not known here${elsewhere}.`), { unknown: true });
+    throw Object.assign(new Error("The value of this position is not known here."), { unknown: true });
   }
-  return ask("/v1/position", about(position));
+  return ask("/v1/position", about(position), waits);
 }
 
+/** " in 5 moves"; nothing if that is not known. */
+const inMoves = (moves) => (moves ? ` in ${moves} ${moves === 1 ? "move" : "moves"}` : "");
+
+onProgress((done) => {
+  $("waiting").hidden = false;
+  const share = `Solving this position: ${Math.floor(100 * done)} %.`;
+  $("share").textContent = done === null ? "Another position is being solved first." : share;
+});
+
 async function values() {
-  $("answer").hidden = $("verdict").hidden = !$("values").checked;
+  // The property would do for HTML, not for SVG.
+  for (const id of ["answer", "verdict", "graph", "caption"]) $(id).toggleAttribute("hidden", !$("values").checked);
   if (!$("values").checked) return;
   const asked = epoch;
+  [$("upper").textContent, $("lower").textContent] = [0, 1].map((player) => won(player).slice(0, -1));
   $("moves").replaceChildren();
-  $("nimbers").hidden = true;
+  $("answer").hidden = game.winner() !== null;
   if (game.winner() !== null) {
     $("verdict").textContent = "The game is over.";
+    marks(asked);
     return;
   }
+  $("verdict").textContent = "…";
   try {
     const found = await positionOf(game.position);
     if (asked !== epoch) return;
@@ -228,31 +243,37 @@ async function values() {
     const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
     const moves = `${winning} of ${found.moves.length} moves win${more}`;
     const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
-    const left = found.distance ? ` in ${found.distance} ${found.distance === 1 ? "move" : "moves"}` : "";
-    $("verdict").replaceChildren(worded(found.value), `${left}${nimber} for the player to move: ${moves}.`);
-    $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
-    $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves)));
+    $("verdict").replaceChildren(
+      worded(found.value), `${inMoves(found.distance)}${nimber} for the player to move: ${moves}.`,
+    );
+    const kind = ["nimber", "distance"].find((kind) => found.moves.some((move) => move[kind] !== null));
+    $("numbers").hidden = !kind;
+    $("kind").textContent = kind === "distance" ? "moves until the end" : "nimber";
+    $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves, kind)));
     colour(found);
-    marks(asked);
   } catch (error) {
     if (asked === epoch) $("verdict").textContent = error.message;
   }
+  if (asked !== epoch) return;
+  $("waiting").hidden = true;
+  marks(asked);
 }
 
-/** Marks the turns that gave a won game away, and says so of the last one. */
+/** Marks the turns that gave a won game away, says so of the last one, and draws who was winning. */
 async function marks(asked) {
-  const items = [...$("record").children];
-  for (const [index, { move }] of game.stands.slice(1).entries()) {
-    const before = move && await positionOf(game.stands[index].position).catch(() => null);
+  const values = [];
+  for (const [index, { position }] of game.stands.entries()) {
+    const found = await positionOf(position, false).catch(() => null);
     if (asked !== epoch || !$("values").checked) return;
-    const right = (before?.moves ?? []).filter((one) => one.value === "loss");
-    if (right.length === 0 || right.some((one) => one.cells.join() === move.join())) continue;
-    const mark = document.createElement("span");
-    mark.className = "loss";
-    mark.textContent = ` a mistake: ${game.name(right[0].cells)} kept the win`;
-    items[index].append(mark);
-    if (index === game.at - 1) $("verdict").append(` The last move was${mark.textContent}.`);
+    values.push(found);
+    const move = game.stands[index + 1]?.move;
+    const right = (found?.moves ?? []).filter((one) => one.value === "loss");
+    if (!move || right.length === 0 || right.some((one) => one.cells.join() === move.join())) continue;
+    const text = `a mistake: it was won${inMoves(found.distance)}; ${game.name(right[0].cells)} kept it`;
+    record.mark(index + 1, text);
+    if (index + 1 === game.at) $("verdict").append(` The last move was ${text}.`);
   }
+  record.draw(game, values, [0, 1].map(who));
 }
 
 function worded(value) {
@@ -263,9 +284,9 @@ function worded(value) {
 }
 
 /** A class of moves: images of each other, whose values are the same. */
-function alike(moves) {
+function alike(moves, kind) {
   const item = document.createElement("li");
-  item.append(...moves.map((move) => chip(move)));
+  item.append(...moves.map((move) => chip(move, kind)));
   if (moves.length > 1) {
     const number = document.createElement("span");
     number.className = "soft";
@@ -276,7 +297,7 @@ function alike(moves) {
 }
 
 /** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
-function chip(move) {
+function chip(move, kind) {
   const button = document.createElement("button");
   const wins = move.value === "loss";
   const part = (kind, text) => {
@@ -290,9 +311,9 @@ function chip(move) {
   button.textContent = `${wins ? "+" : "−"} ${game.name(move.cells)}`;
   // Sign and colour in words, for those who hear them.
   part("spoken", ` ${wins ? "wins" : "loses"}`);
-  if (move.nimber !== null) {
-    part("spoken", ", nimber ");
-    part("nimber", move.nimber);
+  if (kind && move[kind] !== null) {
+    part("spoken", kind === "nimber" ? ", nimber " : ", moves until the end: ");
+    part("nimber", move[kind]);
   }
   button.disabled = view.locked;
   button.addEventListener("click", () => attempt(move.cells));
@@ -356,7 +377,7 @@ async function hint() {
   try {
     const found = await positionOf(game.position);
     const best = found.moves.find((move) => move.value === "loss");
-    let text = best && `Hint: ${game.name(best.cells)} wins.`;
+    let text = best && `Hint: ${game.name(best.cells)} wins${inMoves(found.distance)}.`;
     if (!best) {
       const { move } = await ask("/v1/reply", { ...about(game.position), level: "perfect", seed });
       const lost = found.value === "loss";
@@ -412,11 +433,47 @@ async function statistics() {
   }
 }
 
+// The rules, step by step, and what is shared.
+
+let stepAt = 0;
+
+/** Shows one of the steps on the board; after the last one the board is as it was. */
+function guide(at) {
+  const step = steps(game)[at];
+  stepAt = at;
+  $("guide").hidden = !step;
+  view.mark("chosen", step?.cells ?? []);
+  if (!step) {
+    try { localStorage.setItem("trinim.seen", "1"); } catch { /* a browser may keep nothing */ }
+    return view.cells.find((cell) => cell.tabIndex === 0)?.focus();
+  }
+  $("step").textContent = `${at + 1} of 3. ${step.text}`;
+  $("next").textContent = at === 2 ? "Play" : "Next";
+}
+
+function isFirstVisit() {
+  try { return !location.hash && !localStorage.getItem("trinim.seen"); } catch { return false; }
+}
+
+/** Lets the browser save a file. */
+function save(name, blob) {
+  const link = document.createElement("a");
+  [link.href, link.download] = [URL.createObjectURL(blob), name];
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 // Controls.
 
 function undo() { if (!$("undo").disabled && game.undo(mine())) changed("Taken back."); }
 function redo() { if (!$("redo").disabled && game.redo(mine())) changed("Played again."); }
 
+$("next").addEventListener("click", () => guide(stepAt + 1));
+$("skip").addEventListener("click", () => guide(3));
+$("rules-again").addEventListener("click", () => { guide(0); $("next").focus(); });
+$("leave").addEventListener("click", () => { leave(); $("waiting").hidden = true; });
+$("svg").addEventListener("click", () => save("position.svg", new Blob([svgOf(game)], { type: "image/svg+xml" })));
+$("png").addEventListener("click", async () => save("position.png", await pngOf(game)));
 $("undo").addEventListener("click", undo);
 $("redo").addEventListener("click", redo);
 $("hint").addEventListener("click", hint);
@@ -425,7 +482,7 @@ $("new").addEventListener("click", () => {
 });
 $("puzzle").addEventListener("click", setPuzzle);
 $("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
-$("values").addEventListener("change", () => { view.mark("good", []); view.mark("bad", []); values(); });
+$("values").addEventListener("change", () => { leave(); $("waiting").hidden = true; view.mark("good", []); view.mark("bad", []); values(); });
 $("explain").addEventListener("change", () => preview(null));
 $("edit").addEventListener("change", () => { view.editing = $("edit").checked; changed(); });
 $("statistics").addEventListener("toggle", () => { if ($("statistics").open) statistics(); });
@@ -445,9 +502,27 @@ $("entry").addEventListener("submit", (event) => {
   }
 });
 
+$("paste").addEventListener("submit", (event) => {
+  event.preventDefault();
+  try {
+    const read = readGame($("game").value, offers);
+    [$("boards").value, $("rule").value] = [read.offer.board, read.offer.rule];
+    rulesOf();
+    puzzle = null;
+    $("misread").textContent = "";
+    open(read);
+    say(`The game was read: ${$("turn").textContent}`);
+  } catch (error) {
+    $("misread").textContent = `Not read: ${error.message}.`;
+  }
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const act = { u: undo, r: redo, h: () => !$("hint").disabled && hint() }[event.key.toLowerCase()];
+  const act = {
+    u: undo, r: redo, h: () => !$("hint").disabled && hint(),
+    arrowleft: () => record.act.go(game.at - 1), arrowright: () => record.act.go(game.at + 1),
+  }[event.key.toLowerCase()];
   if (act) act();
 });
 
@@ -489,7 +564,9 @@ async function start() {
     const usual = ["triangle:6", "triangle:4"].find((board) => boards.includes(board));
     if (usual) $("boards").value = usual;
     $("main").hidden = false;
+    const isFirst = isFirstVisit();
     restore();
+    if (isFirst) guide(0);
   } catch (error) {
     $("main").hidden = false;
     say(`The page cannot begin: ${error.message}.`);
