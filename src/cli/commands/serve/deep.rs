@@ -3,7 +3,7 @@
 //! A client that asks is told how far the solve is, and asks again. A solve for which nobody asks
 //! any more is given up; the last one that was finished answers for all subsets of its pieces.
 
-use super::offer::Offer;
+use super::offer::{AT_ONCE, Offer};
 use super::reply::Problem;
 use crate::cli::face::progress::{self, Total};
 use crate::cli::words::answers::{planned, temporary};
@@ -19,8 +19,6 @@ use trinim::plan;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::{PartError, PartSolver};
 
-/// The most pieces of a position that a request solves at once, in 64 MiB for each board.
-pub const AT_ONCE: u32 = 28;
 /// Memory of a solve.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// A solve is given up after this time without a question.

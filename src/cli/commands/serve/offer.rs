@@ -1,6 +1,5 @@
 //! The boards that the server answers for.
 
-use super::deep::AT_ONCE;
 use super::reply::Problem;
 use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
@@ -15,6 +14,9 @@ use trinim::game::{Board, Rule};
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::DISTANCE_PIECES_MAX;
+
+/// The most pieces of a position that a request solves at once, in 64 MiB for each board.
+pub const AT_ONCE: u32 = 28;
 
 /// One board under one rule.
 pub struct Offer {
