@@ -96,15 +96,14 @@ impl Probe {
         });
     }
 
-    /// Adds the distances of the position and of its children, in this order.
-    ///
-    /// # Panics
-    /// Panics if there are fewer of them.
-    pub fn add_distances(&mut self, distances: &[Option<u32>]) {
-        let (own, of_children) = distances.split_first().expect("a distance of the position");
-        assert_eq!(self.children.len(), of_children.len(), "distances of the children");
-        self.distance = *own;
-        self.children.iter_mut().zip(of_children).for_each(|(child, distance)| child.distance = *distance);
+    /// Adds what another source knows of the same position and of its children.
+    pub fn add(&mut self, other: &Probe) {
+        (self.nimber, self.distance) = (self.nimber.or(other.nimber), self.distance.or(other.distance));
+        for child in &mut self.children {
+            if let Some(found) = other.children.iter().find(|found| found.taken == child.taken) {
+                (child.nimber, child.distance) = (child.nimber.or(found.nimber), child.distance.or(found.distance));
+            }
+        }
         self.sort();
     }
 

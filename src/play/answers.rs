@@ -157,7 +157,7 @@ impl Answers for Table {
 
 /// Answers for a board: those of a source, if there is one, completed by those of a [`PartSolver`]
 /// for positions that have few enough pieces: what the source does not know of them or of their
-/// children, and their distances to the end. One position is solved at a time.
+/// children, their distances to the end, and their nimbers. One position is solved at a time.
 ///
 /// What is known of a position does not depend on what was asked before: either it has few enough
 /// pieces, and it and all its children are solved, or all values are those of the source.

@@ -435,18 +435,16 @@ impl PartSolver {
         some.iter().map(|some| self.known(*some, false, has_distances)).collect()
     }
 
-    /// Adds distances to what a database knows of a position and of all its moves, if it has none
-    /// and the position has at most [`DISTANCE_PIECES_MAX`] pieces.
+    /// Adds distances, and nimbers in normal play, to what another source knows of a position and
+    /// of all its moves, if it has none and the position has at most [`DISTANCE_PIECES_MAX`] pieces.
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
     pub fn complete(&mut self, probe: &mut Probe) -> Result<(), PartError> {
         let is_small = probe.position.count_ones() <= DISTANCE_PIECES_MAX.min(self.pieces_max);
-        if probe.distance.is_none() && probe.moves_not_kept == 0 && is_small {
-            let children = probe.children.iter().map(|child| child.position);
-            let positions: Vec<u64> = [probe.position].into_iter().chain(children).collect();
-            let found = self.evaluate(probe.position, &positions)?;
-            probe.add_distances(&found.iter().map(|found| found.distance).collect::<Vec<_>>());
+        let is_whole = probe.distance.is_some() && (probe.nimber.is_some() || self.rule == Rule::Misere);
+        if is_small && !is_whole && probe.moves_not_kept == 0 {
+            probe.add(&self.probe(probe.position)?);
         }
         Ok(())
     }

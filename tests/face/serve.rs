@@ -137,13 +137,11 @@ fn other_boards_are_solved_at_the_start() {
                 let position = format!("{position:#x}");
                 let found = server.get(&format!("/v1/position?{}", query(name, rule, &position))).json();
                 let probed = json(path, 0, &["probe", "--board", board, "--rule", rule, &position, "--json"]);
-                assert_eq!(found["value"], probed["value"]);
-                // What is solved at the start has no nimbers.
-                let moves = |answer: &Value| {
-                    let moves = answer["moves"].as_array().unwrap().iter();
-                    moves.map(|one| (one["cells"].clone(), one["value"].clone())).collect::<Vec<_>>()
-                };
-                assert_eq!(moves(&found), moves(&probed));
+                // Nimbers and distances, too.
+                for field in ["value", "nimber", "distance", "moves"] {
+                    assert_eq!(found[field], probed[field], "{position} {field}");
+                }
+                assert_eq!(found["nimber"].is_number(), rule == "normal");
             }
             assert_eq!(server.get(&format!("/v1/stats?board={name}&rule={rule}")).status, 200);
         }

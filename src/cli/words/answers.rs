@@ -118,10 +118,13 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path)
     Ok(plan)
 }
 
-/// Returns a solver for positions of this many pieces or fewer, which needs no folder.
+/// Memory of a solver that needs no folder: a bitmap of 28 pieces is half of it, and nimbers and
+/// distances of 22 pieces are less.
+const IN_MEMORY_BYTES: u64 = 64 << 20;
+
+/// Returns a solver for positions of this many pieces or fewer, 28 at most, which needs no folder.
 pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
-    // A bitmap takes half of the memory, and has a bit for each position.
-    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
+    let options = Options { memory_bytes: IN_MEMORY_BYTES, threads: 1, ..Options::default() };
     let runner = parts::run_in(&std::env::temp_dir());
     PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner).with_pieces_max(pieces)
 }

@@ -246,7 +246,7 @@ async function values() {
     $("verdict").replaceChildren(
       worded(found.value), `${inMoves(found.distance)}${nimber} for the player to move: ${moves}.`,
     );
-    const kind = ["nimber", "distance"].find((kind) => found.moves.some((move) => move[kind] !== null));
+    const kind = ["distance", "nimber"].find((kind) => found.moves.some((move) => move[kind] !== null));
     $("numbers").hidden = !kind;
     $("kind").textContent = kind === "distance" ? "moves until the end" : "nimber";
     $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves, kind)));
