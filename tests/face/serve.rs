@@ -452,8 +452,9 @@ fn nimbers_are_answered_where_they_are_known() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--values", "nimbers", "--out", "nimbers"]);
+    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--out", "outcomes"]);
     let asked = format!("/v1/position?{}", query("triangle:4", "normal", "0x2ff"));
-    let (known, plain) = (Server::start(path, &["nimbers"]), Server::start(path, &["--layers", "4"]));
+    let (known, plain) = (Server::start(path, &["nimbers"]), Server::start(path, &["outcomes"]));
     let (with, without) = (known.get(&asked), plain.get(&asked));
     let probed = json(path, 0, &["probe", "nimbers", "0x2ff", "--json"]);
     assert_eq!((&with.json()["nimber"], &with.json()["moves"]), (&probed["nimber"], &probed["moves"]));
