@@ -7,12 +7,13 @@ use super::offer::{AT_ONCE, Offer};
 use super::reply::Problem;
 use crate::cli::face::progress::{self, Total};
 use crate::cli::words::answers::{planned, temporary};
+use axum::http::StatusCode;
 use parking_lot::Mutex;
 use pipeline::{Metrics, Options, Stopwatch};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::available_parallelism;
+use std::thread::{JoinHandle, available_parallelism};
 use std::time::{Duration, Instant};
 use trinim::kernel::Kernel;
 use trinim::plan;
@@ -45,6 +46,7 @@ struct Running {
     done: f64,
     asked: Instant,
     stop: Arc<AtomicBool>,
+    worker: JoinHandle<()>,
 }
 
 struct Solved {
@@ -75,6 +77,10 @@ impl Deep {
             state.solved = Some(Solved { answers: Ok(answers.clone()), ..found });
             return Ok(answers);
         }
+        // It takes itself out when it ends, unless it panics.
+        if state.running.take_if(|running| running.worker.is_finished()).is_some() {
+            return Err(Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position could not be solved"));
+        }
         if let Some(running) = &mut state.running {
             if !answers_this(&running.offer, running.position) {
                 return Err(Problem::solving(None));
@@ -85,10 +91,12 @@ impl Deep {
         // Its folder and memory go before the next one takes as much.
         state.solved = None;
         let stop = Arc::new(AtomicBool::new(false));
-        let (asked, running) = (Instant::now(), stop.clone());
-        state.running = Some(Running { offer: offer.clone(), position, done: 0.0, asked, stop: running });
-        let (deep, offer) = (self.clone(), offer.clone());
-        std::thread::spawn(move || deep.solve(&offer, position, most, stop));
+        let worker = {
+            let (deep, offer, stop) = (self.clone(), offer.clone(), stop.clone());
+            std::thread::spawn(move || deep.solve(&offer, position, most, stop))
+        };
+        let (offer, asked) = (offer.clone(), Instant::now());
+        state.running = Some(Running { offer, position, done: 0.0, asked, stop, worker });
         Err(Problem::solving(Some(0.0)))
     }
 

@@ -15,13 +15,20 @@ export function onProgress(told) { tell = told; }
 /** Leaves what is being solved: questions that wait for it are rejected. */
 export function leave() { visit += 1; }
 
-/** Asks for a path with parameters; rejects with the reason that the server gives, or rather than wait. */
-export function ask(path, parameters = {}, waits = true) {
+function addressOf(path, parameters) {
   const query = new URLSearchParams(parameters).toString();
-  const url = query ? `${path}?${query}` : path;
+  return query ? `${path}?${query}` : path;
+}
+
+/** Whether this was asked for already. */
+export function isAsked(path, parameters) { return known.has(addressOf(path, parameters)); }
+
+/** Asks for a path with parameters; rejects with the reason that the server gives. */
+export function ask(path, parameters = {}) {
+  const url = addressOf(path, parameters);
   if (!known.has(url)) {
     if (known.size >= MOST) known.delete(known.keys().next().value);
-    const answer = fetched(url, waits);
+    const answer = fetched(url);
     known.set(url, answer);
     // A failure may be over the next time.
     answer.catch(() => known.delete(url));
@@ -29,7 +36,7 @@ export function ask(path, parameters = {}, waits = true) {
   return known.get(url);
 }
 
-async function fetched(url, waits) {
+async function fetched(url) {
   const begun = visit;
   for (;;) {
     let response;
@@ -39,7 +46,7 @@ async function fetched(url, waits) {
       throw new Error("the server does not answer");
     }
     const body = await response.json().catch(() => ({}));
-    if (response.status === 202 && waits && visit === begun) {
+    if (response.status === 202 && visit === begun) {
       tell(body.done);
       await new Promise((done) => { setTimeout(done, AGAIN); });
       if (visit === begun) continue;

@@ -1,6 +1,6 @@
 // The page: settings, turns, answers, and the address that names the position.
 
-import { ask, leave, onProgress } from "/api.js";
+import { ask, isAsked, leave, onProgress } from "/api.js";
 import { BoardView } from "/board.js";
 import { Game, count, isPosition } from "/game.js";
 import { RecordView } from "/record.js";
@@ -200,17 +200,21 @@ function address() {
 
 // Answers.
 
+/** The most pieces of a position that the server solves at once. */
+const AT_ONCE = 28;
+
 /**
- * Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too, and rather
- * than wait.
+ * Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too. Unless
+ * it `waits`, nothing is solved for it that takes long.
  */
 async function positionOf(position, waits = true) {
   const { keep, spot_pieces: spot } = game.offer;
   const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
-  if (count(position) < least && count(position) > (spot ?? -1)) {
+  const most = waits || isAsked("/v1/position", about(position)) ? spot : Math.min(spot, AT_ONCE);
+  if (count(position) < least && count(position) > (spot === null ? -1 : most)) {
     throw Object.assign(new Error("The value of this position is not known here."), { unknown: true });
   }
-  return ask("/v1/position", about(position), waits);
+  return ask("/v1/position", about(position));
 }
 
 /** " in 5 moves"; nothing if that is not known. */
