@@ -336,10 +336,10 @@ class Page(unittest.TestCase):
         page.click("#hint")
         self.until(page, "document.querySelector('#turn').textContent.startsWith('Hint: ')")
         # Every turn leads to the position after it, and later ones stay in the list.
-        turns = page.locator("#record .turn").count()
-        page.locator("#record .turn button").first.click()
+        turns = page.locator("#record .played").count()
+        page.locator("#record .played button").first.click()
         self.assertIn(f"After turn 1 of {turns}. Your move.", page.locator("#turn").inner_text())
-        self.assertEqual(page.locator("#record .turn").count(), turns)
+        self.assertEqual(page.locator("#record .played").count(), turns)
         self.assertEqual(page.locator("#record .later").count(), turns - 1)
         # Looking back at a turn of the program lets it play nothing.
         page.locator("#record button").first.click()
@@ -413,10 +413,10 @@ class Page(unittest.TestCase):
             move for move in MOVES[4] if (full ^ lost) & move == move and loses(4, full ^ lost ^ move)
         )
         self.enter(page, good)
-        self.until(page, "document.querySelectorAll('#record .turn').length === 2")
+        self.until(page, "document.querySelectorAll('#record .played').length === 2")
         left = self.position_of(page)
         self.enter(page, next(move for move in MOVES[4] if left & move == move))
-        self.until(page, "document.querySelectorAll('#record .turn').length === 3")
+        self.until(page, "document.querySelectorAll('#record .played').length === 3")
 
     def test_mistakes_are_marked_and_the_game_is_text_that_the_program_reads(self):
         page = self.open("#board=triangle:4&rule=misere&opponent=person")
@@ -430,12 +430,12 @@ class Page(unittest.TestCase):
             mistakes.append(was_won and move in bad)
             self.enter(page, move)
             position ^= move
-            self.until(page, f"document.querySelectorAll('#record .turn').length === {turn + 1}")
+            self.until(page, f"document.querySelectorAll('#record .played').length === {turn + 1}")
             self.assertEqual(self.position_of(page), position)
         self.assertTrue(any(mistakes))
-        marked = f"[...document.querySelectorAll('#record .turn')].filter(one => one.querySelector('.loss')).length"
+        marked = f"[...document.querySelectorAll('#record .played')].filter(one => one.querySelector('.loss')).length"
         self.until(page, f"{marked} === {sum(mistakes)}")
-        found = page.locator("#record .turn").evaluate_all("all => all.map(one => one.textContent.includes('a mistake: it was won in '))")
+        found = page.locator("#record .played").evaluate_all("all => all.map(one => one.textContent.includes('a mistake: it was won in '))")
         self.assertEqual(found, mistakes)
         self.assertEqual("The last move was a mistake: it was won in " in page.locator("#verdict").inner_text(), mistakes[-1])
         self.shot(page, "marks")
@@ -480,12 +480,12 @@ class Page(unittest.TestCase):
         self.assertEqual(page.locator("#record .later").count(), 1)
         page.locator("#record button").nth(1).click()
         play("b-c")
-        self.assertEqual(page.locator("#record .turn").count(), 2)
+        self.assertEqual(page.locator("#record .played").count(), 2)
         self.assertEqual(page.locator("#record .variation").inner_text(), "instead: a d")
         other = positions.pop()
         page.click("#record .variation")
         self.assertEqual(self.position_of(page), positions[2])
-        self.assertEqual(page.locator("#record .turn").count(), 3)
+        self.assertEqual(page.locator("#record .played").count(), 3)
         self.assertEqual(page.locator("#record .variation").inner_text(), "instead: b-c")
         page.click("#record .variation")
         self.assertEqual(self.position_of(page), other)
@@ -542,7 +542,7 @@ class Page(unittest.TestCase):
         self.says(other, "The game was read:")
         self.assertEqual(self.address_of(other), address)
         self.assertEqual(
-            other.locator("#record .turn").all_inner_texts(), page.locator("#record .turn").all_inner_texts()
+            other.locator("#record .played").all_inner_texts(), page.locator("#record .played").all_inner_texts()
         )
 
     def test_the_first_visit_explains_the_rules_on_the_board(self):

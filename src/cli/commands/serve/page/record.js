@@ -27,7 +27,7 @@ export class RecordView {
       const text = index ? words(game.stands[index - 1], stand) : "start";
       const button = this.button(text, () => this.act.go(index), item);
       item.value = index;
-      item.classList.toggle("turn", index > 0);
+      item.classList.toggle("played", index > 0);
       item.classList.toggle("later", index > game.at);
       if (index === game.at) button.setAttribute("aria-current", "step");
       for (const variation of game.variations.filter((one) => one.from === index - 1)) {
