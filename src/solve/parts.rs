@@ -436,7 +436,8 @@ impl PartSolver {
     }
 
     /// Adds distances, and nimbers in normal play, to what another source knows of a position and
-    /// of all its moves, if it has none and the position has at most [`DISTANCE_PIECES_MAX`] pieces.
+    /// of all its moves, if it has none and the position has at most [`DISTANCE_PIECES_MAX`]
+    /// pieces.
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
