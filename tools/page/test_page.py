@@ -665,6 +665,7 @@ class Page(unittest.TestCase):
         page.click("#hint")
         page.wait_for_selector("#waiting", state="visible")
         self.until(page, "/^Hint: .* (wins|every move loses)/.test(document.querySelector('#turn').textContent)")
+        self.assertFalse(page.locator("#waiting").is_visible())
         page.uncheck("#values")
         page.check("#values")
         self.until(page, "document.querySelector('#verdict').textContent.includes('for the player to move')")

@@ -9,11 +9,14 @@ const AGAIN = 500;
 let visit = 0;
 let tell = () => {};
 
-/** Calls `told` with the share that is done, null behind another position, while an answer is being solved. */
+/** Calls `told` with the share that is done, null behind another position, while an answer is solved; then without. */
 export function onProgress(told) { tell = told; }
 
 /** Leaves what is being solved: questions that wait for it are rejected. */
-export function leave() { visit += 1; }
+export function leave() {
+  visit += 1;
+  tell();
+}
 
 function addressOf(path, parameters) {
   const query = new URLSearchParams(parameters).toString();
@@ -38,25 +41,26 @@ export function ask(path, parameters = {}) {
 
 async function fetched(url) {
   const begun = visit;
-  for (;;) {
-    let response;
-    try {
-      response = await fetch(url);
-    } catch {
-      throw new Error("the server does not answer");
+  let waits = false;
+  try {
+    for (;;) {
+      const response = await fetch(url).catch(() => { throw new Error("the server does not answer"); });
+      const body = await response.json().catch(() => ({}));
+      if (response.status === 202 && visit === begun) {
+        waits = true;
+        tell(body.done);
+        await new Promise((done) => { setTimeout(done, AGAIN); });
+        if (visit === begun) continue;
+      }
+      if (response.status === 202) throw Object.assign(new Error("Not solved: it was left."), { unknown: true });
+      if (!response.ok) {
+        const error = new Error(body.detail || `the server answers ${response.status}`);
+        error.unknown = response.status === 404;
+        throw error;
+      }
+      return body;
     }
-    const body = await response.json().catch(() => ({}));
-    if (response.status === 202 && visit === begun) {
-      tell(body.done);
-      await new Promise((done) => { setTimeout(done, AGAIN); });
-      if (visit === begun) continue;
-    }
-    if (response.status === 202) throw Object.assign(new Error("Not solved: it was left."), { unknown: true });
-    if (!response.ok) {
-      const error = new Error(body.detail || `the server answers ${response.status}`);
-      error.unknown = response.status === 404;
-      throw error;
-    }
-    return body;
+  } finally {
+    if (waits) tell();
   }
 }

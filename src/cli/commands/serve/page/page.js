@@ -138,7 +138,6 @@ function play(move, isGuess = false) {
 function changed(news = "") {
   epoch += 1;
   leave();
-  $("waiting").hidden = true;
   view.locked = isProgramsTurn();
   view.update(game);
   view.mark("good", []);
@@ -221,7 +220,7 @@ async function positionOf(position, waits = true) {
 const inMoves = (moves) => (moves ? ` in ${moves} ${moves === 1 ? "move" : "moves"}` : "");
 
 onProgress((done) => {
-  $("waiting").hidden = false;
+  $("waiting").hidden = done === undefined;
   const share = `Solving this position: ${Math.floor(100 * done)} %.`;
   $("share").textContent = done === null ? "Another position is being solved first." : share;
 });
@@ -258,9 +257,7 @@ async function values() {
   } catch (error) {
     if (asked === epoch) $("verdict").textContent = error.message;
   }
-  if (asked !== epoch) return;
-  $("waiting").hidden = true;
-  marks(asked);
+  if (asked === epoch) marks(asked);
 }
 
 /** Marks the turns that gave a won game away, says so of the last one, and draws who was winning. */
@@ -475,7 +472,7 @@ function redo() { if (!$("redo").disabled && game.redo(mine())) changed("Played 
 $("next").addEventListener("click", () => guide(stepAt + 1));
 $("skip").addEventListener("click", () => guide(3));
 $("rules-again").addEventListener("click", () => { guide(0); $("next").focus(); });
-$("leave").addEventListener("click", () => { leave(); $("waiting").hidden = true; });
+$("leave").addEventListener("click", leave);
 $("svg").addEventListener("click", () => save("position.svg", new Blob([svgOf(game)], { type: "image/svg+xml" })));
 $("png").addEventListener("click", async () => save("position.png", await pngOf(game)));
 $("undo").addEventListener("click", undo);
@@ -486,7 +483,7 @@ $("new").addEventListener("click", () => {
 });
 $("puzzle").addEventListener("click", setPuzzle);
 $("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
-$("values").addEventListener("change", () => { leave(); $("waiting").hidden = true; view.mark("good", []); view.mark("bad", []); values(); });
+$("values").addEventListener("change", () => { leave(); view.mark("good", []); view.mark("bad", []); values(); });
 $("explain").addEventListener("change", () => preview(null));
 $("edit").addEventListener("change", () => { view.editing = $("edit").checked; changed(); });
 $("statistics").addEventListener("toggle", () => { if ($("statistics").open) statistics(); });
