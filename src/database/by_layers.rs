@@ -8,9 +8,8 @@
 //! 1. The sum over the symmetric images of the empty rows is the same for all blocks of an
 //!    isomorphic group, so that one canonical block stands for its group.
 
-use super::{BlockSummary, Game};
+use super::Game;
 use crate::layout::Bid;
-use pipeline::BlockId;
 use serde::{Deserialize, Serialize};
 
 /// Losses of the board of so many layers.
@@ -60,24 +59,13 @@ impl SmallerBoards {
         self.empty.iter().map(images).collect()
     }
 
-    /// Adds up the summaries of all blocks; the last row is the whole board. `None` if a summary
-    /// has not the counts of this game.
-    pub fn rows(&self, game: &Game, summaries: &[BlockSummary]) -> Option<Vec<LayerCount>> {
-        let layout = &game.layout;
-        let mut sums = vec![0_u64; self.count()];
-        let mut whole = 0;
-        for (block, summary) in BlockId::all(summaries.len() as u32).zip(summaries) {
-            let weight = u64::from(layout.orbit_size(block));
-            whole += weight * summary.losses();
-            if summary.by_layers.len() != sums.len() {
-                return None;
-            }
-            sums.iter_mut().zip(&summary.by_layers).for_each(|(sum, losses)| *sum += weight * losses);
-        }
+    /// Returns the rows of the boards from the losses of all blocks on each, added up as often as
+    /// blocks stand for others; the last row is the whole board.
+    pub fn rows(&self, sums: &[u64], whole: u64) -> Vec<LayerCount> {
         let inner = sums.iter().zip(&self.empty).map(|(sum, images)| sum / images.len() as u64);
         let row =
             |(layers, losses): (u32, u64)| LayerCount { layers, positions: 1 << (layers * (layers + 1) / 2), losses };
-        Some((1..).zip(inner.chain([whole])).map(row).collect())
+        (1..).zip(inner.chain([whole])).map(row).collect()
     }
 }
 

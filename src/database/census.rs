@@ -5,9 +5,7 @@
 //! 2. A canonical block represents the `orbit_size` blocks of its isomorphic group, which have the
 //!    same counts (\[SWLK12\] section 3.2).
 
-use crate::database::BlockSummary;
 use crate::layout::Layout;
-use pipeline::BlockId;
 use serde::{Deserialize, Serialize};
 use trinim_game::Value;
 
@@ -32,21 +30,18 @@ pub struct Census {
 }
 
 impl Census {
-    /// Adds up the blocks of a layout; `summaries` yields every ordinal once.
-    pub fn of<'a>(layout: &Layout, summaries: impl Iterator<Item = (BlockId, &'a BlockSummary)>) -> Census {
+    /// Returns the census of a board with a layout before any loss is counted.
+    pub fn of_none(layout: &Layout) -> Census {
         let cells = layout.bid_bits() + layout.offset_bits();
-        let mut by_pieces: Vec<PieceCount> =
-            (0..=cells).map(|pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 }).collect();
-        for (ordinal, summary) in summaries {
-            let in_bid = layout.bid(ordinal).pieces() as usize;
-            let weight = u64::from(layout.orbit_size(ordinal));
-            for (in_offset, losses) in summary.losses_by_pieces.iter().enumerate() {
-                if let Some(row) = by_pieces.get_mut(in_bid + in_offset) {
-                    row.losses += weight * losses;
-                }
-            }
-        }
-        Census { by_pieces }
+        let row = |pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 };
+        Census { by_pieces: (0..=cells).map(row).collect() }
+    }
+
+    /// Adds the losses of a block with so many pieces on BID cells, by number of pieces on offset
+    /// cells, as often as it stands for a block of its group.
+    pub(super) fn add(&mut self, in_bid: u32, weight: u64, losses_by_pieces: &[u64]) {
+        let rows = self.by_pieces.iter_mut().skip(in_bid as usize);
+        rows.zip(losses_by_pieces).for_each(|(row, losses)| row.losses += weight * losses);
     }
 
     /// Returns the number of positions: `2^cells`.

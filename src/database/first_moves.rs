@@ -4,7 +4,7 @@
 //! 1. A block's part depends on the game alone: its positions in ascending order of the offset,
 //!    each once, one bit for each in words from the lowest bit up, 1 for a loss.
 
-use super::{BlockSummary, Game};
+use super::Game;
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,16 +47,12 @@ impl FirstMoves {
         self.offsets.get(&block).map_or(0, |offsets| offsets.len().div_ceil(64))
     }
 
-    /// Returns the winning first moves, ascending, from the summaries of all blocks by ordinal.
-    /// `None` if a summary has not the values of its block.
-    pub fn winning(&self, summaries: &[BlockSummary]) -> Option<Vec<u64>> {
-        let blocks = BlockId::all(summaries.len() as u32).zip(summaries);
-        if blocks.into_iter().any(|(block, summary)| summary.after_first_moves.len() != self.words(block)) {
-            return None;
-        }
+    /// Returns the winning first moves, ascending, from the values of all blocks that have some.
+    /// `None` if one is missing.
+    pub fn winning(&self, values: &BTreeMap<BlockId, Vec<u64>>) -> Option<Vec<u64>> {
         let is_loss = |block: &BlockId, offset: &u64| {
             let place = self.offsets.get(block)?.range(..offset).count();
-            let word = summaries.get(block.index())?.after_first_moves.get(place / 64)?;
+            let word = values.get(block)?.get(place / 64)?;
             Some(word >> (place % 64) & 1 == 1)
         };
         let mut winning = Vec::new();

@@ -228,12 +228,18 @@ impl Task<'_> {
     /// as text and of `blocks`, the BLAKE3 of every canonical block's bitmaps by ordinal. It does
     /// not depend on the strategy.
     pub fn solution_digest<'a>(&self, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"trinim solution 1\n").update(self.game.parameters_text(self.terms.values).as_bytes());
+        let mut hasher = self.solution_hasher();
         for digest in blocks {
             hasher.update(digest);
         }
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// Returns the hasher of a solution before its first block.
+    pub(super) fn solution_hasher(&self) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"trinim solution 1\n").update(self.game.parameters_text(self.terms.values).as_bytes());
+        hasher
     }
 }
 

@@ -10,10 +10,7 @@
 
 use super::census::Census;
 use super::keep::VERSION;
-use super::{
-    Audited, BlockSummary, DatabaseError, DistanceCount, FirstMoves, Game, Keep, LayerCount, NimberCount,
-    SmallerBoards, Task, Terms, Values,
-};
+use super::{Audited, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, Terms, Values};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,10 +22,10 @@ use trinim_game::{Board, Definition, Rule, Value};
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the list of checksums inside the `db` folder.
 pub const SUMS: &str = "SUMS";
-/// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks, the
-/// most, they take about 45 and 24 MB.
-pub const LIST_BYTES_MAX: u64 = 64 << 20;
-const SCHEMA: &str = "trinim.database/1";
+/// Limit on the length of a manifest or of `SUMS`, in bytes; with 4,194,304 canonical blocks, the
+/// most, they take about 630 and 340 MB.
+pub const LIST_BYTES_MAX: u64 = 1 << 30;
+pub(super) const SCHEMA: &str = "trinim.database/1";
 /// What a schema begins with, whatever the version.
 const SCHEMA_OF_ANY: &str = "trinim.database/";
 /// The `format` of manifests from before the first release.
@@ -127,64 +124,6 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
-    /// `None` if one is malformed or is that of a solve that keeps something else.
-    pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
-        let Task { game, terms: Terms { keep, audit, .. } } = task;
-        let offset_bits = game.layout.offset_bits();
-        let smaller = task.counts_layers().then(|| SmallerBoards::of(game));
-        let boards = smaller.as_ref().map_or(0, SmallerBoards::count);
-        let planes = if task.terms.values.is_outcomes() { 0 } else { task.planes() };
-        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards, planes));
-        let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
-        let audit = audit.map(|audit| Audited::passed(audit, game));
-        let manifest = Manifest { audit, ..Manifest::new(task, &summaries) };
-        if keep.is_database() {
-            let is_plain = summaries.iter().all(|summary| summary.after_first_moves.is_empty());
-            return is_plain.then_some(manifest);
-        }
-        let winning_first_moves = Some(FirstMoves::of(game).winning(&summaries)?);
-        let by_layers = match smaller {
-            Some(smaller) => Some(smaller.rows(game, &summaries)?),
-            None => None,
-        };
-        Some(Manifest { keep, winning_first_moves, by_layers, ..manifest })
-    }
-
-    /// Builds the manifest of a database from one summary for each ordinal, ascending.
-    pub fn new<'a>(task: impl Into<Task<'a>>, summaries: &[BlockSummary]) -> Manifest {
-        let task = task.into();
-        let Task { game, terms: Terms { values, .. } } = task;
-        let Game { board, rule, layout } = game;
-        let rows = layout.canonical_blocks().iter().zip(summaries);
-        let blocks = rows.map(|(bid, summary)| BlockRow {
-            bid: *bid,
-            losses: summary.losses(),
-            digest: blake3::Hash::from_bytes(summary.digest).to_hex().to_string(),
-        });
-        let numbers = || (0..).zip(by_plane(layout, summaries).into_iter().skip(values.first_number()));
-        let nimbers = || numbers().map(|(nimber, positions)| NimberCount { nimber, positions }).collect();
-        let distances = || numbers().map(|(distance, count)| DistanceCount::new(distance, count, *rule)).collect();
-        Manifest {
-            schema: SCHEMA.into(),
-            board: board.definition(),
-            layers: board.layers(),
-            rule: rule.name().into(),
-            max_take: board.max_take().filter(|_| board.layers().is_some()),
-            bid_cells: layout.bid_cells().to_vec(),
-            offset_cells: layout.offset_cells().to_vec(),
-            digest: task.solution_digest(summaries.iter().map(|summary| &summary.digest)),
-            keep: Keep::Database,
-            winning_first_moves: None,
-            audit: None,
-            census: Census::of(layout, layout.ordinals().zip(summaries)),
-            by_layers: None,
-            by_nimber: (values == Values::Nimbers).then(nimbers),
-            by_distance: (values == Values::Remoteness).then(distances),
-            blocks: blocks.collect(),
-        }
-    }
-
     /// Encodes the manifest as the bytes of its file.
     pub fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest has only numbers, strings and lists");
@@ -322,7 +261,7 @@ impl Manifest {
     pub fn check(&self, path: &Path, game: &Game) -> Result<(), DatabaseError> {
         let layout = &game.layout;
         let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
-        let expected = Census::of(layout, std::iter::empty()).by_pieces;
+        let expected = Census::of_none(layout).by_pieces;
         let rows = &self.census.by_pieces;
         if rows.len() != expected.len() {
             return damage(format!("the census has {} rows, expected {}", rows.len(), expected.len()));
@@ -398,19 +337,4 @@ impl Manifest {
 fn are_numbered(game: &Game, values: Values, mut rows: impl ExactSizeIterator<Item = u32>) -> bool {
     let most = values.planes(&game.board) - values.first_number();
     rows.len() <= most && (0..).zip(&mut rows).all(|(number, row)| number == row)
-}
-
-/// Adds up the positions by plane of all blocks, up to the last plane that has some. A child of a
-/// position with nimber `n` has each lower one, and one of a position of distance `d` has `d - 1`,
-/// so none in between is missing.
-fn by_plane(layout: &Layout, summaries: &[BlockSummary]) -> Vec<u64> {
-    let mut counts: Vec<u64> = Vec::new();
-    for (ordinal, summary) in layout.ordinals().zip(summaries) {
-        counts.resize(counts.len().max(summary.by_plane.len()), 0);
-        for (sum, positions) in counts.iter_mut().zip(&summary.by_plane) {
-            *sum += u64::from(layout.orbit_size(ordinal)) * positions;
-        }
-    }
-    counts.truncate(counts.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1));
-    counts
 }

@@ -32,6 +32,7 @@ mod probe;
 mod reader;
 mod summary;
 pub(crate) mod sums;
+mod tally;
 mod values;
 
 pub use audit::{Audit, Audited, ParseAuditError};
@@ -49,4 +50,5 @@ pub use probe::{Child, Evaluation, Probe, infer};
 pub use reader::{Access, CACHE_BYTES, Database};
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;
+pub use tally::Tally;
 pub use values::{DistanceCount, NimberCount, ParseValuesError, Values, value_at};

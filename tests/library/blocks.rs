@@ -78,7 +78,7 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
             after_first_moves: Vec::new(),
         })
         .collect();
-    let manifest = Manifest::new(game, &summaries).to_json();
+    let manifest = Manifest::of_summaries(game.into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
     let files: BTreeMap<String, Vec<u8>> = game
         .layout
         .ordinals()

@@ -319,7 +319,7 @@ fn refute(values: Values, rule: Rule) {
             continue;
         }
         let summaries: Vec<BlockSummary> = lying.iter().map(|stream| summary(&game, stream)).collect();
-        let manifest = Manifest::new(task, &summaries).to_json();
+        let manifest = Manifest::of_summaries(task, summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
         fs::write(db.join("manifest.json"), &manifest).unwrap();
         let mut sums = String::new();
         for (block, stream) in game.layout.ordinals().zip(&lying) {

@@ -94,7 +94,7 @@ impl Solved {
             }
         };
         let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();
-        let lying = Manifest::new(&self.game, &summaries);
+        let lying = Manifest::of_summaries((&self.game).into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap();
         fs::write(self.db().join(MANIFEST), lying.to_json()).unwrap();
         resum(&self.db());
     }
