@@ -57,8 +57,9 @@ use trinim_game::{BitPermutation, Board, Cell};
 
 /// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
-/// Most canonical blocks that a solve or a database has.
-pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
+/// Most canonical blocks that a solve or a database has: the manifest, which names each, is read as
+/// a whole. Ten layers have 2,804,480.
+pub const CANONICAL_BLOCKS_MAX: u64 = 1 << 22;
 
 /// The division of a board's positions into blocks.
 ///
@@ -280,6 +281,16 @@ impl Layout {
         let there = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == canonical);
         let offset = there.map(|symmetry| symmetry.map_offset(offset)).min().expect("one leads there");
         (self.ordinal(canonical), offset)
+    }
+
+    /// Returns for every BID the ordinal of the canonical block that represents it: a table for
+    /// whoever looks at most of them.
+    pub fn ordinals_by_bid(&self) -> Vec<u32> {
+        let mut ordinals = vec![0; 1 << self.bid_bits()];
+        for (ordinal, bid) in (0..).zip(&self.canonical) {
+            self.symmetries.iter().for_each(|symmetry| ordinals[symmetry.map_bid(*bid).0 as usize] = ordinal);
+        }
+        ordinals
     }
 
     fn ordinal(&self, canonical_bid: Bid) -> BlockId {

@@ -45,7 +45,7 @@ pub use shape::Shape;
 
 use crate::database::book::BookOrder;
 use crate::database::{Keep, Values};
-use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
+use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::{Placement, footprint_bytes, held_streams, storage::ALLOTMENT_BYTES};
@@ -212,13 +212,10 @@ impl Plan {
     pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let Request { board, values, memory_bytes, .. } = request;
         let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
-        let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
-        let walked = Shape::is_walked(bid_bits);
-        let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
-        Plan::first(request, shape)
+        Plan::first(request, Shape::suggested(board, bits))
     }
 
-    /// Plans for a layout.
+    /// Plans for a layout. One whose graph is too large to walk is estimated.
     ///
     /// # Errors
     /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
@@ -227,7 +224,9 @@ impl Plan {
         if found > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found });
         }
-        Ok(Plan::first(request, Shape::of(layout)))
+        let is_walked = Shape::is_walked(layout.bid_bits());
+        let shape = if is_walked { Shape::of(layout) } else { Shape::outline(request.board, layout.bid_cells()) };
+        Ok(Plan::first(request, shape))
     }
 
     /// Plans another request for the same board and layout.

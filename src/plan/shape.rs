@@ -1,12 +1,12 @@
 //! The figures of a layout that every estimate rests on.
 
 use super::rates::{self, Rates};
-use crate::layout::{Edge, Layout, TraceId, search};
+use crate::layout::{BID_BITS_MAX, Edge, Layout, TraceId, search};
 use pipeline::Placement;
 use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use trinim_game::Board;
+use trinim_game::{Board, Cell};
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
 /// graph.
@@ -184,10 +184,28 @@ impl Shape {
         }
     }
 
+    /// Returns the figures of the best layout whose blocks have at most so many offset bits. If its
+    /// graph is too large to walk, it is estimated, not made.
+    pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Shape {
+        let bid_bits = board.cells().saturating_sub(offset_bits_at_most).min(BID_BITS_MAX);
+        match Shape::is_walked(bid_bits) {
+            true => Shape::of(&Layout::suggested(board, offset_bits_at_most)),
+            false => Shape::outline_of_best(board, bid_bits),
+        }
+    }
+
     /// Returns the figures of the best closed BID set of at most `bid_bits` cells without making a
-    /// layout: blocks and edges by Burnside's lemma, the rest by the shares of smaller boards.
-    pub fn outline(board: &Board, bid_bits: u32) -> Shape {
+    /// layout.
+    fn outline_of_best(board: &Board, bid_bits: u32) -> Shape {
         let bid_cells = (0..=bid_bits).rev().find_map(|bits| search::best_closed(board, bits)).unwrap_or_default();
+        let indices = bid_cells.iter().filter_map(|cell| board.index(*cell)).map(|index| index as u8);
+        Shape::outline(board, &indices.collect::<Vec<_>>())
+    }
+
+    /// Returns the figures of a set of BID cells without a walk: blocks and edges by Burnside's
+    /// lemma, the rest by the shares of smaller boards.
+    pub fn outline(board: &Board, bid_cells: &[u8]) -> Shape {
+        let bid_cells: Vec<Cell> = bid_cells.iter().map(|index| board.cell(u32::from(*index))).collect();
         let edges = search::canonical_updates(board, &bid_cells) as u64;
         let canonical_blocks = search::canonical_blocks(board, &bid_cells) as u64;
         let bid_bits = bid_cells.len() as u32;
@@ -343,7 +361,7 @@ mod tests {
     fn outline_and_walk_agree_where_both_count() {
         for (layers, bits) in [(5, 6), (7, 7), (8, 9), (9, 12)] {
             let board = Board::triangle(layers, None).unwrap();
-            let outlined = Shape::outline(&board, bits);
+            let outlined = Shape::outline_of_best(&board, bits);
             let walked = Shape::of(&Layout::suggested(&board, board.cells() - outlined.bid_bits));
             assert_eq!(outlined.bid_cells, walked.bid_cells);
             assert_eq!(outlined.canonical_blocks, walked.canonical_blocks);

@@ -159,7 +159,7 @@ fn what_is_no_board_is_refused_by_name() {
         (vec!["--board", "rect:7"], "rect:7"),
         (vec!["--board", "blob:3"], "blob:3"),
         (vec!["--board", "rect:9x9"], "81 cells"),
-        (vec!["--board", "rect:7x7"], "49 cells cannot be solved"),
+        (vec!["--board", "rect:8x8"], "64 cells are too many: expected at most 55"),
         (vec!["--board", "triangle:11"], "11 layers"),
         (vec!["--board", "file:none.toml"], "no such file"),
         (vec!["--board", "file:bad.toml"], "line 4: line 1 has cell 7"),

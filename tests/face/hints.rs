@@ -120,7 +120,7 @@ fn a_usage_error_hints_at_a_command() {
         follow(path, error.lines().nth(1).unwrap());
     }
     let (_, error) = ends(path, 2, &["solve", "--layers", "11"]);
-    assert!(error.contains("expected 1 to 9"), "{error}");
+    assert!(error.contains("expected 1 to 10"), "{error}");
     let (_, error) = ends(path, 2, &["plane", "verify", "--max", "abc"]);
     assert!(
         error.contains("'abc' for '--max <M>': expected a whole number\nhint: trinim plane verify --help"),
@@ -257,13 +257,13 @@ fn help_names_the_layers_that_a_command_takes() {
     let folder = scratch();
     let path = folder.path();
     for (command, range, least_refused, refused) in [
-        ("solve", "1 to 9", "10", "cannot be solved: expected 1 to 9"),
-        ("task init --store s", "1 to 9", "10", "cannot be solved: expected 1 to 9"),
+        ("solve", "1 to 10", "11", "expected 1 to 10"),
+        ("task init --store s", "1 to 10", "11", "expected 1 to 10"),
         ("plan", "1 to 10", "11", "expected 1 to 10"),
         ("layout", "1 to 10", "11", "expected 1 to 10"),
         ("layout search --bits 3", "1 to 10", "11", "expected 1 to 10"),
         ("stats", "1 to 7, or 9, which is built in", "8", "too large to be solved here, and not built in"),
-        ("export -o x.npy", "1 to 7, or 9, which is built in", "10", "hint: trinim plan --layers 10 shows"),
+        ("export -o x.npy", "1 to 7, or 9, which is built in", "10", "hint: trinim solve --layers 10"),
         ("serve", "1 to 7, or 9, which is built in", "8", "too large to be solved at the start"),
         ("probe", "1 to 10", "11", "expected 1 to 10"),
         ("play", "1 to 10", "11", "expected 1 to 10"),

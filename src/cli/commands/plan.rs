@@ -3,7 +3,7 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::board::{BID_LEGEND, CELLS_MAX, picture};
+use crate::cli::words::board::{BID_LEGEND, picture};
 use crate::cli::words::game::{GameArgs, agree_with_values, estimated, request, values};
 use crate::cli::words::keep::too_many_pieces;
 use crate::cli::words::machine::{free_bytes, memory_available_bytes};
@@ -74,7 +74,7 @@ pub struct Report<'a> {
 /// Runs the subcommand.
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
-    let board = game.board.plannable()?;
+    let board = game.board.solvable()?;
     agree_with_values(args.values, game)?;
     let usual = if args.values.is_outcomes() { Keep::usual(&board) } else { Keep::Database };
     let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
@@ -111,9 +111,6 @@ fn warn(report: &mut Report<'_>) {
         report.feasible = false;
         report.warnings.push(text);
     };
-    if plan.cells > CELLS_MAX {
-        short(format!("this version solves up to {CELLS_MAX} cells, nine layers: these are numbers only"));
-    }
     if plan.shape.canonical_blocks > trinim::layout::CANONICAL_BLOCKS_MAX {
         short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
     }

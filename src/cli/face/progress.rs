@@ -242,9 +242,14 @@ pub fn units(layout: &Layout, shape: &Shape) -> Vec<f64> {
 }
 
 /// Returns the planned nanoseconds of each block if `held` streams are held: whole numbers, because
-/// a sum of fractions would depend on the order of the blocks.
+/// a sum of fractions would depend on the order of the blocks. If the block graph was too large to
+/// be walked, all blocks count alike.
 fn by_block(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
-    let mut times = vec![0.0; layout.canonical_blocks().len()];
+    let blocks = layout.canonical_blocks().len();
+    if shape.estimated {
+        return vec![1.0; blocks];
+    }
+    let mut times = vec![0.0; blocks];
     let rates = rates::of(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
     let planned = shape.block_seconds(&rates, shape.usual_stream_bytes(), held);
     layout.order().into_iter().zip(planned).for_each(|(block, planned)| times[block.index()] = (planned * 1e9).round());

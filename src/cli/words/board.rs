@@ -10,21 +10,19 @@ use std::path::Path;
 use trinim::database::Values;
 use trinim::game::{Board, Rule, Takes};
 
-/// The most cells of a board that this version solves: those of nine layers.
-pub const CELLS_MAX: u32 = 45;
-
-/// The most cells of a board whose costs can be estimated: those of ten layers.
-const PLANNED_CELLS_MAX: u32 = 55;
+/// The most cells of a board that is planned or solved: those of ten layers. Positions are counted
+/// in 64 bits, which leaves room for 63 cells; but the rates of plans end at ten layers, and a
+/// larger board would need blocks that nobody has computed.
+pub const CELLS_MAX: u32 = 55;
 
 /// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
 /// about half a second.
 pub const SMALL_CELLS_MAX: u32 = 28;
 
 /// The layers and the cells that a command takes, by its path.
-const TAKEN: [(&[&str], &str, u32); 4] = [
-    (&["solve", "task init"], "1 to 9", CELLS_MAX),
+const TAKEN: [(&[&str], &str, u32); 3] = [
+    (&["solve", "task init", "plan", "layout", "layout search"], "1 to 10", CELLS_MAX),
     (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
-    (&["plan", "layout", "layout search"], "1 to 10", PLANNED_CELLS_MAX),
     (&["probe", "play", "puzzle"], "1 to 10", trinim::game::CELLS_MAX),
 ];
 
@@ -48,8 +46,7 @@ pub fn ranged(command: Command, path: &str) -> Command {
     })
 }
 
-/// Returns a parser of layers that names the range of a command. Ten are refused later, by the
-/// command that shows what they would take.
+/// Returns a parser of layers that names the range of a command.
 fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
     move |text: &str| args::layers(text).map_err(|_| format!("expected {range}"))
 }
@@ -125,21 +122,7 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
         Ok(self.board()?.ok_or_else(missing)?)
     }
 
-    /// Returns the board, whose costs are to be estimated.
-    ///
-    /// # Errors
-    /// Those of [`BoardArgs::required`]; [`Refused`] for a board that is too large even for that.
-    pub fn plannable(&self) -> anyhow::Result<Board> {
-        let board = self.required()?;
-        if board.cells() <= PLANNED_CELLS_MAX {
-            return Ok(board);
-        }
-        let (name, cells) = (board.name(), board.cells());
-        let message = format!("{name}: {cells} cells are too many to plan: expected at most {PLANNED_CELLS_MAX}");
-        Err(Refused::new(message, too_large(&board)).into())
-    }
-
-    /// Returns the board, which is to be solved.
+    /// Returns the board, which is to be planned or solved.
     ///
     /// # Errors
     /// Those of [`BoardArgs::required`]; [`Refused`] for a board that is too large.
@@ -148,19 +131,8 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
         if board.cells() <= CELLS_MAX {
             return Ok(board);
         }
-        let message = match board.layers() {
-            Some(layers) => format!("a board of {layers} layers cannot be solved: expected 1 to 9"),
-            None => format!("a board of {} cells cannot be solved: expected at most {CELLS_MAX}", board.cells()),
-        };
-        Err(Refused::new(message, too_large(&board)).into())
-    }
-}
-
-/// The hint for a board that is too large to be solved.
-pub fn too_large(board: &Board) -> String {
-    match board.cells() <= PLANNED_CELLS_MAX {
-        true => format!("trinim plan {} shows what it would take", arguments(board, Rule::Misere)),
-        false => format!("boards of up to {CELLS_MAX} cells can be solved"),
+        let message = format!("{}: {} cells are too many: expected at most {CELLS_MAX}", board.name(), board.cells());
+        Err(Refused::new(message, "trinim probe and play take positions of larger boards").into())
     }
 }
 

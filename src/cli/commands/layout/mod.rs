@@ -169,7 +169,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.paper {
         return paper::run(args.json, out);
     }
-    let board = args.board.plannable()?;
+    let board = args.board.solvable()?;
     let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
     let layout = out.telling("cutting the board", || match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0),

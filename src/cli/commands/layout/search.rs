@@ -81,7 +81,7 @@ pub struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let board = args.board.plannable()?;
+    let board = args.board.solvable()?;
     let request = Request {
         bits: args.bits,
         kept: args.symmetry,
