@@ -17,6 +17,11 @@
 //! | between the two | the first file, which decides nothing | computes the block, and finds equal bytes |
 //! | after both | the block | skips |
 //!
+//! # Blocks together
+//! A batch whose sources do not all have room in memory has its own bitmaps there in their place,
+//! as many as there is room for, and reads each source once for all of these
+//! ([`Recomputer::together`]). At ten layers 64 blocks have 900 sources outside.
+//!
 //! # Cost
 //! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as
 //! the rest of the budget allows: those that other blocks of the batch need, computed or decoded,
@@ -28,12 +33,12 @@ use super::definition::damage;
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
-use super::{Error, block_name, summary_name};
+use super::{Error, block_folders, block_name, settle, summary_folders, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
 use crate::database::{BlockForm, Task};
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
-use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputer, Sources};
+use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputed, Recomputer, Sources};
 use pipeline::codec::FRAME_WORDS;
 use pipeline::{Bitmap, BlockId, Error as RunError, Stopwatch, Workload, parallel};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +83,7 @@ pub struct Computed {
 /// The files of sources, and streams in memory.
 struct Inputs<'a> {
     store: &'a dyn Store,
+    task: Task<'a>,
     wait: &'a (dyn Fn(Duration) -> bool + Sync),
     most_bytes: u64,
     streams: Mutex<Streams>,
@@ -117,7 +123,7 @@ impl Sources for Inputs<'_> {
     }
 
     fn read(&self, block: BlockId) -> Result<Vec<u8>, RunError> {
-        let name = block_name(block);
+        let name = block_name(self.task, block);
         let watch = Stopwatch::start();
         loop {
             if let Some(bytes) = self.store.read(&name, self.most_bytes)? {
@@ -132,7 +138,7 @@ impl Sources for Inputs<'_> {
     }
 
     fn path(&self, block: BlockId) -> PathBuf {
-        self.store.path(&block_name(block))
+        self.store.path(&block_name(self.task, block))
     }
 }
 
@@ -146,6 +152,8 @@ pub struct Tasks<'a> {
     /// Of a task.
     threads: usize,
     at_once: usize,
+    /// Most streams in memory.
+    held_at_most: usize,
 }
 
 /// Computes tasks, one after the other or at the same time; after an error it is of no use.
@@ -185,17 +193,19 @@ impl<'a> Tasks<'a> {
         let form = BlockForm::of(task);
         let (all, held_at_most) = shares(&form, options)?;
         let at_once = options.at_once.clamp(1, all);
+        // A thread decodes beside them what is to stay.
+        let held_at_most = held_at_most.saturating_sub(all);
         let inputs = Inputs {
             store,
+            task,
             wait: options.wait,
             most_bytes: block_bytes_at_most(form.stream_words),
-            // A thread decodes beside them what is to stay.
-            streams: Mutex::new(Streams::new(held_at_most.saturating_sub(all), options.keeps_streams)),
+            streams: Mutex::new(Streams::new(held_at_most, options.keeps_streams)),
             settled: Condvar::new(),
             read_bytes: AtomicU64::new(0),
         };
         let workload = RemovalGame::new(task, options.kernel).published();
-        Ok(Tasks { store, task, form, workload, inputs, threads: all / at_once, at_once })
+        Ok(Tasks { store, task, form, workload, inputs, threads: all / at_once, at_once, held_at_most })
     }
 
     /// Returns how many tasks may be computed at the same time.
@@ -234,10 +244,18 @@ impl Worker<'_> {
                 open.push(block);
             }
         }
-        if !batch.done.get_mut().skipped.is_empty() {
+        let skipped = batch.done.get_mut().skipped.iter().copied();
+        if skipped.len() > 0 {
             // The process that committed them may have been killed before the names were safe.
-            store.settle(if task.terms.keep.is_database() { super::DATABASE } else { super::SUMMARIES })?;
+            let is_database = task.terms.keep.is_database();
+            settle(*store, if is_database { block_folders(*task, skipped) } else { summary_folders(skipped) })?;
         }
+        let room = self.tasks.reserve(&open);
+        if room.granted > 1 {
+            open.chunks(room.granted).try_for_each(|group| self.together(group, &batch))?;
+            return Ok(self.end(batch));
+        }
+        drop(room);
         let (levels, needs) = self.tasks.levels(&open);
         inputs.streams.lock().begin(needs);
         for level in levels {
@@ -250,11 +268,62 @@ impl Worker<'_> {
             let computed = parallel::for_each_with(&self.recomputers, workers, level.len(), fresh, step);
             computed.map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
         }
+        Ok(self.end(batch))
+    }
+
+    /// Computes blocks with a bitmap in memory for each.
+    fn together(&self, group: &[BlockId], batch: &Batch<'_>) -> Result<(), Error> {
+        let Tasks { workload, inputs, threads, .. } = self.tasks;
+        let kept = self.recomputers.lock().pop();
+        let mut recomputer = match kept {
+            Some(recomputer) => recomputer,
+            None => Recomputer::new(workload, inputs)?.audited(),
+        };
+        recomputer.set_threads(*threads);
+        let mut group = group.to_vec();
+        let computed = loop {
+            let computed = recomputer.together(&group, &|block, computed| batch.commit(block, computed));
+            let gone = matches!(&computed, Err(Error::Run(error)) if error.is_not_found());
+            if !gone {
+                break computed;
+            }
+            // Sources are gone if another task committed the blocks that need them meanwhile.
+            let (mut left, all) = (Vec::new(), group.len());
+            for block in group {
+                if self.tasks.is_committed(block)? {
+                    batch.skip(block);
+                } else {
+                    left.push(block);
+                }
+            }
+            if left.len() == all {
+                break computed;
+            }
+            group = left;
+        };
+        self.recomputers.lock().push(recomputer);
+        computed
+    }
+
+    /// Returns what was done since the last task.
+    fn end(&self, batch: Batch<'_>) -> Computed {
         let mut done = batch.done.into_inner();
         done.computed.sort_unstable();
         done.skipped.sort_unstable();
-        done.read_bytes = inputs.read_bytes.swap(0, Ordering::Relaxed);
-        Ok(done)
+        done.read_bytes = self.tasks.inputs.read_bytes.swap(0, Ordering::Relaxed);
+        done
+    }
+}
+
+/// Room for the bitmaps of blocks that are computed together.
+struct Room<'t> {
+    streams: &'t Mutex<Streams>,
+    granted: usize,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.streams.lock().give_back(self.granted);
     }
 }
 
@@ -279,7 +348,7 @@ pub(super) fn is_committed(store: &dyn Store, task: Task<'_>, form: &BlockForm, 
     if !task.terms.keep.is_database() {
         return Ok(StoredSummary::read(store, form, block)?.is_some());
     }
-    let name = block_name(block);
+    let name = block_name(task, block);
     let frames = form.stream_words.div_ceil(FRAME_WORDS);
     let Some((begin, file_bytes)) = store.begin(&name, HEADER_BYTES + frames * INDEX_ROW_BYTES)? else {
         return Ok(false);
@@ -316,6 +385,17 @@ impl Tasks<'_> {
         (levels, needs)
     }
 
+    /// Takes room for blocks that are computed together; for none if their sources have room in
+    /// memory as well, or if there is room for one block at most.
+    fn reserve(&self, open: &[BlockId]) -> Room<'_> {
+        let streams = &self.inputs.streams;
+        let needed: BTreeSet<BlockId> = open.iter().flat_map(|block| self.sources(*block)).collect();
+        let share = self.held_at_most / self.at_once;
+        let wanted = if needed.len() <= share { 0 } else { share.min(open.len()) };
+        let granted = if wanted < 2 { 0 } else { streams.lock().reserve(wanted) };
+        Room { streams, granted }
+    }
+
     /// Returns the blocks that a block needs.
     fn sources(&self, block: BlockId) -> BTreeSet<BlockId> {
         self.workload.edges_into(block).iter().map(|edge| edge.source).collect()
@@ -339,38 +419,47 @@ impl Tasks<'_> {
 impl Batch<'_> {
     /// Computes a block and commits it.
     fn compute(&self, recomputer: &mut Recomputer<'_>, block: BlockId) -> Result<(), Error> {
-        let Tasks { store, task, form, inputs, .. } = self.tasks;
-        let computed = match recomputer.block(block) {
-            Ok(computed) => computed,
+        let streams = &self.tasks.inputs.streams;
+        match recomputer.block(block) {
+            Ok(computed) => self.commit(block, computed)?,
             // Its sources are gone because another task committed the block meanwhile.
             Err(error) if error.is_not_found() && self.tasks.is_committed(block)? => {
-                self.done.lock().skipped.push(block);
+                self.skip(block);
                 self.tasks.release(block);
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
-        };
+        }
+        if streams.lock().wants_own(block) {
+            let stream = Arc::new(recomputer.take_stream()?);
+            streams.lock().hold(block, stream);
+        }
+        self.tasks.release(block);
+        Ok(())
+    }
+
+    /// Notes that a block was committed by another task.
+    fn skip(&self, block: BlockId) {
+        self.done.lock().skipped.push(block);
+    }
+
+    /// Commits a block.
+    fn commit(&self, block: BlockId, computed: Recomputed<'_>) -> Result<(), Error> {
+        let Tasks { store, task, form, .. } = self.tasks;
         let Some(publication) = computed.publication else {
             return Err(RunError::workload(format!("block {block} publishes no file")).into());
         };
         let stored = StoredSummary::of(&publication.bytes, computed.summary).to_bytes(form, block);
-        let mut files = [(summary_name(block), &stored), (block_name(block), &publication.bytes)];
+        let mut files = [(summary_name(block), &stored), (block_name(*task, block), &publication.bytes)];
         if !task.terms.keep.is_database() {
             files.reverse();
         }
         for (name, bytes) in &files {
             commit(*store, name, bytes)?;
         }
-        {
-            let mut done = self.done.lock();
-            done.computed.push(block);
-            done.written_bytes += files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
-        }
-        if inputs.streams.lock().wants_own(block) {
-            let stream = Arc::new(recomputer.take_stream()?);
-            inputs.streams.lock().hold(block, stream);
-        }
-        self.tasks.release(block);
+        let mut done = self.done.lock();
+        done.computed.push(block);
+        done.written_bytes += files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         Ok(())
     }
 }

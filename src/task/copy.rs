@@ -14,7 +14,7 @@ use super::compute::is_committed;
 use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, SUMMARIES, block_name, missing, summary_name};
+use super::{DATABASE, Error, block_name, missing, settle, summary_folders, summary_name};
 use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Task};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
@@ -80,7 +80,7 @@ pub fn copy(
         let is_new = put(to, &summary_name(block), &bytes)?;
         copied.lock().add(&bytes, is_new);
         if task.terms.keep.is_database() {
-            let name = block_name(block);
+            let name = block_name(task, block);
             if is_committed(to, task, &form, block)? {
                 let bytes = to.read(&name, stored.file_bytes)?.ok_or_else(|| missing(to, &name))?;
                 check(to, &name, &bytes, &stored)?;
@@ -98,7 +98,7 @@ pub fn copy(
         .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
     let mut copied = copied.into_inner();
     // What was there already may not be safe yet; of the database, the lists see to that.
-    to.settle(SUMMARIES)?;
+    settle(to, summary_folders(wanted))?;
     for (name, bytes) in &lists {
         copied.add(bytes, commit(to, name, bytes)?);
     }

@@ -1,9 +1,9 @@
 //! `task.json`: what a store is about, the same bytes for the same solve.
 
+use super::Error;
 use super::store::{DEFINITION, Store, commit};
-use super::{Error, is_countable};
 use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
-use crate::layout::Layout;
+use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -72,7 +72,7 @@ impl Definition {
             Some(text) => Some(text.parse::<Audit>().ok()?),
             None => None,
         };
-        is_countable(layout.canonical_blocks().len()).then_some(())?;
+        (layout.canonical_blocks().len() as u64 <= CANONICAL_BLOCKS_MAX).then_some(())?;
         Some((Game { board, rule, layout }, Terms { keep, audit, ..Terms::default() }))
     }
 
@@ -94,10 +94,9 @@ impl Definition {
 /// If the task is to keep a book: a store keeps all or counts.
 pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
     assert!(!matches!(task.terms.keep, Keep::Book { .. }), "a store keeps no book");
-    let blocks = task.game.layout.canonical_blocks().len();
-    if !is_countable(blocks) {
-        let (what, limit) = ("number of canonical blocks", crate::layout::CANONICAL_BLOCKS_MAX);
-        return Err(pipeline::Error::Limit { what, value: blocks as u64, limit }.into());
+    let (value, limit) = (task.game.layout.canonical_blocks().len() as u64, CANONICAL_BLOCKS_MAX);
+    if value > limit {
+        return Err(pipeline::Error::Limit { what: "number of canonical blocks", value, limit }.into());
     }
     let definition = Definition::of(task);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {

@@ -3,12 +3,13 @@
 use super::definition::damage;
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, Listed, SUMMARIES, block_name, summary_name};
+use super::{DATABASE, Error, Listed, SUMMARIES, block_name, settle, summary_folders, summary_name};
 use crate::database::block::block_bytes_at_most;
-use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
+use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, Sums, Tally, Task, block_file_name};
 use crate::solve::RemovalGame;
 use crate::task::sweep::remove_blocks;
-use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload};
+use parking_lot::Mutex;
+use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload, parallel};
 use trinim_kernel::Kernel;
 
 /// The end of a solve.
@@ -19,8 +20,12 @@ pub struct Sealed {
     pub database_bytes: u64,
 }
 
+/// Summaries that are read at a time.
+const TOGETHER: usize = 4096;
+
 /// Writes the manifest and `SUMS`, in the bytes of a solve that keeps the same, or finds them
-/// there. In a store that keeps counts, the files of the blocks then go.
+/// there. In a store that keeps counts, the files of the blocks then go. Summaries are read on
+/// `threads` threads, and `progress` is called with the number of blocks whose summary was read.
 ///
 /// A file of a block is not read again if its summary is there: `SUMS` has the checksum of what was
 /// committed, so that a later check finds what changed since.
@@ -29,40 +34,60 @@ pub struct Sealed {
 /// [`Error::Unfinished`]; [`RunError::Corrupt`] with a summary or a block that is damaged or has
 /// another length than was committed, and with a manifest or `SUMS` of other bytes; those of the
 /// store.
-pub fn finish(store: &dyn Store, task: Task<'_>, kernel: Kernel) -> Result<Sealed, Error> {
+pub fn finish(
+    store: &dyn Store,
+    task: Task<'_>,
+    kernel: Kernel,
+    threads: usize,
+    mut progress: impl FnMut(u32),
+) -> Result<Sealed, Error> {
     let form = BlockForm::of(task);
     let listed = Listed::of(store, task)?;
-    let all = || BlockId::all(task.blocks());
-    let missing = all().filter(|block| !listed.has(*block)).count() as u64;
+    let all: Vec<BlockId> = BlockId::all(task.blocks()).collect();
+    let missing = all.iter().filter(|block| !listed.has(**block)).count() as u64;
     if missing > 0 {
         return Err(Error::Unfinished { missing, blocks: task.blocks().into() });
     }
     let mut again = None;
-    let mut summaries = Vec::new();
-    for block in all() {
-        let stored = match StoredSummary::read(store, &form, block)? {
-            Some(stored) => stored,
-            None => {
-                let again = match &mut again {
-                    Some(again) => again,
-                    None => again.insert(Again::new(&form, RemovalGame::new(task, kernel).published())?),
-                };
-                let stored = again.summary(store, &form, block)?;
-                commit(store, &summary_name(block), &stored.to_bytes(&form, block))?;
-                stored
-            }
+    let mut tally = Tally::new(task);
+    let (mut sums, mut block_bytes) = (Vec::new(), 0);
+    for blocks in all.chunks(TOGETHER) {
+        let read = Mutex::new(vec![None; blocks.len()]);
+        let one = |_: &mut (), index: usize| -> Result<(), Error> {
+            let stored = StoredSummary::read(store, &form, blocks[index])?;
+            read.lock()[index] = stored;
+            Ok(())
         };
-        if let Some(found) = listed.files.get(&block).copied().filter(|found| *found != stored.file_bytes) {
-            let damage = Damage::Length { expected: Expected::Exactly(stored.file_bytes), found };
-            return Err(RunError::corrupt(store.path(&block_name(block)), None, damage).into());
+        parallel::for_each(threads, blocks.len(), || Ok(()), one)
+            .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
+        for (block, stored) in blocks.iter().zip(read.into_inner()) {
+            let stored = match stored {
+                Some(stored) => stored,
+                None => {
+                    let again = match &mut again {
+                        Some(again) => again,
+                        None => again.insert(Again::new(&form, RemovalGame::new(task, kernel).published())?),
+                    };
+                    let stored = again.summary(store, &form, task, *block)?;
+                    commit(store, &summary_name(*block), &stored.to_bytes(&form, *block))?;
+                    stored
+                }
+            };
+            if let Some(found) = listed.files.get(block).copied().filter(|found| *found != stored.file_bytes) {
+                let damage = Damage::Length { expected: Expected::Exactly(stored.file_bytes), found };
+                return Err(RunError::corrupt(store.path(&block_name(task, *block)), None, damage).into());
+            }
+            tally.add(&stored.summary).ok_or_else(|| foreign(store))?;
+            if task.terms.keep.is_database() {
+                sums.push((block_file_name(*block), stored.sum));
+                block_bytes += stored.file_bytes;
+            }
         }
-        summaries.push(stored);
+        progress(blocks.last().map_or(0, |last| last.0 + 1));
     }
-    let manifest = Manifest::of_summaries(task, summaries.iter().map(|stored| &stored.summary[..]))
-        .ok_or_else(|| RunError::corrupt(store.path(SUMMARIES), None, "summaries of another form"))?;
+    let manifest = tally.manifest().ok_or_else(|| foreign(store))?;
     let json = manifest.to_json();
-    let kept = if task.terms.keep.is_database() { &summaries[..] } else { &[] };
-    let sums = Sums::text(all().zip(kept).map(|(block, stored)| (block_file_name(block), stored.sum)), &json);
+    let sums = Sums::text(sums, &json);
     let files =
         [(MANIFEST, &json[..]), (SUMS, sums.as_bytes())].map(|(name, bytes)| (format!("{DATABASE}/{name}"), bytes));
     for (name, bytes) in &files {
@@ -73,11 +98,14 @@ pub fn finish(store: &dyn Store, task: Task<'_>, kernel: Kernel) -> Result<Seale
         commit(store, name, bytes)?;
     }
     if !task.terms.keep.is_database() {
-        store.settle(SUMMARIES)?;
-        remove_blocks(store, listed.files.into_keys())?;
+        settle(store, summary_folders(all))?;
+        remove_blocks(store, task, listed.files.into_keys().collect())?;
     }
-    let blocks: u64 = kept.iter().map(|stored| stored.file_bytes).sum();
-    Ok(Sealed { manifest, database_bytes: blocks + (json.len() + sums.len()) as u64 })
+    Ok(Sealed { manifest, database_bytes: block_bytes + (json.len() + sums.len()) as u64 })
+}
+
+fn foreign(store: &dyn Store) -> RunError {
+    RunError::corrupt(store.path(SUMMARIES), None, "summaries of another form")
 }
 
 /// Makes summaries again.
@@ -91,8 +119,14 @@ impl<'a> Again<'a> {
         Ok(Again { workload, stream: Bitmap::zeroed(form.stream_words)? })
     }
 
-    fn summary(&mut self, store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
-        let (name, stream) = (block_name(block), self.stream.words_mut());
+    fn summary(
+        &mut self,
+        store: &dyn Store,
+        form: &BlockForm,
+        task: Task<'_>,
+        block: BlockId,
+    ) -> Result<StoredSummary, Error> {
+        let (name, stream) = (block_name(task, block), self.stream.words_mut());
         let Some(file) = store.read(&name, block_bytes_at_most(form.stream_words))? else {
             return Err(Error::Unfinished { missing: 1, blocks: self.workload.blocks().into() });
         };

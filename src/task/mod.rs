@@ -29,6 +29,7 @@ mod compute;
 mod copy;
 mod definition;
 mod finish;
+mod names;
 mod plan;
 pub mod store;
 mod streams;
@@ -46,8 +47,8 @@ pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
 pub use sweep::{Swept, sweep};
 
-use crate::database::{Task, block_file_name};
-use crate::layout::CANONICAL_BLOCKS_MAX;
+use crate::database::Task;
+use names::{block_folders, block_name, block_of, summary_folders, summary_name};
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -112,21 +113,9 @@ fn missing(store: &dyn Store, name: &str) -> Error {
     pipeline::Error::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
 }
 
-/// Returns the name of a block's file in a store.
-fn block_name(block: BlockId) -> String {
-    format!("{DATABASE}/{}", block_file_name(block))
-}
-
-/// Returns the name of a block's summary in a store.
-fn summary_name(block: BlockId) -> String {
-    format!("{SUMMARIES}/{:06}", block.0)
-}
-
-/// Returns the block that a file in [`DATABASE`] or [`SUMMARIES`] is of, by its name.
-fn block_of(name: &str, blocks: u32) -> Option<BlockId> {
-    let number = name.strip_suffix(".blk").unwrap_or(name).parse().ok().filter(|number: &u32| *number < blocks)?;
-    let is_name = name == block_file_name(BlockId(number)) || name == format!("{number:06}");
-    is_name.then_some(BlockId(number))
+/// Makes all names in some folders of a store safe from power cuts.
+fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
+    Ok(folders.iter().try_for_each(|folder| store.settle(folder))?)
 }
 
 /// What a listing of a store tells about its blocks.
@@ -139,19 +128,33 @@ struct Listed {
 
 impl Listed {
     fn of(store: &dyn Store, task: Task<'_>) -> Result<Listed, Error> {
-        let listed = |folder: &str, name: fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
-            let of_block = |(file, bytes): (String, u64)| {
-                let block = block_of(&file, task.blocks())?;
-                (name(block) == format!("{folder}/{file}")).then_some((block, bytes))
+        let all = || BlockId::all(task.blocks());
+        let listed =
+            |folders: Vec<String>, name: &dyn Fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
+                let mut found = BTreeMap::new();
+                for folder in folders {
+                    found.extend(store.list(&folder)?.into_iter().filter_map(|(file, bytes)| {
+                        let block = block_of(&file, task.blocks())?;
+                        (name(block) == format!("{folder}/{file}")).then_some((block, bytes))
+                    }));
+                }
+                Ok(found)
             };
-            Ok(store.list(folder)?.into_iter().filter_map(of_block).collect())
-        };
-        let files = listed(DATABASE, block_name)?;
+        let files = listed(block_folders(task, all()), &|block| block_name(task, block))?;
         let summaries = match task.terms.keep.is_database() {
             true => None,
-            false => Some(listed(SUMMARIES, summary_name)?.into_keys().collect()),
+            false => Some(listed(summary_folders(all()), &summary_name)?.into_keys().collect()),
         };
         Ok(Listed { files, summaries })
+    }
+
+    /// Returns the committed blocks, ascending.
+    fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        let (files, summaries) = match &self.summaries {
+            None => (Some(self.files.keys()), None),
+            Some(summaries) => (None, Some(summaries)),
+        };
+        files.into_iter().flatten().chain(summaries.into_iter().flatten()).copied()
     }
 
     /// Returns whether a block is committed.
@@ -168,30 +171,5 @@ impl Listed {
 /// # Errors
 /// Those of the store.
 pub fn committed(store: &dyn Store, task: Task<'_>) -> Result<Vec<BlockId>, Error> {
-    let listed = Listed::of(store, task)?;
-    Ok(BlockId::all(task.blocks()).filter(|block| listed.has(*block)).collect())
-}
-
-/// Returns whether a game has few enough blocks for a store.
-fn is_countable(blocks: usize) -> bool {
-    blocks as u64 <= CANONICAL_BLOCKS_MAX
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_blocks_belong_together() {
-        for block in [0, 7, 999_999, 1_000_000].map(BlockId) {
-            let [file, summary] = [block_name(block), summary_name(block)];
-            for name in [&file[DATABASE.len() + 1..], &summary[SUMMARIES.len() + 1..]] {
-                assert_eq!(block_of(name, 2_000_000), Some(block), "{name}");
-                assert_eq!(block_of(name, block.0), None, "{name}");
-            }
-        }
-        for other in ["7", "00007.blk", "0000007", "+00007", "SUMS", "manifest.json", "000007.blk.blk", ""] {
-            assert_eq!(block_of(other, 2_000_000), None, "{other}");
-        }
-    }
+    Ok(Listed::of(store, task)?.blocks().collect())
 }

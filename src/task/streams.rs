@@ -52,6 +52,25 @@ impl Streams {
         }
     }
 
+    /// Takes room for at most this many bitmaps away from the streams, and returns for how many.
+    /// Streams that nobody uses make room.
+    pub(super) fn reserve(&mut self, wanted: usize) -> usize {
+        while self.held.len() + wanted > self.most
+            && let Some(oldest) = self.oldest()
+        {
+            self.put_out(oldest);
+        }
+        let granted = wanted.min(self.most.saturating_sub(self.held.len()));
+        self.most -= granted;
+        self.spare.truncate(self.most.saturating_sub(self.held.len()));
+        granted
+    }
+
+    /// Gives room back to the streams.
+    pub(super) fn give_back(&mut self, granted: usize) {
+        self.most += granted;
+    }
+
     /// Returns whether a stream is held.
     pub(super) fn has(&self, block: BlockId) -> bool {
         self.held.contains_key(&block)
@@ -187,6 +206,23 @@ mod tests {
         assert_eq!(held(&streams), [3]);
         assert!(streams.spare().is_some() && streams.spare().is_none());
         assert!(streams.get(BlockId(3)).is_some() && streams.get(BlockId(2)).is_none());
+    }
+
+    #[test]
+    fn streams_make_room_unless_somebody_uses_them() {
+        let mut streams = Streams::new(5, true);
+        for block in [1, 2, 3] {
+            streams.hold(BlockId(block), stream());
+        }
+        assert_eq!((streams.reserve(2), held(&streams).len()), (2, 3));
+        let used = streams.get(BlockId(1));
+        assert_eq!((streams.reserve(9), held(&streams)), (2, vec![1]));
+        assert!(streams.spare().is_none() && !streams.wants(BlockId(2)));
+        assert_eq!(streams.reserve(9), 0);
+        drop(used);
+        assert_eq!((streams.reserve(9), held(&streams)), (1, vec![]));
+        streams.give_back(5);
+        assert!(streams.wants(BlockId(2)));
     }
 
     #[test]

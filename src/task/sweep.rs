@@ -9,7 +9,7 @@
 
 use super::store::Store;
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, Listed, SUMMARIES, block_name};
+use super::{Error, Listed, block_folders, block_name, settle, summary_folders};
 use crate::database::{BlockForm, Task};
 use pipeline::BlockId;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
         let is_over = |block: &BlockId| {
             is_done(*block) && task.game.layout.edges_from(*block).iter().all(|edge| is_done(edge.target))
         };
-        store.settle(SUMMARIES)?;
+        settle(store, summary_folders(listed.blocks()))?;
         let mut over = Vec::new();
         for (block, bytes) in listed.files.iter().filter(|(block, _)| is_over(block)) {
             // Its summary is all that is left of it.
@@ -51,7 +51,7 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
                 swept.block_bytes += bytes;
             }
         }
-        remove_blocks(store, over)?;
+        remove_blocks(store, task, over)?;
     }
     for temporary in store.temporaries()? {
         if temporary.idle.is_some_and(|idle| idle >= older_than) {
@@ -63,9 +63,9 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
 }
 
 /// Removes the files of blocks, so that no power cut brings them back.
-pub(super) fn remove_blocks(store: &dyn Store, blocks: impl IntoIterator<Item = BlockId>) -> Result<(), Error> {
-    for block in blocks {
-        store.remove(&block_name(block))?;
+pub(super) fn remove_blocks(store: &dyn Store, task: Task<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
+    for block in &blocks {
+        store.remove(&block_name(task, *block))?;
     }
-    Ok(store.settle(DATABASE)?)
+    settle(store, block_folders(task, blocks))
 }

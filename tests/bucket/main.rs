@@ -209,7 +209,7 @@ fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Compu
 
 fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
     let (game, terms) = task::open(store)?;
-    finish(store, terms.task(&game), Kernel::detect())
+    finish(store, terms.task(&game), Kernel::detect(), 2, |_| {})
 }
 
 /// The database of a solve.

@@ -34,7 +34,7 @@ fn solve(store: &dyn Store, task: Task<'_>) -> (BTreeSet<u32>, Result<(), Error>
                 sweep(store, task, Duration::ZERO)?;
             }
         }
-        finish(store, task, Kernel::detect()).map(drop)
+        finish(store, task, Kernel::detect(), 1, |_| {}).map(drop)
     };
     let ended = whole();
     (reported, ended)

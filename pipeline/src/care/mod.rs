@@ -3,3 +3,4 @@
 pub mod check;
 pub mod recompute;
 pub mod repair;
+mod together;

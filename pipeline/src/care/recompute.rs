@@ -27,6 +27,7 @@ use crate::parallel;
 use crate::workload::{Edge, Publication, Unreadable, Workload};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,30 +100,30 @@ impl Drop for Settled<'_> {
 
 /// Computes blocks from their sources.
 pub struct Recomputer<'a> {
-    workload: &'a dyn Workload,
-    sources: &'a dyn Sources,
-    threads: usize,
-    audits: bool,
+    pub(super) workload: &'a dyn Workload,
+    pub(super) sources: &'a dyn Sources,
+    pub(super) threads: usize,
+    pub(super) audits: bool,
     /// Those of the threads; the last has the block that was computed last.
-    buffers: Vec<Buffers>,
+    pub(super) buffers: Vec<Buffers>,
     /// Block whose whole stream is in the last buffers.
     recalled: Option<BlockId>,
 }
 
 /// The memory of a thread.
-struct Buffers {
+pub(super) struct Buffers {
     /// What the thread gathered of the block.
     bitmap: Bitmap,
     /// The stream of a source.
-    stream: Bitmap,
+    pub(super) stream: Bitmap,
     /// Allocated when the first stream must be turned.
-    oriented: Option<Bitmap>,
+    pub(super) oriented: Option<Bitmap>,
     /// Whether the bitmap has updates of the block at hand.
     is_begun: bool,
 }
 
 impl Buffers {
-    fn new(words: usize) -> Result<Buffers, Error> {
+    pub(super) fn new(words: usize) -> Result<Buffers, Error> {
         let [bitmap, stream] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
         Ok(Buffers { bitmap, stream, oriented: None, is_begun: false })
     }
@@ -185,14 +186,24 @@ impl<'a> Recomputer<'a> {
         let gathered = self.gather(block, auditor.as_ref());
         self.merge();
         gathered?;
-        let Some(Buffers { bitmap, .. }) = self.buffers.last_mut() else {
-            return Err(Error::workload("a computed block has no bitmap"));
-        };
+        let missing = || Error::workload("a computed block has no bitmap");
+        let bitmap = &mut self.buffers.last_mut().ok_or_else(missing)?.bitmap;
         workload.finish(block, bitmap.words_mut());
         if let Some(auditor) = auditor {
             auditor.into_inner().judge(bitmap.words()).map_err(|what| Error::Audit { block, what })?;
         }
-        let stream = bitmap.words();
+        let bitmap = &self.buffers.last().ok_or_else(missing)?.bitmap;
+        self.result(block, bitmap.words(), self.threads)
+    }
+
+    /// Summarises and publishes a finished block.
+    pub(super) fn result<'s>(
+        &self,
+        block: BlockId,
+        stream: &'s [u64],
+        threads: usize,
+    ) -> Result<Recomputed<'s>, Error> {
+        let workload = self.workload;
         let (summary, publication) = (Mutex::new(Vec::new()), Mutex::new(None));
         // In this order, so that one thread does the longer part first.
         let step = |(): &mut (), step| {
@@ -202,7 +213,7 @@ impl<'a> Recomputer<'a> {
             }
             Ok::<(), Error>(())
         };
-        parallel::for_each(self.threads.min(2), 2, || Ok(()), step).map_err(first)?;
+        parallel::for_each(threads.min(2), 2, || Ok(()), step).map_err(first)?;
         Ok(Recomputed { summary: summary.into_inner(), publication: publication.into_inner(), stream })
     }
 
@@ -285,11 +296,8 @@ impl<'a> Recomputer<'a> {
         let (words, skipped) = match &held {
             Some(held) => (held.words(), Vec::new()),
             None => {
-                let published = self.sources.read(source)?;
                 let unneeded: Vec<u64> = edges.iter().map(|edge| workload.unneeded(edge)).collect();
-                let skipped = workload
-                    .recall_needed(source, &published, &unneeded, stream.words_mut())
-                    .map_err(|unreadable| self.damage(source, unreadable))?;
+                let skipped = self.recall_needed(source, &unneeded, stream)?;
                 (stream.words(), skipped)
             }
         };
@@ -342,6 +350,18 @@ impl<'a> Recomputer<'a> {
         Ok(())
     }
 
+    /// Reads a stream and decodes what edges need that lack these words; returns what was skipped.
+    pub(super) fn recall_needed(
+        &self,
+        source: BlockId,
+        unneeded: &[u64],
+        stream: &mut Bitmap,
+    ) -> Result<Vec<Range<usize>>, Error> {
+        let published = self.sources.read(source)?;
+        let recalled = self.workload.recall_needed(source, &published, unneeded, stream.words_mut());
+        recalled.map_err(|unreadable| self.damage(source, unreadable))
+    }
+
     /// Reads and decodes the whole stream of a block.
     fn recall_whole(&self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
         let published = self.sources.read(source)?;
@@ -365,6 +385,6 @@ impl<'a> Recomputer<'a> {
 }
 
 /// Returns the first of the errors of several threads.
-fn first(mut errors: Vec<Error>) -> Error {
+pub(super) fn first(mut errors: Vec<Error>) -> Error {
     errors.swap_remove(0)
 }

@@ -6,13 +6,16 @@
 //! link to the final name         one creation wins        the file is there, as a whole
 //! remove the temporary name, sync the folder
 //! ```
+//! A folder below another is made before its first file, and its name is safe before that file is.
 //! Where the file system has no links, a rename takes the place of the link, after a look whether
 //! the name is taken: two creations in that moment both succeed, with equal bytes unless there is a
 //! bug.
 
 use super::{Begin, DATABASE, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
+use parking_lot::Mutex;
 use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
 use pipeline::{Error, Storage};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +25,8 @@ pub struct FolderStore {
     storage: Arc<dyn Storage>,
     writer: String,
     next: AtomicU64,
+    /// Folders below another that this process knows to be safe.
+    made: Mutex<BTreeSet<String>>,
 }
 
 impl FolderStore {
@@ -30,7 +35,21 @@ impl FolderStore {
     pub fn new(storage: Arc<dyn Storage>, writer: &str) -> FolderStore {
         let plain = |char: char| if char.is_ascii_alphanumeric() || ".-".contains(char) { char } else { '-' };
         let writer = writer.chars().take(100).map(plain).collect();
-        FolderStore { storage, writer, next: AtomicU64::new(0) }
+        FolderStore { storage, writer, next: AtomicU64::new(0), made: Mutex::default() }
+    }
+
+    /// Makes the folder of a file, unless it is one of those that [`Store::prepare`] makes.
+    fn make_folder(&self, name: &str) -> Result<(), Error> {
+        let folder = folder_of(name);
+        let parent = folder_of(folder);
+        if parent.is_empty() || self.made.lock().contains(folder) {
+            return Ok(());
+        }
+        self.storage.create_dir(folder)?;
+        // Whoever made it may have been killed before its name was safe.
+        self.storage.sync_dir(parent)?;
+        self.made.lock().insert(folder.to_owned());
+        Ok(())
     }
 
     /// Gives a synced file its final name; returns false if that is taken.
@@ -90,6 +109,7 @@ impl Store for FolderStore {
             self.storage.sync_dir(folder_of(name))?;
             return Ok(false);
         }
+        self.make_folder(name)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let last = name.rsplit('/').next().unwrap_or(name);
         let temporary = format!("{TEMPORARY}/{last}.{}.{number}", self.writer);
@@ -108,7 +128,12 @@ impl Store for FolderStore {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error> {
-        let files = self.storage.list(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+        let found = match self.storage.list(folder) {
+            // No file was created in it yet.
+            Err(error) if error.is_not_found() && !folder_of(folder).is_empty() => return Ok(Vec::new()),
+            found => found?,
+        };
+        let files = found.into_iter().filter(|entry| entry.kind == EntryKind::File);
         Ok(files.map(|entry| (entry.name, entry.length)).collect())
     }
 

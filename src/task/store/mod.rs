@@ -73,7 +73,8 @@ pub trait Store: Send + Sync {
     /// [`Error::Io`]; the file is then there as a whole, or not at all.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error>;
 
-    /// Returns the names in a folder, without it, and the lengths of the files in bytes.
+    /// Returns the names of the files in a folder, without it, and their lengths in bytes. A folder
+    /// below another may be missing, and has none.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -158,7 +158,7 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
         &["task", "--block", "0"],
         &["task", "--store", "s", "--block", "0", "--batch", "1"],
         &["task", "init", "--store", "solved", "-k", "3"],
-        &["task", "init", "--store", "x", "-k", "10"],
+        &["task", "init", "--store", "x", "-k", "11"],
         &["task", "init", "--store", "x", "-k", "5", "--keep", "book"],
         &["task", "plan", "--store", "s", "--batches", "0"],
         &["task", "verify", "--store", "s", "--shard", "0/3"],

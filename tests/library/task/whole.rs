@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use trinim::database::{Audit, BlockForm, Database, Game, Keep, Task, Terms, block_file_name};
 use trinim::game::{Board, Rule};
@@ -46,7 +46,7 @@ pub fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::C
 /// Seals a store.
 pub fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
     let (game, terms) = task::open(store)?;
-    finish(store, terms.task(&game), Kernel::detect())
+    finish(store, terms.task(&game), Kernel::detect(), 2, |_| {})
 }
 
 #[test]
@@ -153,7 +153,14 @@ fn a_task_is_audited() {
                 let store = store_in(folder.path(), "w");
                 init(&store, task).unwrap();
                 fs::write(folder.path().join(&name), form.file(BlockId(0), &forged)).unwrap();
-                let worked = (1..task.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop));
+                // Alone, and together without room for the sources.
+                let worked = if offset.is_multiple_of(2) {
+                    (1..task.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop))
+                } else {
+                    let words = bitmap_bytes(&game);
+                    let options = Options { memory_bytes: 6 * words + words / 4, ..options(1, &never) };
+                    compute(&store, task, &(1..task.blocks()).map(BlockId).collect::<Vec<_>>(), &options).map(drop)
+                };
                 assert!(matches!(worked, Ok(()) | Err(task::Error::Run(pipeline::Error::Audit { .. }))), "{worked:?}");
                 worked.is_err()
             })
@@ -183,10 +190,11 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
             let above = row.sources.iter().map(|source| level[source] + 1).max().unwrap_or(0);
             assert_eq!(row.level, above, "{wanted}: {row:?}");
             level.insert(row.batch, above);
-            // Without room for inner streams, and with.
+            // Without room for streams, with room for all, or for the bitmaps of some blocks.
             let (game, terms) = task::open(&store).unwrap();
             let words = bitmap_bytes(&game);
-            let memory_bytes = if row.batch % 2 == 0 { 4 * words + words / 4 } else { 64 << 20 };
+            let room = [0, 1 << 10, 3, 5, 8][row.batch as usize % 5];
+            let memory_bytes = 4 * words + words / 4 + room * words;
             let options = Options { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
             let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
             let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
@@ -221,6 +229,41 @@ fn a_batch_reads_a_source_once() {
     let others: Vec<u32> = (1..Task::from(&game).blocks()).collect();
     let first = fs::metadata(folder.path().join("db").join("000000.blk")).unwrap().len();
     assert_eq!(work(&store, &others, 1).unwrap().read_bytes, first);
+}
+
+/// Without room for its sources, a batch has its own blocks in memory and reads no file twice.
+#[test]
+fn a_batch_without_room_for_its_sources_reads_each_once() {
+    let game = Game::triangle(6, Rule::Misere, 9).unwrap();
+    let expected = solved((&game).into());
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let words = bitmap_bytes(&game);
+    let mut read_twice = 0;
+    for (at, row) in batches((&game).into(), 30).iter().enumerate() {
+        let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
+        let of_sources = |blocks: &[BlockId]| {
+            let edges = blocks.iter().flat_map(|block| game.layout.edges_into(*block));
+            edges.map(|edge| edge.source).filter(|source| !blocks.contains(source)).collect::<BTreeSet<_>>()
+        };
+        let bytes = |sources: &BTreeSet<BlockId>| {
+            sources.iter().map(|source| expected[&block_file_name(*source)].len() as u64).sum::<u64>()
+        };
+        let needed = of_sources(&batch);
+        assert_eq!(needed.len(), row.reads as usize);
+        // All blocks of the batch, or two at a time; for a thread, and two streams.
+        let together = if at % 2 == 0 { batch.len().max(2) } else { 2 };
+        let memory_bytes = 3 * words + words / 4 + (1 + together as u64) * words;
+        let done = compute(&store, (&game).into(), &batch, &Options { memory_bytes, ..options(1, &never) }).unwrap();
+        assert_eq!(done.computed, batch);
+        let groups = batch.chunks(together).map(|group| bytes(&of_sources(group))).sum::<u64>();
+        assert!((bytes(&needed)..=groups).contains(&done.read_bytes), "{} of {groups}: {row:?}", done.read_bytes);
+        read_twice += u64::from(bytes(&needed) < done.read_bytes);
+    }
+    assert!(read_twice > 0, "two blocks at a time read as little as whole batches");
+    seal(&store).unwrap();
+    assert_same_files(&database_files(folder.path()), &expected, "together");
 }
 
 /// Workers that keep what they decoded, with room for all, for some or for nothing, leave the bytes
@@ -375,24 +418,32 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let store = store_in(folder.path(), "w");
     init(&store, terms.task(&game)).unwrap();
     let last = terms.task(&game).blocks() - 1;
-    (0..last).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
-    let source = game.layout.edges_into(BlockId(last))[0].source;
-    let name = format!("db/{:06}.blk", source.0);
-    let held = store.read(&name, 1 << 20).unwrap().unwrap();
-    store.remove(&name).unwrap();
-    let other = AtomicBool::new(false);
-    let wait = |_: Duration| {
-        // The other task commits the block while this one waits for the source.
-        if !other.swap(true, Ordering::Relaxed) {
-            store.create(&name, &held).unwrap();
-            work(&store_in(folder.path(), "o"), &[last], 1).unwrap();
-            store.remove(&name).unwrap();
-            return true;
-        }
-        false
-    };
-    let done = compute(&store, terms.task(&game), &[BlockId(last)], &options(1, &wait)).unwrap();
-    assert_eq!(done.skipped, [BlockId(last)]);
+    (0..last - 2).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
+    let words = bitmap_bytes(&game);
+    // Alone, and together with others that are not committed, without room for their sources.
+    for (blocks, at_hand) in [(vec![last - 2], 64 << 20), (vec![last - 1, last], 6 * words + words / 4)] {
+        let source = game.layout.edges_into(BlockId(*blocks.last().unwrap()))[0].source;
+        let name = format!("db/{:06}.blk", source.0);
+        let held = store.read(&name, 1 << 20).unwrap().unwrap();
+        store.remove(&name).unwrap();
+        let waits = AtomicU64::new(0);
+        let wait = |_: Duration| match waits.fetch_add(1, Ordering::Relaxed) {
+            // Another task commits the first block while this one waits for the source.
+            0 => {
+                store.create(&name, &held).unwrap();
+                work(&store_in(folder.path(), "o"), &blocks[..1], 1).unwrap();
+                store.remove(&name).unwrap();
+                true
+            }
+            1 => false,
+            // The others still need it.
+            _ => store.create(&name, &held).unwrap(),
+        };
+        let options = Options { memory_bytes: at_hand, ..options(1, &wait) };
+        let batch: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
+        let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
+        assert_eq!(done.skipped, batch[..1]);
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -48,12 +50,35 @@ class Solves(Whole):
         self.check_result(session, self.store / "db")
         self.assertLess(session.report()["cluster"]["starts"], 60)
 
+    def test_a_plan_says_what_the_run_does(self) -> None:
+        """The estimate counts the files that the tasks then write."""
+        said = subprocess.run(
+            [sys.executable, "-m", "trinim_cluster", "plan", "--trinim", TRINIM, *LAYOUT]
+            + ["--batches", "20", "--machines", "2", "--cores", "4", "--threads", "2", "--json"],
+            check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        figures = json.loads(said)
+        session = self.session("--batches", "20", program=TRINIM)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(figures["tasks"], session.report()["cluster"]["starts"])
+        self.assertEqual(figures["requests"]["put"], 2 * figures["blocks"] + 3)
+        self.assertEqual(figures["blocks"], len(list(self.store.glob("summaries/*"))))
+        self.assertGreater(figures["seconds"], 0.0)
+
     def test_a_store_with_stale_listings(self) -> None:
         """Every listing misses the blocks whose number ends in 3, until all others are there."""
+        older = self.folder / "older"
+        older.write_text(
+            "import json, sys\n"
+            "for run in map(json.loads, sys.stdin):\n"
+            "    for block in range(run['first'], run['last'] + 1):\n"
+            "        if block % 10 != 3:\n"
+            "            print(json.dumps({'first': block, 'last': block}))\n"
+        )
         stale = (
             f'case "$*" in *"task list"*) {TRINIM} "$@" >{self.folder}/list || exit; '
             f"if [ -e {self.folder}/fresh ]; then cat {self.folder}/list; "
-            f"else grep -v '3}}$' {self.folder}/list; fi; exit 0;; "
+            f"else {sys.executable} {older} <{self.folder}/list; fi; exit 0;; "
             f'*"task finish"*) touch {self.folder}/fresh;; esac'
         )
         session = self.session(program=self.wrapper(stale, seconds=0.1))
@@ -122,8 +147,9 @@ class Solves(Whole):
         session.end()
         plan = self.plan()
         committed = {
-            json.loads(line)["block"]
+            block
             for line in trinim("task", "list", "--store", str(self.store), "--json").splitlines()
+            for block in range(json.loads(line)["first"], json.loads(line)["last"] + 1)
         }
         needed = [
             number

@@ -74,7 +74,7 @@ def main() -> None:
                 print(json.dumps(line))
         case "list":
             for block in committed(store):
-                print(json.dumps({"block": block}))
+                print(json.dumps({"first": block, "last": block}))
         case "sweep":
             if arguments.older_than == "0s":
                 for temporary in (store / "tmp").iterdir():

@@ -88,7 +88,8 @@ class Store:
         """The blocks that are committed. Of an object store or a network file system, it may be
         stale: blocks may be there that it misses."""
         lines = self._run("list", ["--json"]).splitlines()
-        return [json.loads(line)["block"] for line in lines if line.strip()]
+        runs = [json.loads(line) for line in lines if line.strip()]
+        return [block for run in runs for block in range(run["first"], run["last"] + 1)]
 
     def finish(self) -> dict[str, Any]:
         """Writes manifest and lists; the report of `solve --json`."""

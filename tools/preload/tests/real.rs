@@ -238,6 +238,6 @@ fn tasks(root: &Path, keep: Keep) {
         task::compute(&store, task, &[block], &options).unwrap();
         done(&format!("block-{}", block.0));
     }
-    task::finish(&store, task, options.kernel).unwrap();
+    task::finish(&store, task, options.kernel, 1, |_| {}).unwrap();
     done("finish");
 }

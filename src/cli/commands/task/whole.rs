@@ -4,7 +4,7 @@
 use super::store::{self, Opened, StoreArgs};
 use super::usage;
 use crate::cli::face::exit::Exit;
-use crate::cli::face::output::{Out, counted, seconds};
+use crate::cli::face::output::{Out, counted, note, seconds};
 use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
@@ -162,11 +162,13 @@ pub struct ListArgs {
     json: JsonArgs,
 }
 
-/// A committed block, on a line of its own.
+/// Committed blocks whose numbers follow each other, on a line of their own.
 #[derive(Serialize, JsonSchema)]
 pub struct Row {
-    /// The block.
-    block: u32,
+    /// The first of them.
+    first: u32,
+    /// The last of them.
+    last: u32,
 }
 
 /// Runs `list`.
@@ -174,8 +176,8 @@ pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
     let committed = task::committed(&*opened.store, opened.task())?;
     if args.json.json {
-        for block in committed {
-            out.json_line("trinim.task.list/1", &Row { block: block.0 })?;
+        for run in committed.chunk_by(|one, next| one.0 + 1 == next.0) {
+            out.json_line("trinim.task.list/1", &Row { first: run[0].0, last: run[run.len() - 1].0 })?;
         }
         return Ok(Exit::Done);
     }
@@ -198,15 +200,20 @@ pub struct PlanArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Group neighbouring blocks into about so many batches
+    /// Group neighbouring blocks into about so many batches [default: each block alone; of more
+    /// than 100000 blocks, 50000 batches]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
 }
 
+/// Most blocks that are planned alone unless somebody asks for it, and the batches of more.
+const ALONE: u32 = 100_000;
+const BATCHES: u32 = 50_000;
+
 /// Runs `plan`.
 pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    match args.batches {
+    match args.batches.or((opened.task().blocks() > ALONE).then_some(BATCHES)) {
         None => {
             for row in task::plan(opened.task()) {
                 out.json_line("trinim.task.plan/1", &row)?;
@@ -238,6 +245,9 @@ pub struct FinishArgs {
     store: StoreArgs,
 
     #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
     json: JsonArgs,
 }
 
@@ -260,11 +270,21 @@ pub struct Finished {
     offset_bits: u32,
 }
 
+/// Time between two words on how far it is.
+const TELL: Duration = Duration::from_secs(10);
+
 /// Runs `finish`.
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let opened = Opened::of(&args.store.store)?;
-    let sealed = task::finish(&*opened.store, opened.task(), Kernel::detect())?;
+    let (blocks, mut told) = (opened.task().blocks(), Stopwatch::start());
+    let tell = |read: u32| {
+        if !out.quiet && read < blocks && told.elapsed() >= TELL {
+            told = Stopwatch::start();
+            note(format_args!("{read} of {} summed up", counted(blocks.into(), "block")));
+        }
+    };
+    let sealed = task::finish(&*opened.store, opened.task(), Kernel::detect(), args.threads.count(), tell)?;
     let report = Finished {
         finished: true,
         summary: Summary::of(&sealed.manifest, &opened.game),
