@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from tests.brute import (
     GOLDEN, InFolder, distances_of, killed, losses_of, nimbers_of, trinim
 )
-from trinim_database import Damaged, Database, DatabaseError, check
+from trinim_database import Damaged, Database, DatabaseError, check, few
 from trinim_database.blocks import Blocks, set_bits
-from trinim_database.board import permute
+from trinim_database.board import Board, permute
 from trinim_database.book import Book
 from trinim_database.runs import Entry, Extent, Run
 from trinim_database.stores import Store
@@ -274,6 +274,25 @@ class Tasks(Compared):
                 self.compare(self.folder / "s", Store)
                 self.assertEqual(self.seen["published"], blocks if blocks_left else 0)
                 check.database(Database(self.folder / "s"))
+
+    def test_few_pieces(self) -> None:
+        """A part of a store has all positions of few pieces: the count by the definition, too."""
+        for rule in ("misere", "normal"):
+            small = Board(4)
+            losses = losses_of(small, rule)
+            pieces = [position.bit_count() for position in range(1 << small.cells)]
+            right = np.bincount(np.array(pieces)[losses], minlength=small.cells + 1)
+            self.assertEqual(few.by_definition(small, rule, small.cells), right.tolist())
+            shutil.rmtree(self.folder / "s", ignore_errors=True)
+            trinim(self.folder, f"task init --store s -k 6 --block-bits 12 --rule {rule} --keep counts")
+            blocks = few.blocks(Store(self.folder / "s"), 4)
+            trinim(self.folder, f"task --store s --batch {','.join(map(str, blocks[:-1]))}")
+            with self.assertRaisesRegex(DatabaseError, f"no summary of block {blocks[-1]}"):
+                few.in_store(Store(self.folder / "s"), 4)
+            trinim(self.folder, f"task --store s --block {blocks[-1]}")
+            store = Store(self.folder / "s")
+            self.assertLess(len(store.records), len(store.bids))
+            self.assertEqual(few.in_store(store, 4), few.by_definition(store.board, rule, 4))
 
     def flipped(self) -> None:
         """Each byte of a summary and some of a block with another bit; another solve."""

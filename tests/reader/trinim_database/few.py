@@ -1,0 +1,91 @@
+"""Positions of few pieces: a part of a store of tasks against the definition of the game.
+
+The blocks with at most P pieces on BID cells have all positions of at most P pieces, so their
+summaries give the losses by number of pieces although the rest of the store is not computed.
+
+    python -m trinim_database.few STORE P --blocks    their numbers, a line each, for trinim task
+    python -m trinim_database.few STORE P             their losses beside those by the definition
+"""
+
+from __future__ import annotations
+
+import sys
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trinim_database.board import Board, Masks
+from trinim_database.errors import DatabaseError
+from trinim_database.stores import Store
+
+
+def by_definition(board: Board, rule: str, pieces: int) -> list[int]:
+    """Losses by number of pieces, up to `pieces`: every move is tried in every position.
+
+    Takes 8 bytes for each position of one piece less, and for each loss.
+    """
+    # Whoever takes the last piece loses: the empty position is a win.
+    losses: list[Masks] = [np.zeros(int(rule == "normal"), np.uint64)]
+    fewer = np.zeros(1, np.uint64)
+    for count in range(1, pieces + 1):
+        # By the highest piece: those of one piece less below it come first in ascending order.
+        parts = [
+            np.uint64(1 << highest) | fewer[: comb(highest, count - 1)]
+            for highest in range(count - 1, board.cells)
+        ]
+        losses.append(np.concatenate([part[~wins(board, part, losses)] for part in parts]))
+        if count < pieces:
+            fewer = np.concatenate(parts)
+    return [len(some) for some in losses]
+
+
+def wins(board: Board, positions: Masks, losses: list[Masks]) -> NDArray[np.bool_]:
+    """Which of these positions of as many pieces have a move to a loss of fewer."""
+    found = np.zeros(len(positions), np.bool_)
+    for taken in board.moves:
+        if taken.bit_count() <= len(losses):
+            mask = np.uint64(taken)
+            at = np.flatnonzero(~found & (positions & mask == mask))
+            children, right = positions[at] ^ mask, losses[len(losses) - taken.bit_count()]
+            places = np.searchsorted(right, children)
+            places[places == len(right)] = 0
+            if len(right):
+                found[at] = right[places] == children
+    return found
+
+
+def blocks(store: Store, pieces: int) -> list[int]:
+    """The canonical blocks with at most so many pieces on BID cells, sources before targets."""
+    return [block for block, bid in enumerate(store.bids) if bid.bit_count() <= pieces]
+
+
+def in_store(store: Store, pieces: int) -> list[int]:
+    """Losses by number of pieces, up to `pieces`, of a store that has the blocks for it."""
+    losses = [0] * (pieces + 1)
+    for block in blocks(store, pieces):
+        if block not in store.records:
+            raise DatabaseError(f"{store.folder} has no summary of block {block}")
+        bid = store.bids[block]
+        images = len(store.layout.leading(bid))
+        for more, count in enumerate(store.summary(block).losses[: pieces + 1 - bid.bit_count()]):
+            losses[bid.bit_count() + more] += images * count
+    return losses
+
+
+def main(arguments: list[str]) -> int:
+    """Prints what the page of this module says; 1 if a count differs."""
+    store, pieces = Store(arguments[0]), int(arguments[1])
+    if arguments[2:] == ["--blocks"]:
+        print("\n".join(map(str, blocks(store, pieces))))
+        return 0
+    counts = zip(in_store(store, pieces), by_definition(store.board, store.rule, pieces), strict=True)
+    differ = 0
+    for count, (found, right) in enumerate(counts):
+        differ += found != right
+        print(f"{count} pieces: {found:,} losses, {right:,} by the definition")
+    return int(differ > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
