@@ -12,7 +12,7 @@ service     scheduler and workers as processes that are started again
 driver      plan and ledger against a Dask scheduler, until everything is committed
 progress    rate, ETA, metrics
 simulate    the same schedule on made-up machines
-ten         ten layers: tasks and bytes, without solving anything
+estimate    what a solve on them takes: time, disk, requests, money
 options     the options of the command line
 cli         the command `trinim-cluster`
 """

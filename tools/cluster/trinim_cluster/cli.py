@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from trinim_cluster import service, shares, trinim
+from trinim_cluster import estimate, service, shares, trinim
 from trinim_cluster.ledger import Ledger
 from trinim_cluster.local import Cluster, LocalCluster, OwnProcess
 from trinim_cluster.options import parser
@@ -61,7 +61,7 @@ def tls_of(arguments: argparse.Namespace) -> Tls | None:
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Parses the command line, runs the command, ends the process with its exit code."""
     arguments, others = parser().parse_known_args(argv)
-    if others and arguments.command != "solve":
+    if others and arguments.command not in ("solve", "plan"):
         parser().error(f"unrecognized arguments: {' '.join(others)}")
     try:
         match arguments.command:
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             case "worker":
                 code = run_worker(arguments)
             case _:
-                code = arguments.run(arguments)
+                code = plan(arguments, others)
     except Stop as stop:
         print(f"error: {stop.reason}", file=sys.stderr)
         if stop.hint is not None:
@@ -132,6 +132,18 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
                 print(f"{key:10} {report[key]}")
         print(f"time       {report['cluster']['elapsed_s']:.1f} s, {ledger.starts} tasks started")
     return COMPLETE
+
+
+def plan(arguments: argparse.Namespace, init: list[str]) -> int:
+    """What a solve on other machines would take."""
+    try:
+        return estimate.run(arguments, init)
+    except FileNotFoundError as error:
+        raise Stop(USAGE, str(error)) from error
+    except TrinimError as error:
+        raise Stop(trinim_code(error), str(error)) from error
+    except PlanError as error:
+        raise Stop(REFUSED, str(error)) from error
 
 
 def verify(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import queue
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
@@ -124,6 +125,37 @@ class Options:
     sweep_s: float | None = None
 
 
+class Sweeper:
+    """Sweeps beside the tasks, after pauses and for at most a tenth of the time: a sweep lists the
+    store, which takes minutes if that has millions of files."""
+
+    def __init__(self, sweep: Callable[[], None], pause_s: float | None) -> None:
+        self.sweep = sweep
+        self.pause_s = pause_s
+        self.thread: threading.Thread | None = None
+        self.next = time.monotonic() + (pause_s or 0.0)
+
+    def tend(self) -> None:
+        """Begins a sweep if it is time."""
+        if self.pause_s is None or self.thread is not None and self.thread.is_alive():
+            return
+        if time.monotonic() >= self.next:
+            self.thread = threading.Thread(target=self._run, args=(self.pause_s,), daemon=True)
+            self.thread.start()
+
+    def _run(self, pause_s: float) -> None:
+        began = time.monotonic()
+        with suppress(TrinimError):
+            self.sweep()
+        ended = time.monotonic()
+        self.next = ended + max(pause_s, 9.0 * (ended - began))
+
+    def wait(self) -> None:
+        """Waits for the sweep that is under way."""
+        if self.thread is not None:
+            self.thread.join()
+
+
 class Driver:
     """One session of a run."""
 
@@ -169,7 +201,7 @@ class Driver:
         self._shown = 0.0
         self._keys = itertools.count()
         self._looked = 0.0
-        self._swept = time.monotonic()
+        self.sweeper = Sweeper(store.sweep, options.sweep_s)
 
     def run(self) -> None:
         """Works until everything is done or only tasks behind failed ones are left.
@@ -181,6 +213,7 @@ class Driver:
         try:
             while not self.ledger.complete and not self.ledger.stuck:
                 self.step()
+            self.sweeper.wait()
         finally:
             self.disconnect()
             self.show(self.progress())
@@ -208,10 +241,7 @@ class Driver:
         if now - self._shown >= self.options.progress_s:
             self._shown = now
             self.show(self.progress())
-        if self.options.sweep_s is not None and now - self._swept >= self.options.sweep_s:
-            self._swept = now
-            with suppress(TrinimError):
-                self.store.sweep()
+        self.sweeper.tend()
 
     def connect(self) -> None:
         """Connects, and waits for a worker: those of a lost scheduler finish their blocks first.

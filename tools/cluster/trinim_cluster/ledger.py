@@ -73,6 +73,8 @@ class Ledger:
             number = self.plan.task_of_block.get(block)
             if number is None:
                 raise ValueError(f"the store has block {block}, which the plan does not know")
+            if number in self.done:
+                continue
             seen = self._committed.setdefault(number, set())
             seen.add(block)
             if len(seen) == len(self.plan.tasks[number].blocks):
@@ -85,6 +87,7 @@ class Ledger:
         self.done_cost += self.plan.tasks[number].cost
         self.done_blocks += len(self.plan.tasks[number].blocks)
         self.failed.pop(number, None)
+        self._committed.pop(number, None)
         self._missing[number].clear()
         for target in self.plan.targets[number]:
             missing = self._missing[target]
@@ -154,7 +157,6 @@ class Ledger:
                 self.done.remove(number)
                 self.done_cost -= task.cost
                 self.done_blocks -= len(task.blocks)
-                self._committed.pop(number, None)
                 self._push(number)
                 reopened.append(number)
         return reopened

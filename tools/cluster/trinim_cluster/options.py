@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from trinim_cluster import VERSION, simulate
+from trinim_cluster import VERSION, estimate
 
 
 def duration(text: str) -> float:
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     )
     tls_options(worker)
 
-    simulate.options(commands)
+    estimate.options(commands)
     return top
 
 

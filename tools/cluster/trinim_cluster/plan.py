@@ -23,6 +23,7 @@ class Task:
     sources: tuple[int, ...]
     level: int
     cost: float
+    reads: int | None = None  # files, if it has room for all its blocks; of a block its sources
 
 
 class Plan:
@@ -105,7 +106,8 @@ def parse_line(line: str) -> Task:
         blocks = (number,)
     if not blocks:
         raise ValueError("no block")
-    return Task(number, blocks, sources, level, cost)
+    reads = whole(fields["reads"]) if "reads" in fields else None
+    return Task(number, blocks, sources, level, cost, reads)
 
 
 def whole(value: object) -> int:

@@ -11,17 +11,14 @@ Not here: caches on the nodes, failures, other users of the store.
 
 from __future__ import annotations
 
-import argparse
 import heapq
 import itertools
 import json
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trinim_cluster.plan import Plan, parse
-from trinim_cluster.progress import readable_seconds
+from trinim_cluster.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,83 +252,3 @@ class Run:
                 waits.append(max(0.0, event["began"] - ended_by_worker[worker]))
             ended_by_worker[worker] = event["ended"]
         return Run(efforts, waits)
-
-
-def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command `simulate`."""
-    command = commands.add_parser(
-        "simulate",
-        help="how long a plan takes on other machines",
-        description="Simulates the schedule of a plan on the given machines; the log of a run with "
-        "one worker says what each task takes.",
-        allow_abbrev=False,
-    )
-    command.add_argument("--plan", required=True, metavar="FILE", help="output of trinim task plan")
-    command.add_argument(
-        "--log", required=True, metavar="FILE", help="log of a run with one worker"
-    )
-    command.add_argument("--nodes", type=int, default=1, help="[1]")
-    command.add_argument("--slots", type=int, default=1, help="slots of a node [1]")
-    command.add_argument(
-        "--cores", type=float, default=1.0, help="tasks that a node runs at full speed [1]"
-    )
-    command.add_argument(
-        "--store",
-        type=float,
-        default=float("inf"),
-        metavar="BYTES",
-        help="bytes a second, for reading and writing each",
-    )
-    command.add_argument(
-        "--link", type=float, default=float("inf"), metavar="BYTES", help="bytes a second of a node"
-    )
-    command.add_argument("--json", action="store_true")
-    command.set_defaults(run=run)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    with open(arguments.plan, encoding="utf-8") as file:
-        plan = parse(file)
-    with open(arguments.log, encoding="utf-8") as file:
-        base = Run.parse(file.readlines())
-    if set(base.efforts) != set(plan.tasks):
-        raise SystemExit("the log is not a whole run of this plan")
-    dispatch = statistics.median(base.waits) if base.waits else 0.0
-    machines = Machines(
-        nodes=arguments.nodes,
-        slots=arguments.slots,
-        cores=arguments.cores,
-        store_read=arguments.store,
-        store_write=arguments.store,
-        link=arguments.link,
-        dispatch_s=dispatch,
-    )
-    efforts: Mapping[int, Effort] = base.efforts
-    if arguments.store == float("inf"):
-        # The times of the log include reading and writing already.
-        efforts = {number: Effort(effort.seconds) for number, effort in efforts.items()}
-    show(simulate(plan, efforts, machines), arguments.json)
-    return 0
-
-
-def show(outcome: Outcome, as_json: bool) -> None:
-    if as_json:
-        fields: dict[str, float] = {
-            name: getattr(outcome, name) for name in Outcome.__dataclass_fields__
-        }
-        print(json.dumps(fields | {"efficiency": outcome.efficiency}))
-        return
-    lines: list[tuple[str, str]] = [
-        ("time", readable_seconds(outcome.seconds)),
-        ("critical path", readable_seconds(outcome.critical_path_s)),
-        ("slots in use", f"{100 * outcome.efficiency:.0f} %"),
-        ("reading", f"{outcome.read_s:.0f} s of all slots together"),
-        ("computing", f"{outcome.compute_s:.0f} s"),
-        ("writing", f"{outcome.write_s:.0f} s"),
-        (
-            "live at most",
-            f"{outcome.peak_live_bytes / 2**30:.1f} GiB of blocks that are still needed",
-        ),
-    ]
-    for name, text in lines:
-        print(f"{name:14} {text}")

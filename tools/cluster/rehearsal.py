@@ -1,0 +1,164 @@
+"""A dress rehearsal: all blocks of a large board through driver, scheduler, store and finish, with
+a program that computes nothing.
+
+    python rehearsal.py FOLDER [--layers 10] [OPTIONS OF task init ..]
+
+Each block gets the files that it would have: a summary of the right form, without losses, and a
+file of a few bytes. A tenth of the tasks fails and is tried again; driver and scheduler are killed
+twice each. In the end every block is counted once, and a second `finish` changes nothing. TRINIM
+names the real program; blake3, xxhash and the package in tests/reader are needed beside this one.
+Ten layers take a quarter of an hour and 25 GB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import blake3
+import xxhash
+from tests.session import Session
+from trinim_database.board import Board
+from trinim_database.layout import Layout
+
+LOST = 10  # one of so many tasks fails
+FILE = b"a block that nobody computed"
+
+
+class Blocks:
+    """The files of blocks in a store."""
+
+    def __init__(self, store: Path) -> None:
+        task: dict[str, Any] = json.loads((store / "task.json").read_text())
+        self.store = store
+        self.identity = int(task["identity"], 16)
+        board = Board(task["layers"], task["max_take"])
+        layout = Layout(board, tuple(task["bid_cells"]), tuple(task["offset_cells"]))
+        self.counts = 32 + 8 * (len(task["offset_cells"]) + 1) + 8 * (task["layers"] - 1)
+        places = {layout.places(position)[0] for position in board.first_moves}
+        wanted = {bid for bid, _ in places}
+        self.first_moves: dict[int, int] = {}
+        for block, bid in enumerate(layout.canonical_bids()):
+            if bid in wanted:
+                self.first_moves[block] = sum(other == bid for other, _ in places)
+
+    def write(self, block: int) -> bool:
+        """Commits a block; whether it was not there."""
+        below = f"{block // 10_000}/" if block >= 10_000 else ""
+        if (self.store / f"summaries/{below}{block:06}").exists():
+            return False
+        words = -(-self.first_moves.get(block, 0) // 64)
+        head = b"TRINIMSM" + (1).to_bytes(4, "little") + block.to_bytes(4, "little")
+        head += self.identity.to_bytes(8, "little") + len(FILE).to_bytes(8, "little")
+        content = head + blake3.blake3(FILE).digest() + bytes(self.counts + 8 * words)
+        content += xxhash.xxh3_64_intdigest(content).to_bytes(8, "little")
+        for name, data in (
+            (f"db/{below}{block:06}.blk", FILE), (f"summaries/{below}{block:06}", content)
+        ):
+            path = self.store / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+        return True
+
+
+def program(arguments: list[str]) -> None:
+    """The program: tasks from standard input; everything else is the real one's."""
+    if arguments[:1] != ["task"] or "--batch" not in arguments:
+        os.execv(os.environ["TRINIM"], ["trinim", *arguments])
+    store = Path(arguments[arguments.index("--store") + 1])
+    blocks: Blocks | None = None
+    for line in sys.stdin:
+        blocks = blocks or Blocks(store)
+        numbers = [int(number) for number in line.split(",")]
+        if os.urandom(1)[0] % LOST == 0:
+            lost = {"blocks": numbers, "exit_code": 75, "reason": "lost"}
+            print(json.dumps({"schema": "trinim.task.failed/1"} | lost), flush=True)
+            sys.exit(75)
+        new = [block for block in numbers if blocks.write(block)]
+        old = sorted(set(numbers) - set(new))
+        done = {"computed": new, "skipped": old, "seconds": 0, "read_bytes": 0, "written_bytes": 0}
+        print(json.dumps({"schema": "trinim.task/1"} | done), flush=True)
+
+
+class Watched:
+    """Sessions one after the other; most memory of any driver."""
+
+    def __init__(self, folder: Path, arguments: list[str]) -> None:
+        self.folder, self.arguments = folder, arguments
+        self.metrics = folder / "metrics"
+        self.peak_kib = 0
+        self.begin()
+
+    def begin(self) -> None:
+        self.session = Session(
+            self.folder, str(self.folder / "store"),
+            ["--processes", "--workers", "1", "--slots", "2", "--keep", "counts"]
+            + ["--trinim", str(self.folder / "trinim"), "--metrics", str(self.metrics)]
+            + self.arguments,
+        )  # fmt: skip
+
+    def share(self) -> float:
+        """The blocks that are done, of all."""
+        try:
+            status = Path(f"/proc/{self.session.process.pid}/status").read_text()
+            peak = status.split("VmHWM:")[1].split()[0]
+            self.peak_kib = max(self.peak_kib, int(peak))
+            text = self.metrics.read_text()
+            values = dict(line.split() for line in text.splitlines() if not line.startswith("#"))
+            name = "trinim_cluster_blocks"
+            return float(values[f"{name}_done"]) / float(values[name])
+        except (OSError, IndexError, KeyError, ValueError):
+            return 0.0
+
+    def until(self, share: float) -> None:
+        while self.share() < share and self.session.process.poll() is None:
+            time.sleep(1.0)
+        print(f"{time.strftime('%H:%M:%S')} {100 * self.share():.0f} %", flush=True)
+
+
+def main(folder: Path, arguments: list[str]) -> None:
+    folder.mkdir(parents=True)
+    wrapper = folder / "trinim"
+    own = f"{sys.executable} {Path(__file__).resolve()}"
+    wrapper.write_text(f'#!/bin/sh\nexec {own} --program "$@"\n')
+    wrapper.chmod(0o755)
+    began = time.monotonic()
+    run = Watched(folder, arguments or ["--layers", "10"])
+    for share, killed in ((0.2, "driver"), (0.4, "scheduler"), (0.6, "driver"), (0.8, "scheduler")):
+        run.until(share)
+        if killed == "driver":
+            run.session.end()
+            run.metrics.unlink()
+            run.begin()
+        else:
+            run.session.kill(killed)
+    run.until(2.0)
+    code = run.session.wait(3600)
+    if code != 0:
+        raise SystemExit(f"exit code {code}: {run.session.said()}")
+    report = run.session.report()
+    print(json.dumps(report["cluster"]))
+    print(f"{time.monotonic() - began:.0f} s, driver at most {run.peak_kib / 2**20:.2f} GiB")
+    lists = [(folder / "store/db" / name).read_bytes() for name in ("manifest.json", "SUMS")]
+    began = time.monotonic()
+    again = [os.environ["TRINIM"], "task", "finish", "--store", str(folder / "store"), "--json"]
+    second = json.loads(subprocess.run(again, check=True, capture_output=True).stdout)
+    print(f"finish again: {time.monotonic() - began:.0f} s, {second['peak_rss_bytes'] >> 20} MiB")
+    manifest = json.loads(lists[0])
+    left = [(folder / "store/db" / name).read_bytes() for name in ("manifest.json", "SUMS")]
+    counted = len(manifest["blocks"]), len({row["bid"] for row in manifest["blocks"]})
+    print(f"{counted[0]:,} blocks, {counted[1]:,} of them different")
+    if left != lists or counted[0] != counted[1]:
+        raise SystemExit("a block was counted twice, or the end is not the same again")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--program"]:
+        program(sys.argv[2:])
+    else:
+        main(Path(sys.argv[1]).resolve(), sys.argv[2:])

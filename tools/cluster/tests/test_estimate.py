@@ -1,0 +1,34 @@
+"""Bytes and requests of a plan, counted by hand."""
+
+import unittest
+
+from trinim_cluster.estimate import Requests, efforts, size
+from trinim_cluster.plan import Plan, Task
+from trinim_cluster.simulate import Effort
+
+
+class Figures(unittest.TestCase):
+    def setUp(self) -> None:
+        self.plan = Plan([Task(0, (0, 1), (), 0, 6.0, 0), Task(1, (2,), (0,), 1, 2.0, 2)])
+
+    def test_a_task_reads_each_file_once(self) -> None:
+        expected = {0: Effort(3.0, 0.0, 20.0), 1: Effort(1.0, 20.0, 10.0)}
+        self.assertEqual(efforts(self.plan, 10.0, 2), expected)
+
+    def test_a_block_reads_its_sources(self) -> None:
+        alone = Plan([Task(0, (0,), (), 0, 1.0), Task(1, (1,), (0,), 1, 1.0)])
+        self.assertEqual(efforts(alone, 10.0, 1)[1], Effort(1.0, 10.0, 10.0))
+
+    def test_requests(self) -> None:
+        """Three blocks: looked for, read in the end, two files of sources; two lists, a definition."""
+        self.assertEqual(Requests.of(self.plan, True, 4), Requests(8, 9, 4, 3))
+        self.assertEqual(Requests.of(self.plan, False, 4), Requests(8, 9, 4, 0))
+        self.assertAlmostEqual(Requests(10, 2, 1, 9).dollars, 4e-6 + 15e-6)
+
+    def test_sizes(self) -> None:
+        self.assertEqual(size(1536), "1.5 KiB")
+        self.assertEqual(size(1374 * 2.0**40), "1,374.0 TiB")
+
+
+if __name__ == "__main__":
+    unittest.main()

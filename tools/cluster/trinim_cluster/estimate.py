@@ -1,0 +1,226 @@
+"""What a solve on made-up machines takes: time, disk, requests and money (`trinim-cluster plan`).
+
+The tasks, their costs and the sizes of files are those of `trinim task plan` and `trinim plan`; the
+schedule is simulated. With the log of a whole run of the same plan by one worker, tasks take what
+they took there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trinim_cluster import trinim
+from trinim_cluster.plan import Plan, parse
+from trinim_cluster.progress import readable_seconds
+from trinim_cluster.simulate import Effort, Machines, Outcome, Run, simulate
+from trinim_cluster.trinim import Store, TrinimError
+
+# The driver hands out a task in so many seconds of its own.
+COORDINATOR_S = 0.005
+# S3 Standard, us-east-1, list prices in dollars.
+GET, PUT, LIST = 0.4e-6, 5e-6, 5e-6
+GIB_MONTH = 0.023
+NAMES = 1000  # of a request for a listing
+FOLDER = 10_000  # blocks of a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Requests to a store that keeps only counts, or every value."""
+
+    get: int
+    put: int
+    list: int
+    delete: int
+
+    @staticmethod
+    def of(plan: Plan, keeps_counts: bool, listings: int) -> Requests:
+        """A block is looked for, and its summary is read in the end; it writes two files."""
+        reads = sum(files(task.reads, task.sources) for task in plan.tasks.values())
+        names = 2 * plan.blocks if keeps_counts else plan.blocks
+        pages = -(-names // NAMES) + 2 * (plan.blocks // FOLDER)
+        return Requests(
+            get=2 * plan.blocks + reads,
+            put=2 * plan.blocks + 3,
+            list=pages * listings,
+            delete=plan.blocks if keeps_counts else 0,
+        )
+
+    @property
+    def dollars(self) -> float:
+        return GET * self.get + PUT * self.put + LIST * self.list
+
+
+def files(reads: int | None, sources: Sequence[int]) -> int:
+    """How many files a task reads."""
+    return len(sources) if reads is None else reads
+
+
+def efforts(plan: Plan, file_bytes: float, threads: int) -> dict[int, Effort]:
+    """What each task takes by the rates of `trinim plan`."""
+    return {
+        number: Effort(
+            task.cost / threads,
+            files(task.reads, task.sources) * file_bytes,
+            len(task.blocks) * file_bytes,
+        )
+        for number, task in plan.tasks.items()
+    }
+
+
+def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command `plan`."""
+    command = commands.add_parser(
+        "plan",
+        help="what a solve on other machines would take",
+        description="Plans a solve on the given machines and simulates its schedule. Options that "
+        "are not listed here, like --layers, --rule and --bid-cells, go to `trinim task init`.",
+        allow_abbrev=False,
+    )
+    command.add_argument("--keep", default="database", help="database (default) or counts")
+    command.add_argument("--batches", type=int, metavar="N", help="group blocks into about N tasks")
+    command.add_argument("--trinim", default="trinim", metavar="PROGRAM", help="the program")
+    command.add_argument("--machines", type=int, default=1, metavar="N", help="[1]")
+    command.add_argument("--cores", type=int, default=1, metavar="N", help="of a machine [1]")
+    command.add_argument("--threads", type=int, default=1, metavar="N", help="of a task [1]")
+    command.add_argument("--slots", type=int, metavar="N", help="of a machine [cores / threads]")
+    endless = float("inf")
+    command.add_argument(
+        "--network", type=float, default=endless, metavar="BYTES", help="a second, of a machine"
+    )
+    command.add_argument(
+        "--bandwidth",
+        type=float,
+        default=endless,
+        metavar="BYTES",
+        help="a second, of the store, for reading and writing each",
+    )
+    command.add_argument(
+        "--core-price", type=float, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
+    )
+    command.add_argument(
+        "--log", metavar="FILE", help="log of a whole run of this plan by one worker with one slot"
+    )
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, init: list[str]) -> int:
+    program = trinim.find(arguments.trinim)
+    with tempfile.TemporaryDirectory(prefix="trinim-cluster-plan.") as folder:
+        store = Store(program, folder)
+        store.init([*init, "--keep", arguments.keep])
+        with open(f"{folder}/task.json", encoding="utf-8") as file:
+            definition = json.load(file)
+        plan = parse(store.plan(arguments.batches))
+    file_bytes = definition["block_bytes"] * stored_share(program, init)
+    slots = arguments.slots or max(1, arguments.cores // arguments.threads)
+    machines = Machines(
+        nodes=arguments.machines,
+        slots=slots,
+        cores=arguments.cores / arguments.threads,
+        store_read=arguments.bandwidth,
+        store_write=arguments.bandwidth,
+        link=arguments.network,
+        coordinator_s=COORDINATOR_S,
+    )
+    taken: Mapping[int, Effort] = efforts(plan, file_bytes, arguments.threads)
+    if arguments.log is not None:
+        taken, machines = of_log(arguments.log, plan, machines)
+    outcome = simulate(plan, taken, machines)
+    # The driver sweeps for at most a tenth of the time; a sweep lists the store.
+    listings = 3 + int(outcome.seconds / max(30.0, plan.blocks / 1000))
+    requests = Requests.of(plan, arguments.keep == "counts", listings)
+    show(arguments, plan, taken, outcome, requests)
+    return 0
+
+
+def stored_share(program: str, init: list[str]) -> float:
+    """Bits of a block's file for a position, as `trinim plan` assumes."""
+    ended = trinim.run([program, "plan", *init, "--keep", "database", "--json"])
+    if ended.returncode != 0:
+        raise TrinimError("plan", ended.returncode, trinim.last_words(ended.stderr, ended.stdout))
+    return float(json.loads(ended.stdout)["database_bits_per_position"])
+
+
+def of_log(path: str, plan: Plan, machines: Machines) -> tuple[Mapping[int, Effort], Machines]:
+    """What the tasks of a real run took, and how long a slot waited for the next."""
+    with open(path, encoding="utf-8") as file:
+        base = Run.parse(file.readlines())
+    if set(base.efforts) != set(plan.tasks):
+        raise SystemExit("the log is not a whole run of this plan")
+    wait = statistics.median(base.waits) if base.waits else 0.0
+    taken: Mapping[int, Effort] = base.efforts
+    if machines.store_read == float("inf"):
+        # The times of the log include reading and writing already.
+        taken = {number: Effort(effort.seconds) for number, effort in taken.items()}
+    return taken, Machines(**asdict(machines) | {"coordinator_s": 0.0, "dispatch_s": wait})
+
+
+def show(
+    arguments: argparse.Namespace,
+    plan: Plan,
+    taken: Mapping[int, Effort],
+    outcome: Outcome,
+    requests: Requests,
+) -> None:
+    """Prints the estimate."""
+    core_hours = sum(effort.seconds for effort in taken.values()) * arguments.threads / 3600
+    rented_hours = arguments.machines * arguments.cores * outcome.seconds / 3600
+    read, written = (
+        sum(getattr(effort, name) for effort in taken.values())
+        for name in ("read_bytes", "write_bytes")
+    )
+    # A store that keeps counts is half full on average; one that keeps all in the end is, too.
+    stored = outcome.peak_live_bytes if arguments.keep == "counts" else written
+    gib_months = stored / 2 / 2**30 * outcome.seconds / (30 * 86400)
+    dollars = {
+        "cores": arguments.core_price * rented_hours,
+        "requests": requests.dollars,
+        "storage": GIB_MONTH * gib_months,
+    }
+    levels = 1 + max(task.level for task in plan.tasks.values())
+    if arguments.json:
+        figures: dict[str, Any] = asdict(outcome) | {
+            "efficiency": outcome.efficiency,
+            "tasks": len(plan.tasks),
+            "blocks": plan.blocks,
+            "levels": levels,
+            "core_hours": core_hours,
+            "read_bytes": read,
+            "written_bytes": written,
+            "requests": asdict(requests),
+            "dollars": dollars,
+        }
+        print(json.dumps(figures))
+        return
+    names = ", ".join(f"{name.upper()} {count:,}" for name, count in asdict(requests).items())
+    costs = ", ".join(f"{name} {cost:,.2f}" for name, cost in dollars.items())
+    for label, text in (
+        ("tasks", f"{len(plan.tasks):,} of {plan.blocks:,} blocks, {levels} levels"),
+        ("time", readable_seconds(outcome.seconds)),
+        ("at least", f"{readable_seconds(outcome.critical_path_s)}, the longest path"),
+        ("slots busy", f"{100 * outcome.efficiency:.0f} % of {outcome.slots:,}"),
+        ("core hours", f"{core_hours:,.0f} of computation, {rented_hours:,.0f} rented"),
+        ("read", size(read)),
+        ("written", size(written)),
+        ("store", f"{size(stored)} at most"),
+        ("requests", names),
+        ("dollars", f"{sum(dollars.values()):,.2f} at list prices: {costs}"),
+    ):
+        print(f"{label:10} {text}")
+
+
+def size(number: float) -> str:
+    """Like 1,374.0 TiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:,.1f} TiB"
