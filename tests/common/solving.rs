@@ -140,10 +140,14 @@ impl Bitmaps {
     }
 }
 
-/// Reads the files of a `db` folder.
+/// Reads the files of a `db` folder; folders in it, which a store may have, must be empty.
 pub fn database_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder.join("db")).unwrap().map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
+    let (below, files): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.path().is_dir());
+    assert!(below.iter().all(|entry| std::fs::read_dir(entry.path()).unwrap().next().is_none()));
+    let file =
+        |entry: std::fs::DirEntry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap());
+    files.into_iter().map(file).collect()
 }
 
 /// Compares two `db` folders byte by byte without printing the bytes.

@@ -5,6 +5,7 @@ use super::whole::{seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
 use serde_json::Value;
 use std::fs;
@@ -192,4 +193,27 @@ fn a_full_store_loses_nothing_and_goes_on_with_room() {
     assert_eq!(work(&large, &blocks, 1).unwrap().skipped, done);
     seal(&large).unwrap();
     assert_same_files(&database_files(folder.path()), &expected, "a full store");
+}
+
+/// The folder of a summary with a large number is there after a power cut if the summary is
+/// committed, whoever made it; and one that was never made has no files.
+#[test]
+fn folders_below_others_survive_power_cuts() {
+    for made_before in [false, true] {
+        let disk = SimulatedStorage::new(1);
+        let store = FolderStore::new(Arc::new(disk.clone()), "w");
+        store.prepare().unwrap();
+        if made_before {
+            // By a process that was killed before it synced anything.
+            disk.create_dir("summaries/1").unwrap();
+        }
+        assert!(store.list("summaries/1").unwrap().is_empty());
+        for name in ["summaries/1/010000", "summaries/1/010001"] {
+            assert!(store.create(name, b"x").unwrap());
+            for seed in 0..20 {
+                assert_eq!(disk.power_cut(seed).contents(name).as_deref(), Some(&b"x"[..]), "{made_before} {name}");
+            }
+        }
+        assert_eq!(store.list("summaries/1").unwrap().len(), 2);
+    }
 }

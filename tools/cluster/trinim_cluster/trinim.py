@@ -93,7 +93,9 @@ class Store:
 
     def finish(self) -> dict[str, Any]:
         """Writes manifest and lists; the report of `solve --json`."""
-        report = json.loads(self._run("finish", ["--json"]))
+        # Threads wait for the answers of a bucket most of the time.
+        threads = ["--threads", "64"] if "://" in self.location else []
+        report = json.loads(self._run("finish", ["--json", *threads]))
         if not isinstance(report, dict):
             raise TrinimError("finish", 0, "the report is no JSON object")
         return report
