@@ -7,8 +7,8 @@
 //! outer cells takes pieces from them, so no batches need each other in a circle.
 //!
 //! Inner cells are added in the order that makes batches read least. For ten layers these are the
-//! six cells next to the corners, one row inside; batches then read 0.60 of what blocks alone do,
-//! and with three more cells 0.46.
+//! six cells next to the corners; batches then read 0.60 of what blocks alone do, and with three
+//! more cells 0.46.
 
 use crate::database::{Keep, Task, Values};
 use crate::layout::{Bid, Layout, LayoutSymmetry};

@@ -319,7 +319,7 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
         }
         let (game, terms) = task::open(&store).unwrap();
         let fresh = store_of(Faulty::on(objects.inner.fork(), none));
-        finish(&fresh, terms.task(&game), Kernel::detect()).unwrap();
+        finish(&fresh, terms.task(&game), Kernel::detect(), 1, |_| {}).unwrap();
         assert_same_files(&database_of(&fresh), &expected, &format!("{faults:?}"));
     }
 }
