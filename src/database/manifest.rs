@@ -91,7 +91,8 @@ pub struct Manifest {
     pub bid_cells: Vec<u8>,
     /// Cells of the offset bits, bit 0 first.
     pub offset_cells: Vec<u8>,
-    /// Digest of the whole solution, hex; see [`Task::solution_digest`](super::Task::solution_digest).
+    /// Digest of the whole solution, hex; see
+    /// [`Task::solution_digest`](super::Task::solution_digest).
     pub digest: String,
     /// What is kept.
     pub keep: Keep,
