@@ -164,7 +164,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         &["solve", "--layers="],
         &["solve", "-k", "5", "-k", "6"],
         &["solve", "-k", "5", "--bid-cells", "(1,0)", "--block-bits", "9"],
-        &["solve", "-k", "7", "--block-bits", "6"],
+        &["solve", "--board", "rect:5x6", "--block-bits", "6"],
         &["solve", "-k", "5", "--frobnicate"],
         &["solve", "-k", "5", "here"],
         &["solve", "--", "-k", "5"],
