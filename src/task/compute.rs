@@ -20,7 +20,7 @@
 //! # Blocks together
 //! A batch whose sources do not all have room in memory has its own bitmaps there in their place,
 //! as many as there is room for, and reads each source once for all of these
-//! ([`Recomputer::together`]). At ten layers 64 blocks have 900 sources outside.
+//! ([`Recomputer::together`]). At ten layers 64 blocks have some 1,000 sources outside.
 //!
 //! # Cost
 //! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as

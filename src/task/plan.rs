@@ -1,4 +1,4 @@
-//! The blocks of a store, what each needs, and what it costs; alone, or in batches of neighbours.
+//! The blocks of a store, what each needs, and what it costs; alone, or in batches.
 //!
 //! # Batches
 //! Some BID cells are *inner* ones, in a set that the symmetries keep. A batch has the canonical

@@ -305,19 +305,33 @@ impl<'a> Recomputer<'a> {
             auditor.lock().see(&Passing { source, orientation: None, words, skipped: &skipped });
         }
         for edge in edges {
-            let words = if edge.orientation == 0 {
-                words
-            } else {
-                let oriented = match oriented {
-                    Some(oriented) => oriented,
-                    None => oriented.insert(Bitmap::zeroed(workload.stream_words())?),
-                };
-                workload.turn(edge, words, oriented.words_mut());
-                oriented.words()
-            };
+            let words = self.turned_for(edge, false, words, oriented)?;
             workload.apply(edge, words, bitmap.words_mut());
         }
         Ok(())
+    }
+
+    /// Returns a stream in the orientation of an edge: what this edge needs of it, or the whole for
+    /// several edges of this orientation.
+    pub(super) fn turned_for<'w>(
+        &self,
+        edge: &Edge,
+        is_for_several: bool,
+        words: &'w [u64],
+        oriented: &'w mut Option<Bitmap>,
+    ) -> Result<&'w [u64], Error> {
+        if edge.orientation == 0 {
+            return Ok(words);
+        }
+        let oriented = match oriented {
+            Some(oriented) => oriented,
+            None => oriented.insert(Bitmap::zeroed(self.workload.stream_words())?),
+        };
+        match is_for_several {
+            false => self.workload.turn(edge, words, oriented.words_mut()),
+            true => self.workload.orient(edge.orientation, 0, words, oriented.words_mut()),
+        }
+        Ok(oriented.words())
     }
 
     /// Returns the whole stream of a published block, oriented for its targets and without the part

@@ -2,7 +2,7 @@
 //! for all of them, and turned once for all edges that need it in one orientation.
 //!
 //! ```text
-//! each source outside:  published file  -->  stream  -->  turned  -->  applied to the bitmaps of its targets
+//! each source outside:  published file  -->  stream  -->  turned  -->  applied to all targets
 //! then, level by level: the streams of finished members applied, finish, summarise, publish
 //! ```
 //!
@@ -118,34 +118,12 @@ impl<'a> Recomputer<'a> {
         targets.dedup();
         targets.iter().for_each(|target| members[*target].see(source, words, &skipped));
         for routes in routes.chunk_by(|(_, one), (_, next)| one.orientation == next.orientation) {
-            let words = self.turned_for(routes, words, oriented)?;
+            let words = self.turned_for(&routes[0].1, routes.len() > 1, words, oriented)?;
             for (place, edge) in routes {
                 self.workload.apply(edge, words, members[*place].bitmap.write().words_mut());
             }
         }
         Ok(())
-    }
-
-    /// Returns a stream in the one orientation that some edges need.
-    fn turned_for<'w>(
-        &self,
-        routes: &[Route],
-        words: &'w [u64],
-        oriented: &'w mut Option<Bitmap>,
-    ) -> Result<&'w [u64], Error> {
-        let (workload, edge) = (self.workload, &routes[0].1);
-        if edge.orientation == 0 {
-            return Ok(words);
-        }
-        let oriented = match oriented {
-            Some(oriented) => oriented,
-            None => oriented.insert(Bitmap::zeroed(workload.stream_words())?),
-        };
-        match routes {
-            [_] => workload.turn(edge, words, oriented.words_mut()),
-            _ => workload.orient(edge.orientation, 0, words, oriented.words_mut()),
-        }
-        Ok(oriented.words())
     }
 
     /// Applies what finished members send to one of them, finishes it and hands it on.
@@ -163,9 +141,9 @@ impl<'a> Recomputer<'a> {
             let source = &members[edges[0].0];
             let stream = source.bitmap.read();
             member.see(source.block, stream.words(), &[]);
-            for edge in edges {
-                let words = self.turned_for(std::slice::from_ref(edge), stream.words(), &mut buffers.oriented)?;
-                self.workload.apply(&edge.1, words, bitmap.words_mut());
+            for (_, edge) in edges {
+                let words = self.turned_for(edge, false, stream.words(), &mut buffers.oriented)?;
+                self.workload.apply(edge, words, bitmap.words_mut());
             }
         }
         self.workload.finish(member.block, bitmap.words_mut());

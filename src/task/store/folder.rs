@@ -105,11 +105,11 @@ impl Store for FolderStore {
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {
+        self.make_folder(name)?;
         if self.storage.length(name)?.is_some() {
             self.storage.sync_dir(folder_of(name))?;
             return Ok(false);
         }
-        self.make_folder(name)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let last = name.rsplit('/').next().unwrap_or(name);
         let temporary = format!("{TEMPORARY}/{last}.{}.{number}", self.writer);

@@ -216,4 +216,17 @@ fn folders_below_others_survive_power_cuts() {
         }
         assert_eq!(store.list("summaries/1").unwrap().len(), 2);
     }
+    // Another process was killed after it had synced the file, and before the name of the folder.
+    let disk = SimulatedStorage::new(2);
+    FolderStore::new(Arc::new(disk.clone()), "o").prepare().unwrap();
+    disk.create_dir("summaries/1").unwrap();
+    let file = disk.create("summaries/1/010000", Create::New).unwrap();
+    file.write_all_at(b"x", 0).unwrap();
+    file.sync().unwrap();
+    disk.sync_dir("summaries/1").unwrap();
+    let kept =
+        |disk: &SimulatedStorage| (0..20).all(|seed| disk.power_cut(seed).contents("summaries/1/010000").is_some());
+    assert!(!kept(&disk));
+    assert!(!FolderStore::new(Arc::new(disk.clone()), "w").create("summaries/1/010000", b"x").unwrap());
+    assert!(kept(&disk));
 }

@@ -74,43 +74,6 @@ def efforts(plan: Plan, file_bytes: float, threads: int) -> dict[int, Effort]:
     }
 
 
-def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command `plan`."""
-    command = commands.add_parser(
-        "plan",
-        help="what a solve on other machines would take",
-        description="Plans a solve on the given machines and simulates its schedule. Options that "
-        "are not listed here, like --layers, --rule and --bid-cells, go to `trinim task init`.",
-        allow_abbrev=False,
-    )
-    command.add_argument("--keep", default="database", help="database (default) or counts")
-    command.add_argument("--batches", type=int, metavar="N", help="group blocks into about N tasks")
-    command.add_argument("--trinim", default="trinim", metavar="PROGRAM", help="the program")
-    command.add_argument("--machines", type=int, default=1, metavar="N", help="[1]")
-    command.add_argument("--cores", type=int, default=1, metavar="N", help="of a machine [1]")
-    command.add_argument("--threads", type=int, default=1, metavar="N", help="of a task [1]")
-    command.add_argument("--slots", type=int, metavar="N", help="of a machine [cores / threads]")
-    endless = float("inf")
-    command.add_argument(
-        "--network", type=float, default=endless, metavar="BYTES", help="a second, of a machine"
-    )
-    command.add_argument(
-        "--bandwidth",
-        type=float,
-        default=endless,
-        metavar="BYTES",
-        help="a second, of the store, for reading and writing each",
-    )
-    command.add_argument(
-        "--core-price", type=float, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
-    )
-    command.add_argument(
-        "--log", metavar="FILE", help="log of a whole run of this plan by one worker with one slot"
-    )
-    command.add_argument("--json", action="store_true")
-    command.set_defaults(run=run)
-
-
 def run(arguments: argparse.Namespace, init: list[str]) -> int:
     program = trinim.find(arguments.trinim)
     with tempfile.TemporaryDirectory(prefix="trinim-cluster-plan.") as folder:

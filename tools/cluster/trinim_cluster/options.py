@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from trinim_cluster import VERSION, estimate
+from trinim_cluster import VERSION
 
 
 def duration(text: str) -> float:
@@ -39,10 +39,7 @@ def parser() -> argparse.ArgumentParser:
         "like --layers, --rule and --bid-cells, go to `trinim task init`.",
         allow_abbrev=False,
     )
-    solve.add_argument("--keep", default="database", help="database (default) or counts")
-    solve.add_argument(
-        "--batches", type=at_least_one, metavar="N", help="group the blocks into about N tasks"
-    )
+    what_is_solved(solve)
     solve.add_argument("--memory", metavar="SIZE", help="memory budget of a task")
     solve.add_argument("--wait", metavar="DURATION", help="how long a task waits for a source")
     run_options(solve)
@@ -87,8 +84,51 @@ def parser() -> argparse.ArgumentParser:
     )
     tls_options(worker)
 
-    estimate.options(commands)
+    plan_options(commands)
     return top
+
+
+def what_is_solved(command: argparse.ArgumentParser) -> None:
+    """What the driver itself has to know of it."""
+    command.add_argument("--keep", default="database", help="database (default) or counts")
+    command.add_argument(
+        "--batches", type=at_least_one, metavar="N", help="group the blocks into about N tasks"
+    )
+
+
+def plan_options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command `plan`."""
+    command = commands.add_parser(
+        "plan",
+        help="what a solve on other machines would take",
+        description="Plans a solve on the given machines and simulates its schedule. Options that "
+        "are not listed here, like --layers, --rule and --bid-cells, go to `trinim task init`.",
+        allow_abbrev=False,
+    )
+    what_is_solved(command)
+    command.add_argument("--trinim", default="trinim", metavar="PROGRAM", help="the program")
+    command.add_argument("--machines", type=at_least_one, default=1, metavar="N", help="[1]")
+    command.add_argument("--cores", type=at_least_one, default=1, metavar="N", help="of a machine [1]")
+    command.add_argument("--threads", type=at_least_one, default=1, metavar="N", help="of a task [1]")
+    command.add_argument("--slots", type=at_least_one, metavar="N", help="of a machine [cores / threads]")
+    endless = float("inf")
+    command.add_argument(
+        "--network", type=float, default=endless, metavar="BYTES", help="a second, of a machine"
+    )
+    command.add_argument(
+        "--bandwidth",
+        type=float,
+        default=endless,
+        metavar="BYTES",
+        help="a second, of the store, for reading and writing each",
+    )
+    command.add_argument(
+        "--core-price", type=float, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
+    )
+    command.add_argument(
+        "--log", metavar="FILE", help="log of a whole run of this plan by one worker with one slot"
+    )
+    command.add_argument("--json", action="store_true")
 
 
 def run_options(command: argparse.ArgumentParser) -> None:

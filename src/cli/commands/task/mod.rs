@@ -1,4 +1,4 @@
-//! `trinim task`: one block, or a batch of neighbours, of a solve on many machines; and what is to
+//! `trinim task`: one block, or a batch, of a solve on many machines; and what is to
 //! be done before, between and after.
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
@@ -28,7 +28,7 @@ Examples:
   trinim task init --store tasks --layers 6 --block-bits 18    begin: say what is solved
   trinim task plan --store tasks                                the blocks, and what each needs
   trinim task --store tasks --block 0                           compute a block from its sources
-  trinim task --store tasks --batch 1,2,3 --json                compute neighbours in one process
+  trinim task --store tasks --batch 1,2,3 --json                compute a batch in one process
   trinim task --store tasks --batch - --json                    compute what comes on standard input
   trinim task list --store tasks                                what is committed
   trinim task sweep --store tasks                               remove what nothing needs any more

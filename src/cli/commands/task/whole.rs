@@ -200,8 +200,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Group neighbouring blocks into about so many batches [default: each block alone; of more
-    /// than 100000 blocks, 50000 batches]
+    /// Group blocks that share sources into about so many batches [default: each block alone; of
+    /// more than 100000 blocks, 50000 batches]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
 }
