@@ -250,9 +250,9 @@ impl Worker<'_> {
             let is_database = task.terms.keep.is_database();
             settle(*store, if is_database { block_folders(*task, skipped) } else { summary_folders(skipped) })?;
         }
-        let room = self.tasks.reserve(&open);
+        let mut room = self.tasks.reserve(&open);
         if room.granted > 1 {
-            open.chunks(room.granted).try_for_each(|group| self.together(group, &batch))?;
+            open.chunks(room.granted).try_for_each(|group| self.together(group, &mut room.spare, &batch))?;
             return Ok(self.end(batch));
         }
         drop(room);
@@ -272,7 +272,7 @@ impl Worker<'_> {
     }
 
     /// Computes blocks with a bitmap in memory for each.
-    fn together(&self, group: &[BlockId], batch: &Batch<'_>) -> Result<(), Error> {
+    fn together(&self, group: &[BlockId], spare: &mut Vec<Bitmap>, batch: &Batch<'_>) -> Result<(), Error> {
         let Tasks { workload, inputs, threads, .. } = self.tasks;
         let kept = self.recomputers.lock().pop();
         let mut recomputer = match kept {
@@ -282,7 +282,7 @@ impl Worker<'_> {
         recomputer.set_threads(*threads);
         let mut group = group.to_vec();
         let computed = loop {
-            let computed = recomputer.together(&group, &|block, computed| batch.commit(block, computed));
+            let computed = recomputer.together(&group, spare, &|block, computed| batch.commit(block, computed));
             let gone = matches!(&computed, Err(Error::Run(error)) if error.is_not_found());
             if !gone {
                 break computed;
@@ -319,11 +319,13 @@ impl Worker<'_> {
 struct Room<'t> {
     streams: &'t Mutex<Streams>,
     granted: usize,
+    /// Memory that was used before, for some of them.
+    spare: Vec<Bitmap>,
 }
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        self.streams.lock().give_back(self.granted);
+        self.streams.lock().give_back(self.granted, std::mem::take(&mut self.spare));
     }
 }
 
@@ -392,8 +394,8 @@ impl Tasks<'_> {
         let needed: BTreeSet<BlockId> = open.iter().flat_map(|block| self.sources(*block)).collect();
         let share = self.held_at_most / self.at_once;
         let wanted = if needed.len() <= share { 0 } else { share.min(open.len()) };
-        let granted = if wanted < 2 { 0 } else { streams.lock().reserve(wanted) };
-        Room { streams, granted }
+        let (granted, spare) = if wanted < 2 { (0, Vec::new()) } else { streams.lock().reserve(wanted) };
+        Room { streams, granted, spare }
     }
 
     /// Returns the blocks that a block needs.

@@ -52,9 +52,9 @@ impl Streams {
         }
     }
 
-    /// Takes room for at most this many bitmaps away from the streams, and returns for how many.
-    /// Streams that nobody uses make room.
-    pub(super) fn reserve(&mut self, wanted: usize) -> usize {
+    /// Takes room for at most this many bitmaps away from the streams, and returns for how many,
+    /// with memory that was used for some of them. Streams that nobody uses make room.
+    pub(super) fn reserve(&mut self, wanted: usize) -> (usize, Vec<Bitmap>) {
         while self.held.len() + wanted > self.most
             && let Some(oldest) = self.oldest()
         {
@@ -62,13 +62,15 @@ impl Streams {
         }
         let granted = wanted.min(self.most.saturating_sub(self.held.len()));
         self.most -= granted;
+        let used = self.spare.split_off(self.spare.len().saturating_sub(granted));
         self.spare.truncate(self.most.saturating_sub(self.held.len()));
-        granted
+        (granted, used)
     }
 
-    /// Gives room back to the streams.
-    pub(super) fn give_back(&mut self, granted: usize) {
+    /// Gives room and memory back to the streams.
+    pub(super) fn give_back(&mut self, granted: usize, used: Vec<Bitmap>) {
         self.most += granted;
+        self.spare.extend(used);
     }
 
     /// Returns whether a stream is held.
@@ -214,15 +216,22 @@ mod tests {
         for block in [1, 2, 3] {
             streams.hold(BlockId(block), stream());
         }
-        assert_eq!((streams.reserve(2), held(&streams).len()), (2, 3));
+        let reserved = |streams: &mut Streams, wanted| {
+            let (granted, memory) = streams.reserve(wanted);
+            (granted, memory.len(), held(streams))
+        };
+        assert_eq!(reserved(&mut streams, 2), (2, 0, vec![1, 2, 3]));
         let used = streams.get(BlockId(1));
-        assert_eq!((streams.reserve(9), held(&streams)), (2, vec![1]));
+        assert_eq!(reserved(&mut streams, 9), (2, 2, vec![1]));
         assert!(streams.spare().is_none() && !streams.wants(BlockId(2)));
-        assert_eq!(streams.reserve(9), 0);
+        assert_eq!(reserved(&mut streams, 9), (0, 0, vec![1]));
         drop(used);
-        assert_eq!((streams.reserve(9), held(&streams)), (1, vec![]));
-        streams.give_back(5);
+        assert_eq!(reserved(&mut streams, 9), (1, 1, vec![]));
+        streams.give_back(5, vec![Bitmap::zeroed(64).unwrap(), Bitmap::zeroed(64).unwrap()]);
         assert!(streams.wants(BlockId(2)));
+        // Memory that was used is for streams, or for who takes room next.
+        assert!(streams.spare().is_some());
+        assert_eq!(reserved(&mut streams, 3), (3, 1, vec![]));
     }
 
     #[test]

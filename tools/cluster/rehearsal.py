@@ -1,13 +1,18 @@
-"""A dress rehearsal: all blocks of a large board through driver, scheduler, store and finish, with
-a program that computes nothing.
+"""A dress rehearsal: a large board through driver, scheduler and store, which are killed twice.
 
-    python rehearsal.py FOLDER [--layers 10] [OPTIONS OF task init ..]
+    python rehearsal.py FOLDER [OPTIONS OF trinim-cluster solve ..]
+    python rehearsal.py FOLDER --pieces P [OPTIONS OF trinim-cluster solve ..]
 
-Each block gets the files that it would have: a summary of the right form, without losses, and a
-file of a few bytes. A tenth of the tasks fails and is tried again; driver and scheduler are killed
-twice each. In the end every block is counted once, and a second `finish` changes nothing. TRINIM
-names the real program; blake3, xxhash and the package in tests/reader are needed beside this one.
-Ten layers take a quarter of an hour and 25 GB.
+The first runs all blocks, to the end, with a program that computes nothing. Each block gets the
+files that it would have: a summary of the right form, without losses, and a file of a few bytes. A
+tenth of the tasks fails and is tried again. In the end every block is counted once, and a second
+`finish` changes nothing.
+
+The second computes the blocks with at most P pieces on BID cells, and compares the losses of at
+most P pieces with the definition. What no other of these blocks needs is deleted once committed.
+
+The board has ten layers unless --layers says otherwise. TRINIM names the real program; blake3,
+xxhash and the package in tests/reader are needed beside this one. TEN.md has times and sizes.
 """
 
 from __future__ import annotations
@@ -18,13 +23,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import blake3
 import xxhash
 from tests.session import Session
+from trinim_database import few
 from trinim_database.board import Board
 from trinim_database.layout import Layout
+from trinim_database.stores import Store
 
 LOST = 10  # one of so many tasks fails
 FILE = b"a block that nobody computed"
@@ -53,28 +60,70 @@ class Blocks:
 
     def write(self, block: int) -> bool:
         """Commits a block; whether it was not there."""
-        below = f"{block // 10_000}/" if block >= 10_000 else ""
+        file_name = name(block)
+        below = os.path.dirname(file_name)
         if below not in self.folders:
             for folder in ("db", "summaries"):
                 os.makedirs(f"{self.store}/{folder}/{below}", exist_ok=True)
             self.folders.add(below)
-        summary = f"{self.store}/summaries/{below}{block:06}"
+        summary = f"{self.store}/summaries/{file_name}"
         if os.path.exists(summary):
             return False
         words = -(-self.first_moves.get(block, 0) // 64)
         content = self.head + block.to_bytes(4, "little") + self.tail + bytes(8 * words)
         content += xxhash.xxh3_64_digest(content)[::-1]
-        for name, data in ((f"{self.store}/db/{below}{block:06}.blk", FILE), (summary, content)):
-            file = os.open(name, os.O_WRONLY | os.O_CREAT)
+        for path, data in ((f"{self.store}/db/{file_name}.blk", FILE), (summary, content)):
+            file = os.open(path, os.O_WRONLY | os.O_CREAT)
             os.write(file, data)
             os.close(file)
         return True
 
 
+def real(arguments: list[str]) -> NoReturn:
+    os.execv(os.environ["TRINIM"], ["trinim", *arguments])
+
+
+def part(pieces: int, arguments: list[str]) -> None:
+    """The program, if few pieces are asked for: the real one, with a part of its plan."""
+    command = arguments[1] if arguments[:1] == ["task"] else ""
+    if command not in ("plan", "sweep", "finish"):
+        real(arguments)
+    store = Path(arguments[arguments.index("--store") + 1])
+    last = store.parent / "last.json"
+    if command == "finish":
+        print("{}")
+        return
+    output = subprocess.run(
+        [os.environ["TRINIM"], *arguments], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+    if command == "sweep":
+        for block in json.loads(last.read_text()):
+            if (store / "summaries" / name(block)).exists():
+                (store / "db" / f"{name(block)}.blk").unlink(missing_ok=True)
+        return
+    opened = Store(str(store))
+    wanted = set(few.blocks(opened, pieces))
+    last.write_text(json.dumps([b for b in wanted if opened.bids[b].bit_count() == pieces]))
+    kept = set()
+    for line in output.splitlines():
+        row = json.loads(line)
+        blocks = [block for block in row["blocks"] if block in wanted]
+        if blocks:
+            kept.add(row["batch"])
+            row["sources"] = [source for source in row["sources"] if source in kept]
+            row["cost"] *= len(blocks) / len(row["blocks"])
+            print(json.dumps(row | {"blocks": blocks}))
+
+
+def name(block: int) -> str:
+    """Of its file, in folders of ten thousand."""
+    return f"{block // 10_000}/{block:06}" if block >= 10_000 else f"{block:06}"
+
+
 def program(arguments: list[str]) -> None:
     """The program: tasks from standard input; everything else is the real one's."""
     if arguments[:1] != ["task"] or "--batch" not in arguments:
-        os.execv(os.environ["TRINIM"], ["trinim", *arguments])
+        real(arguments)
     store = Path(arguments[arguments.index("--store") + 1])
     blocks: Blocks | None = None
     for line in sys.stdin:
@@ -124,24 +173,30 @@ class Watched:
     def until(self, share: float) -> None:
         while self.share() < share and self.session.process.poll() is None:
             time.sleep(1.0)
-        print(f"{time.strftime('%H:%M:%S')} {100 * self.share():.0f} %", flush=True)
+        if self.session.process.poll() is None:
+            print(f"{time.strftime('%H:%M:%S')} {100 * self.share():.0f} %", flush=True)
 
 
 def main(folder: Path, arguments: list[str]) -> None:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     wrapper = folder / "trinim"
+    pieces = ""
+    if arguments[:1] == ["--pieces"]:
+        pieces, arguments = arguments[1], arguments[2:]
+    if "--layers" not in arguments:
+        arguments = ["--layers", "10", *arguments]
     own = f"{sys.executable} {Path(__file__).resolve()}"
-    wrapper.write_text(f'#!/bin/sh\nexec {own} --program "$@"\n')
+    wrapper.write_text(f'#!/bin/sh\nexec {own} --program "{pieces}" "$@"\n')
     wrapper.chmod(0o755)
     began = time.monotonic()
-    run = Watched(folder, arguments or ["--layers", "10"])
+    run = Watched(folder, arguments)
     for share, killed in ((0.2, "driver"), (0.4, "scheduler"), (0.6, "driver"), (0.8, "scheduler")):
         run.until(share)
         if killed == "driver":
             run.session.end()
             run.metrics.unlink()
             run.begin()
-        else:
+        elif run.session.process.poll() is None:
             run.session.kill(killed)
     run.until(2.0)
     code = run.session.wait(3600)
@@ -150,6 +205,8 @@ def main(folder: Path, arguments: list[str]) -> None:
     report = run.session.report()
     print(json.dumps(report["cluster"]))
     print(f"{time.monotonic() - began:.0f} s, driver at most {run.peak_kib / 2**20:.2f} GiB")
+    if pieces:
+        raise SystemExit(few.main([str(folder / "store"), pieces]))
     lists = [(folder / "store/db" / name).read_bytes() for name in ("manifest.json", "SUMS")]
     began = time.monotonic()
     again = [os.environ["TRINIM"], "task", "finish", "--store", str(folder / "store"), "--json"]
@@ -165,6 +222,9 @@ def main(folder: Path, arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--program"]:
-        program(sys.argv[2:])
+        if sys.argv[2]:
+            part(int(sys.argv[2]), sys.argv[3:])
+        else:
+            program(sys.argv[3:])
     else:
         main(Path(sys.argv[1]).resolve(), sys.argv[2:])

@@ -41,12 +41,17 @@ type Done<'d, E> = &'d (dyn Fn(BlockId, Recomputed<'_>) -> Result<(), E> + Sync)
 
 impl<'a> Recomputer<'a> {
     /// Computes blocks together and hands each to `done`. Sources must be published and intact, or
-    /// among the blocks.
+    /// among the blocks. Bitmaps for the blocks are taken from `spare` first, and left there.
     ///
     /// # Errors
     /// Those of [`Recomputer::block`], and of `done`.
-    pub fn together<E: From<Error> + Send>(&mut self, blocks: &[BlockId], done: Done<'_, E>) -> Result<(), E> {
-        let (mut members, outside) = self.members(blocks)?;
+    pub fn together<E: From<Error> + Send>(
+        &mut self,
+        blocks: &[BlockId],
+        spare: &mut Vec<Bitmap>,
+        done: Done<'_, E>,
+    ) -> Result<(), E> {
+        let (members, outside) = self.members(blocks, spare)?;
         let pool = Mutex::new(std::mem::take(&mut self.buffers));
         let fresh = || Buffers::new(self.workload.stream_words());
         let spread = |buffers: &mut Buffers, index: usize| {
@@ -65,19 +70,23 @@ impl<'a> Recomputer<'a> {
                 finished.map_err(|mut errors: Vec<E>| errors.swap_remove(0))
             })
         });
-        members.clear();
+        spare.extend(members.into_iter().map(|member| member.bitmap.into_inner()));
         self.buffers = pool.into_inner();
         ended
     }
 
     /// Returns the members, and the edges from each source outside.
-    fn members(&self, blocks: &[BlockId]) -> Result<Gathered<'a>, Error> {
+    fn members(&self, blocks: &[BlockId], spare: &mut Vec<Bitmap>) -> Result<Gathered<'a>, Error> {
         let workload = self.workload;
         let places: BTreeMap<BlockId, usize> = blocks.iter().copied().zip(0..).collect();
         let mut outside: BTreeMap<BlockId, Vec<Route>> = BTreeMap::new();
         let mut members = Vec::new();
         for (place, block) in blocks.iter().enumerate() {
-            let mut bitmap = Bitmap::zeroed(workload.stream_words())?;
+            let mut bitmap = match spare.pop() {
+                Some(bitmap) => bitmap,
+                None => Bitmap::zeroed(workload.stream_words())?,
+            };
+            bitmap.words_mut().fill(0);
             workload.begin(*block, bitmap.words_mut());
             let mut inner = Vec::new();
             for edge in workload.edges_into(*block) {

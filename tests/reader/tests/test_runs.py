@@ -293,6 +293,13 @@ class Tasks(Compared):
             store = Store(self.folder / "s")
             self.assertLess(len(store.records), len(store.bids))
             self.assertEqual(few.in_store(store, 4), few.by_definition(store.board, rule, 4))
+            values = dict(few.stored(store, 4, 2000))
+            expected = losses_of(store.board, rule)
+            self.assertEqual(values, {position: expected[position] for position in values})
+            self.assertEqual(set(values.values()), {False, True})
+            (store.folder / store.block_name(blocks[0])).unlink()
+            with self.assertRaisesRegex(DatabaseError, "has no file of a block"):
+                next(few.stored(store, 0, 1))
 
     def flipped(self) -> None:
         """Each byte of a summary and some of a block with another bit; another solve."""

@@ -5,19 +5,29 @@ summaries give the losses by number of pieces although the rest of the store is 
 
     python -m trinim_database.few STORE P --blocks    their numbers, a line each, for trinim task
     python -m trinim_database.few STORE P             their losses beside those by the definition
+    python -m trinim_database.few STORE P --positions N
+        N random positions of at most 24 pieces from those of their files that are there, a line
+        each with its value, as `trinim probe --brief` prints those that it solves itself
 """
 
 from __future__ import annotations
 
+import random
 import sys
+from collections.abc import Iterator
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trinim_database.board import Board, Masks
+from trinim_database.blocks import Blocks
+from trinim_database.board import Board, Masks, permute
 from trinim_database.errors import DatabaseError
 from trinim_database.stores import Store
+
+
+SOLVED = 24
+"""Pieces of a position that is solved in a moment, without a database."""
 
 
 def by_definition(board: Board, rule: str, pieces: int) -> list[int]:
@@ -73,11 +83,37 @@ def in_store(store: Store, pieces: int) -> list[int]:
     return losses
 
 
+def stored(store: Store, pieces: int, number: int) -> Iterator[tuple[int, bool]]:
+    """Random positions of at most 24 pieces, and whether each is a loss by the file of its block.
+
+    What is read is a canonical block; the position is a random image of what was read. With the
+    same files, the same positions.
+    """
+    chance = random.Random(number)
+    paths = {block: store.folder / store.block_name(block) for block in blocks(store, pieces)}
+    there = [block for block, path in paths.items() if path.is_file()]
+    if not there:
+        raise DatabaseError(f"{store.folder} has no file of a block with at most {pieces} pieces")
+    cells = store.layout.offset_cells
+    for block in sorted(chance.choices(there, k=number)):
+        bid = store.bids[block]
+        most = min(SOLVED - bid.bit_count(), len(cells))
+        offset = sum(1 << bit for bit in chance.sample(range(len(cells)), chance.randint(0, most)))
+        files = Blocks(paths[block].parent, store.identity, store.layout.words)
+        position = store.layout.positions(bid, np.array([offset], np.uint64))
+        image = chance.choice(store.layout.symmetries)
+        yield int(permute(position, image)[0]), files.bit(block, offset)
+
+
 def main(arguments: list[str]) -> int:
     """Prints what the page of this module says; 1 if a count differs."""
     store, pieces = Store(arguments[0]), int(arguments[1])
     if arguments[2:] == ["--blocks"]:
         print("\n".join(map(str, blocks(store, pieces))))
+        return 0
+    if arguments[2:3] == ["--positions"]:
+        for position, is_loss in stored(store, pieces, int(arguments[3])):
+            print(f"{store.board.rows(position)}  {'loss' if is_loss else 'win'}")
         return 0
     counts = zip(in_store(store, pieces), by_definition(store.board, store.rule, pieces), strict=True)
     differ = 0

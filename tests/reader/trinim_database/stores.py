@@ -48,7 +48,7 @@ class Store(Run):
             raise Damaged(f"{what}: the hash is wrong")
         fields = Bytes(data[:-8], what)
         fields.expect(b"TRINIMSM" + number(1, 4) + number(block, 4) + number(self.identity, 8))
-        published = self._block_name(block), fields.number(8), fields.number(32)
+        published = self.block_name(block), fields.number(8), fields.number(32)
         return Record(block, published, data[fields.at : -8], ())
 
     def committed(self) -> set[int]:
@@ -56,7 +56,7 @@ class Store(Run):
         if self.keep == "counts":
             return set(self.records)
         blocks = range(len(self.bids))
-        return {block for block in blocks if (self.folder / self._block_name(block)).is_file()}
+        return {block for block in blocks if (self.folder / self.block_name(block)).is_file()}
 
     def published(self) -> Iterator[Record]:
         """The records whose block there is, after a comparison of length and BLAKE3."""
@@ -69,8 +69,7 @@ class Store(Run):
                     raise Damaged(f"{self.folder / name} differs from its summary")
                 yield record
 
-
-    def _block_name(self, block: int) -> str:
+    def block_name(self, block: int) -> str:
         """With counts in a folder of ten thousand blocks, otherwise in that of the database."""
         below = _below(block) if self.keep == "counts" else ""
         return f"db/{below}{block:06}.blk"

@@ -136,13 +136,14 @@ class Parts(unittest.TestCase):
             return json.dumps(
                 {
                     "event": "task", "task": number, "verdict": "done", "worker": worker,
-                    "began": began, "ended": ended, "report": {"read_bytes": 7, "written_bytes": 3},
+                    "began": began, "ended": ended,
+                    "report": {"computed": [number], "read_bytes": 7, "written_bytes": 3},
                 }
             )  # fmt: skip
 
         real = Run.parse(
             [
-                '{"event": "run", "slots": 1}',
+                '{"event": "run", "slots": 1, "threads": 2}',
                 '{"event": "connected"}',
                 task(0, "a", 10.0, 12.0),
                 task(1, "b", 10.5, 11.0),
@@ -151,3 +152,4 @@ class Parts(unittest.TestCase):
         )
         self.assertEqual(real.efforts[0], Effort(2.0, 7.0, 3.0))
         self.assertEqual(real.waits, [0.25])
+        self.assertEqual((real.blocks, real.threads), ({0: 1, 1: 1, 2: 1}, 2))

@@ -2,7 +2,7 @@
 
 The tasks, their costs and the sizes of files are those of `trinim task plan` and `trinim plan`; the
 schedule is simulated. With the log of a whole run of the same plan by one worker, tasks take what
-they took there.
+they took there; with that of a part of a run, costs and sizes are scaled to what it measured.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import json
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from trinim_cluster import trinim
-from trinim_cluster.plan import Plan, parse
+from trinim_cluster.plan import Plan, PlanError, parse
 from trinim_cluster.progress import readable_seconds
 from trinim_cluster.simulate import Effort, Machines, Outcome, Run, simulate
 from trinim_cluster.trinim import Store, TrinimError
@@ -95,7 +95,12 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
     )
     taken: Mapping[int, Effort] = efforts(plan, file_bytes, arguments.threads)
     if arguments.log is not None:
-        taken, machines = of_log(arguments.log, plan, machines)
+        with open(arguments.log, encoding="utf-8") as log:
+            base = Run.parse(log.readlines())
+        if set(base.efforts) == set(plan.tasks):
+            taken, machines = whole(base, machines)
+        else:
+            taken = scaled(base, plan, arguments.threads)
     outcome = simulate(plan, taken, machines)
     # The driver sweeps for at most a tenth of the time; a sweep lists the store.
     listings = 3 + int(outcome.seconds / max(30.0, plan.blocks / 1000))
@@ -112,18 +117,35 @@ def stored_share(program: str, init: list[str]) -> float:
     return float(json.loads(ended.stdout)["database_bits_per_position"])
 
 
-def of_log(path: str, plan: Plan, machines: Machines) -> tuple[Mapping[int, Effort], Machines]:
+def whole(base: Run, machines: Machines) -> tuple[Mapping[int, Effort], Machines]:
     """What the tasks of a real run took, and how long a slot waited for the next."""
-    with open(path, encoding="utf-8") as file:
-        base = Run.parse(file.readlines())
-    if set(base.efforts) != set(plan.tasks):
-        raise SystemExit("the log is not a whole run of this plan")
     wait = statistics.median(base.waits) if base.waits else 0.0
     taken: Mapping[int, Effort] = base.efforts
     if machines.store_read == float("inf"):
         # The times of the log include reading and writing already.
         taken = {number: Effort(effort.seconds) for number, effort in taken.items()}
     return taken, Machines(**asdict(machines) | {"coordinator_s": 0.0, "dispatch_s": wait})
+
+
+def scaled(base: Run, plan: Plan, threads: int) -> dict[int, Effort]:
+    """What tasks take by a part of a run: times by their costs, and files of the mean size."""
+    measured = modelled = written = 0.0
+    blocks = 0
+    for number, computed in base.blocks.items():
+        if computed == 0:
+            continue
+        if number not in plan.tasks or computed > len(plan.tasks[number].blocks):
+            raise PlanError(f"the log is of another plan: task {number}")
+        measured += base.threads * base.efforts[number].seconds
+        modelled += plan.tasks[number].cost * computed / len(plan.tasks[number].blocks)
+        written += base.efforts[number].write_bytes
+        blocks += computed
+    if blocks == 0:
+        raise PlanError("no task of this plan is done in the log")
+    return {
+        number: replace(effort, seconds=effort.seconds * measured / modelled)
+        for number, effort in efforts(plan, written / blocks, threads).items()
+    }
 
 
 def show(

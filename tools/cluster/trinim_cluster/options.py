@@ -126,7 +126,9 @@ def plan_options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--core-price", type=float, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
     )
     command.add_argument(
-        "--log", metavar="FILE", help="log of a whole run of this plan by one worker with one slot"
+        "--log",
+        metavar="FILE",
+        help="log of a whole run of this plan by one worker with one slot, or of a part of a run",
     )
     command.add_argument("--json", action="store_true")
 

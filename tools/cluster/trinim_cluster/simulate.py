@@ -231,14 +231,20 @@ class Run:
 
     efforts: dict[int, Effort]
     waits: list[float]  # of a worker, between the end of a task and the start of the next
+    blocks: dict[int, int]  # that were computed for each task
+    threads: int = 1  # of a task
 
     @staticmethod
     def parse(lines: Sequence[str]) -> Run:
         efforts: dict[int, Effort] = {}
+        blocks: dict[int, int] = {}
+        threads = 1
         ended_by_worker: dict[str, float] = {}
         waits: list[float] = []
         for line in lines:
             event: dict[str, Any] = json.loads(line)
+            if event["event"] == "run":
+                threads = int(event["threads"])
             if event["event"] != "task" or event["verdict"] != "done":
                 continue
             report = event["report"] or {}
@@ -247,8 +253,9 @@ class Run:
                 float(report.get("read_bytes", 0)),
                 float(report.get("written_bytes", 0)),
             )
+            blocks[event["task"]] = len(report.get("computed", ()))
             worker = event["worker"]
             if worker in ended_by_worker:
                 waits.append(max(0.0, event["began"] - ended_by_worker[worker]))
             ended_by_worker[worker] = event["ended"]
-        return Run(efforts, waits)
+        return Run(efforts, waits, blocks, threads)
