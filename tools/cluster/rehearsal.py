@@ -11,8 +11,9 @@ tenth of the tasks fails and is tried again. In the end every block is counted o
 The second computes the blocks with at most P pieces on BID cells, and compares the losses of at
 most P pieces with the definition. What no other of these blocks needs is deleted once committed.
 
-The board has ten layers unless --layers says otherwise. TRINIM names the real program; blake3,
-xxhash and the package in tests/reader are needed beside this one. TEN.md has times and sizes.
+The board has ten layers unless --layers says otherwise. The same command goes on. TRINIM names the
+real program; blake3, xxhash and the package in tests/reader are needed beside this one. TEN.md has
+times and sizes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tests.session import Session
 from trinim_database import few
 from trinim_database.board import Board
 from trinim_database.layout import Layout
-from trinim_database.stores import Store
+from trinim_database.stores import Store, below
 
 LOST = 10  # one of so many tasks fails
 FILE = b"a block that nobody computed"
@@ -61,11 +62,10 @@ class Blocks:
     def write(self, block: int) -> bool:
         """Commits a block; whether it was not there."""
         file_name = name(block)
-        below = os.path.dirname(file_name)
-        if below not in self.folders:
+        if below(block) not in self.folders:
             for folder in ("db", "summaries"):
-                os.makedirs(f"{self.store}/{folder}/{below}", exist_ok=True)
-            self.folders.add(below)
+                os.makedirs(f"{self.store}/{folder}/{below(block)}", exist_ok=True)
+            self.folders.add(below(block))
         summary = f"{self.store}/summaries/{file_name}"
         if os.path.exists(summary):
             return False
@@ -117,7 +117,7 @@ def part(pieces: int, arguments: list[str]) -> None:
 
 def name(block: int) -> str:
     """Of its file, in folders of ten thousand."""
-    return f"{block // 10_000}/{block:06}" if block >= 10_000 else f"{block:06}"
+    return f"{below(block)}{block:06}"
 
 
 def program(arguments: list[str]) -> None:
@@ -150,6 +150,8 @@ class Watched:
         self.begin()
 
     def begin(self) -> None:
+        # Those of a session before are not its own.
+        self.metrics.unlink(missing_ok=True)
         self.session = Session(
             self.folder, str(self.folder / "store"),
             ["--processes", "--workers", "1", "--slots", "2", "--keep", "counts"]
@@ -194,7 +196,6 @@ def main(folder: Path, arguments: list[str]) -> None:
         run.until(share)
         if killed == "driver":
             run.session.end()
-            run.metrics.unlink()
             run.begin()
         elif run.session.process.poll() is None:
             run.session.kill(killed)

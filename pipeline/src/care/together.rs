@@ -86,6 +86,7 @@ impl<'a> Recomputer<'a> {
                 Some(bitmap) => bitmap,
                 None => Bitmap::zeroed(workload.stream_words())?,
             };
+            // Also what is zero: updates read a word first, and the system would map it twice.
             bitmap.words_mut().fill(0);
             workload.begin(*block, bitmap.words_mut());
             let mut inner = Vec::new();

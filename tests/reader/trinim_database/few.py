@@ -16,6 +16,7 @@ import random
 import sys
 from collections.abc import Iterator
 from math import comb
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,14 +96,17 @@ def stored(store: Store, pieces: int, number: int) -> Iterator[tuple[int, bool]]
     if not there:
         raise DatabaseError(f"{store.folder} has no file of a block with at most {pieces} pieces")
     cells = store.layout.offset_cells
+    folders: dict[Path, Blocks] = {}
     for block in sorted(chance.choices(there, k=number)):
         bid = store.bids[block]
         most = min(SOLVED - bid.bit_count(), len(cells))
         offset = sum(1 << bit for bit in chance.sample(range(len(cells)), chance.randint(0, most)))
-        files = Blocks(paths[block].parent, store.identity, store.layout.words)
+        folder = paths[block].parent
+        if folder not in folders:
+            folders[folder] = Blocks(folder, store.identity, store.layout.words)
         position = store.layout.positions(bid, np.array([offset], np.uint64))
         image = chance.choice(store.layout.symmetries)
-        yield int(permute(position, image)[0]), files.bit(block, offset)
+        yield int(permute(position, image)[0]), folders[folder].bit(block, offset)
 
 
 def main(arguments: list[str]) -> int:

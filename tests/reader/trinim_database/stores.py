@@ -71,15 +71,16 @@ class Store(Run):
 
     def block_name(self, block: int) -> str:
         """With counts in a folder of ten thousand blocks, otherwise in that of the database."""
-        below = _below(block) if self.keep == "counts" else ""
-        return f"db/{below}{block:06}.blk"
+        folder = below(block) if self.keep == "counts" else ""
+        return f"db/{folder}{block:06}.blk"
 
 
 def _summary_name(block: int) -> str:
-    return f"summaries/{_below(block)}{block:06}"
+    return f"summaries/{below(block)}{block:06}"
 
 
-def _below(block: int) -> str:
+def below(block: int) -> str:
+    """The folder of ten thousand blocks in which the files of a block are."""
     return f"{block // 10_000}/" if block >= 10_000 else ""
 
 

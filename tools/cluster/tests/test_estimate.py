@@ -2,7 +2,7 @@
 
 import unittest
 
-from trinim_cluster.estimate import Requests, efforts, scaled, size
+from trinim_cluster.estimate import Requests, efforts, measured, size
 from trinim_cluster.plan import Plan, PlanError, Task
 from trinim_cluster.simulate import Effort, Run
 
@@ -19,14 +19,13 @@ class Figures(unittest.TestCase):
         alone = Plan([Task(0, (0,), (), 0, 1.0), Task(1, (1,), (0,), 1, 1.0)])
         self.assertEqual(efforts(alone, 10.0, 1)[1], Effort(1.0, 10.0, 10.0))
 
-    def test_a_part_of_a_run_scales_the_rest(self) -> None:
+    def test_a_part_of_a_run_measures_the_rates(self) -> None:
         """One of two blocks took 9 s on two threads where its share of the cost was 3."""
-        part = Run({0: Effort(9.0, 1.0, 50.0), 1: Effort(1.0)}, [], {0: 1, 1: 0}, threads=2)
-        expected = {0: Effort(36.0, 0.0, 100.0), 1: Effort(12.0, 100.0, 50.0)}
-        self.assertEqual(scaled(part, self.plan, 1), expected)
+        part = Run({0: Effort(9.0), 1: Effort(1.0)}, [], {0: 1, 1: 0}, threads=2)
+        self.assertEqual(measured(part, self.plan), 6.0)
         for blocks in ({}, {0: 0}, {0: 3}, {7: 1}):
             with self.assertRaises(PlanError):
-                scaled(Run({0: Effort(9.0), 7: Effort(1.0)}, [], blocks), self.plan, 1)
+                measured(Run({0: Effort(9.0), 7: Effort(1.0)}, [], blocks), self.plan)
 
     def test_requests(self) -> None:
         """Three blocks: looked for, read in the end, two files of sources; two lists, a definition."""

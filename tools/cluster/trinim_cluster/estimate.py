@@ -2,7 +2,8 @@
 
 The tasks, their costs and the sizes of files are those of `trinim task plan` and `trinim plan`; the
 schedule is simulated. With the log of a whole run of the same plan by one worker, tasks take what
-they took there; with that of a part of a run, costs and sizes are scaled to what it measured.
+they took there; with that of a part of a run, times are scaled to what it measured. Sizes are not:
+blocks with few pieces have small files, and parts begin with them.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
         if set(base.efforts) == set(plan.tasks):
             taken, machines = whole(base, machines)
         else:
-            taken = scaled(base, plan, arguments.threads)
+            factor = measured(base, plan)
+            taken = {number: replace(e, seconds=e.seconds * factor) for number, e in taken.items()}
     outcome = simulate(plan, taken, machines)
     # The driver sweeps for at most a tenth of the time; a sweep lists the store.
     listings = 3 + int(outcome.seconds / max(30.0, plan.blocks / 1000))
@@ -127,25 +129,19 @@ def whole(base: Run, machines: Machines) -> tuple[Mapping[int, Effort], Machines
     return taken, Machines(**asdict(machines) | {"coordinator_s": 0.0, "dispatch_s": wait})
 
 
-def scaled(base: Run, plan: Plan, threads: int) -> dict[int, Effort]:
-    """What tasks take by a part of a run: times by their costs, and files of the mean size."""
-    measured = modelled = written = 0.0
-    blocks = 0
+def measured(base: Run, plan: Plan) -> float:
+    """Processor time by the log of a part of a run, over that of the same blocks by the rates."""
+    taken = modelled = 0.0
     for number, computed in base.blocks.items():
         if computed == 0:
             continue
         if number not in plan.tasks or computed > len(plan.tasks[number].blocks):
             raise PlanError(f"the log is of another plan: task {number}")
-        measured += base.threads * base.efforts[number].seconds
+        taken += base.threads * base.efforts[number].seconds
         modelled += plan.tasks[number].cost * computed / len(plan.tasks[number].blocks)
-        written += base.efforts[number].write_bytes
-        blocks += computed
-    if blocks == 0:
+    if modelled == 0.0:
         raise PlanError("no task of this plan is done in the log")
-    return {
-        number: replace(effort, seconds=effort.seconds * measured / modelled)
-        for number, effort in efforts(plan, written / blocks, threads).items()
-    }
+    return taken / modelled
 
 
 def show(
