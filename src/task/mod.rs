@@ -45,7 +45,7 @@ pub use plan::{BatchRow, BlockRow, batches, plan};
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
-pub use sweep::{Swept, sweep};
+pub use sweep::{Sweeper, Swept, sweep};
 
 use crate::database::Task;
 use names::{block_folders, block_name, block_of, summary_folders, summary_name};

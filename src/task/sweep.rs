@@ -11,8 +11,10 @@ use super::store::Store;
 use super::summary::StoredSummary;
 use super::{Error, Listed, block_folders, block_name, settle, summary_folders};
 use crate::database::{BlockForm, Task};
+use parking_lot::Mutex;
 use pipeline::BlockId;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What `trinim task sweep` prints.
@@ -33,33 +35,117 @@ pub struct Swept {
 /// # Errors
 /// [`pipeline::Error::Corrupt`] with a damaged summary; those of the store.
 pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<Swept, Error> {
-    let mut swept = Swept::default();
-    if !task.terms.keep.is_database() {
-        let form = BlockForm::of(task);
-        let listed = Listed::of(store, task)?;
-        let is_done = |block: BlockId| listed.has(block);
-        let is_over = |block: &BlockId| {
-            is_done(*block) && task.game.layout.edges_from(*block).iter().all(|edge| is_done(edge.target))
-        };
-        settle(store, summary_folders(listed.blocks()))?;
-        let mut over = Vec::new();
-        for (block, bytes) in listed.files.iter().filter(|(block, _)| is_over(block)) {
-            // Its summary is all that is left of it.
-            if StoredSummary::read(store, &form, *block)?.is_some() {
-                over.push(*block);
-                swept.blocks += 1;
-                swept.block_bytes += bytes;
+    Ok(Sweeper::new(store, task, older_than)?.swept())
+}
+
+/// A sweep that goes on: the store is listed once, and then what was committed is told.
+pub struct Sweeper<'a> {
+    store: &'a dyn Store,
+    task: Task<'a>,
+    form: BlockForm,
+    /// The blocks whose summaries are safe from power cuts. Of those that were read here: the sizes
+    /// of the blocks' files, in bytes.
+    committed: Mutex<BTreeMap<BlockId, Option<u64>>>,
+    swept: Mutex<Swept>,
+}
+
+impl<'a> Sweeper<'a> {
+    /// Removes what [`sweep`] does.
+    ///
+    /// # Errors
+    /// Those of [`sweep`].
+    pub fn new(store: &'a dyn Store, task: Task<'a>, older_than: Duration) -> Result<Sweeper<'a>, Error> {
+        let (form, swept) = (BlockForm::of(task), Mutex::default());
+        let mut sweeper = Sweeper { store, task, form, committed: Mutex::default(), swept };
+        if sweeper.is_needed() {
+            let listed = Listed::of(store, task)?;
+            settle(store, summary_folders(listed.blocks()))?;
+            let committed: BTreeMap<_, _> = listed.blocks().map(|block| (block, None)).collect();
+            sweeper.remove(sweeper.over(&committed, listed.files.into_keys()))?;
+            *sweeper.committed.get_mut() = committed;
+        }
+        for temporary in store.temporaries()? {
+            if temporary.idle.is_some_and(|idle| idle >= older_than) {
+                store.remove(&temporary.name)?;
+                sweeper.swept.get_mut().temporary_files += 1;
             }
         }
-        remove_blocks(store, task, over)?;
+        Ok(sweeper)
     }
-    for temporary in store.temporaries()? {
-        if temporary.idle.is_some_and(|idle| idle >= older_than) {
-            store.remove(&temporary.name)?;
-            swept.temporary_files += 1;
+
+    /// Notes that blocks were committed, and removes the files that nothing needs any more. A block
+    /// without a summary is passed over. Several threads may call this.
+    ///
+    /// # Errors
+    /// [`Error::NoBlock`]; those of [`sweep`].
+    pub fn committed(&self, blocks: &[BlockId]) -> Result<(), Error> {
+        let mut fresh = BTreeMap::new();
+        for block in blocks {
+            if block.0 >= self.task.blocks() {
+                return Err(Error::NoBlock { block: block.0, last: self.task.blocks() - 1 });
+            }
+            if self.is_needed()
+                && let Some(summary) = StoredSummary::read(self.store, &self.form, *block)?
+            {
+                fresh.insert(*block, Some(summary.file_bytes));
+            }
         }
+        settle(self.store, summary_folders(fresh.keys().copied()))?;
+        let over = {
+            let mut committed = self.committed.lock();
+            fresh.retain(|block, bytes| committed.insert(*block, *bytes).is_none());
+            let sources = fresh.keys().flat_map(|block| self.task.game.layout.edges_into(*block));
+            let near: BTreeSet<BlockId> = sources.map(|edge| edge.source).chain(fresh.keys().copied()).collect();
+            self.over(&committed, near)
+        };
+        self.remove(over)
     }
-    Ok(swept)
+
+    /// Returns what was removed so far.
+    pub fn swept(&self) -> Swept {
+        *self.swept.lock()
+    }
+
+    /// Returns whether blocks go at all.
+    fn is_needed(&self) -> bool {
+        !self.task.terms.keep.is_database()
+    }
+
+    /// Returns those of `blocks` that are committed with all their targets.
+    fn over(
+        &self,
+        committed: &BTreeMap<BlockId, Option<u64>>,
+        blocks: impl IntoIterator<Item = BlockId>,
+    ) -> Vec<(BlockId, Option<u64>)> {
+        let is_done = |block: BlockId| committed.contains_key(&block);
+        let edges_from = |block: BlockId| self.task.game.layout.edges_from(block);
+        let over = |block: BlockId| {
+            let bytes = committed.get(&block)?;
+            edges_from(block).iter().all(|edge| is_done(edge.target)).then_some((block, *bytes))
+        };
+        blocks.into_iter().filter_map(over).collect()
+    }
+
+    fn remove(&self, over: Vec<(BlockId, Option<u64>)>) -> Result<(), Error> {
+        let (mut blocks, mut block_bytes) = (Vec::new(), 0);
+        for (block, bytes) in over {
+            let bytes = match bytes {
+                Some(bytes) => Some(bytes),
+                // Its summary is all that will be left of it.
+                None => StoredSummary::read(self.store, &self.form, block)?.map(|summary| summary.file_bytes),
+            };
+            if let Some(bytes) = bytes {
+                blocks.push(block);
+                block_bytes += bytes;
+            }
+        }
+        let removed = blocks.len() as u64;
+        remove_blocks(self.store, self.task, blocks)?;
+        let mut swept = self.swept.lock();
+        swept.blocks += removed;
+        swept.block_bytes += block_bytes;
+        Ok(())
+    }
 }
 
 /// Removes the files of blocks, so that no power cut brings them back.

@@ -3,6 +3,7 @@
 
 use super::{Faults, Faulty, options, store_of};
 use crate::summary_first::SummaryFirst;
+use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use trinim::database::{Game, Keep, Task, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::task::{BucketStore, Error, Store, committed, compute, finish, init, sweep};
+use trinim::task::{BucketStore, Error, Store, Sweeper, committed, compute, finish, init};
 
 /// Every file of a store.
 fn files_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
@@ -26,12 +27,12 @@ fn solve(store: &dyn Store, task: Task<'_>) -> (BTreeSet<u32>, Result<(), Error>
     let mut reported = BTreeSet::new();
     let mut whole = || {
         init(store, task)?;
-        sweep(store, task, Duration::ZERO)?;
+        let sweeper = Sweeper::new(store, task, Duration::ZERO)?;
         for block in task.game.layout.ordinals() {
             compute(store, task, &[block], &options(1))?;
             reported.insert(block.0);
             if block.0 % 3 == 2 {
-                sweep(store, task, Duration::ZERO)?;
+                sweeper.committed(&[BlockId(block.0 - 2), BlockId(block.0 - 1), block])?;
             }
         }
         finish(store, task, Kernel::detect(), 1, |_| {}).map(drop)

@@ -23,6 +23,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -93,14 +94,11 @@ def part(pieces: int, arguments: list[str]) -> None:
     if command == "finish":
         print("{}")
         return
+    if command == "sweep":
+        sweep_part(store, set(json.loads(last.read_text())), arguments)
     output = subprocess.run(
         [os.environ["TRINIM"], *arguments], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
-    if command == "sweep":
-        for block in json.loads(last.read_text()):
-            if (store / "summaries" / name(block)).exists():
-                (store / "db" / f"{name(block)}.blk").unlink(missing_ok=True)
-        return
     opened = Store(str(store))
     wanted = set(few.blocks(opened, pieces))
     last.write_text(json.dumps([b for b in wanted if opened.bids[b].bit_count() == pieces]))
@@ -113,6 +111,26 @@ def part(pieces: int, arguments: list[str]) -> None:
             row["sources"] = [source for source in row["sources"] if source in kept]
             row["cost"] *= len(blocks) / len(row["blocks"])
             print(json.dumps(row | {"blocks": blocks}))
+
+
+def sweep_part(store: Path, last: set[int], arguments: list[str]) -> NoReturn:
+    """Sweeps, and removes the files of the last blocks too."""
+
+    def remove(blocks: Iterable[int]) -> None:
+        for block in last.intersection(blocks):
+            if (store / "summaries" / name(block)).exists():
+                (store / "db" / f"{name(block)}.blk").unlink(missing_ok=True)
+
+    remove(last)
+    child = subprocess.Popen(
+        [os.environ["TRINIM"], *arguments], stdin=subprocess.PIPE, text=True, bufsize=1
+    )
+    assert child.stdin is not None
+    for line in sys.stdin:
+        remove(map(int, line.split(",")))
+        child.stdin.write(line)
+    child.stdin.close()
+    sys.exit(child.wait())
 
 
 def name(block: int) -> str:

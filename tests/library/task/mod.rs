@@ -6,6 +6,7 @@ mod command;
 mod faults;
 mod refusals;
 mod shares;
+mod sweep;
 mod whole;
 
 pub use whole::any_order_and_any_threads;

@@ -194,36 +194,6 @@ fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
     }
 }
 
-/// Where only counts stay, the file of a block goes with a summary that was read, not with its name
-/// in a listing, which may be old.
-#[test]
-fn a_sweep_reads_the_summary_of_what_it_removes() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
-    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
-    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
-    let summary = path.join("s/summaries/000000");
-    let sound = fs::read(&summary).unwrap();
-    change(&summary, 70);
-    refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
-    fs::write(&summary, sound).unwrap();
-    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
-    assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
-    // What a kill left in the folder for temporary files goes when it is old enough; a folder, and
-    // a name that no store gives, stay.
-    fs::write(path.join("s/tmp/000000.w.0"), "begun").unwrap();
-    fs::create_dir(path.join("s/tmp/mine")).unwrap();
-    fs::write(path.join("s/tmp/my notes"), "mine").unwrap();
-    for (age, files) in [("1h", 0), ("0s", 1)] {
-        let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
-        assert_eq!(swept["temporary_files"], files, "{swept}");
-    }
-    assert!(path.join("s/tmp/mine").exists() && path.join("s/tmp/my notes").exists());
-    assert!(!path.join("s/tmp/000000.w.0").exists());
-}
-
 #[cfg(not(feature = "s3"))]
 #[test]
 fn a_bucket_is_refused_with_the_command_that_builds_what_it_takes() {

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Audit, BlockForm, Database, Game, Keep, Task, Terms, block_file_name};
+use trinim::database::{Audit, BlockForm, Game, Keep, Task, Terms, block_file_name};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
 use trinim::solve::Solve;
-use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, committed, compute, finish, init, plan, sweep};
+use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, compute, finish, init, plan};
 
 /// Threads, memory and patience of most tasks here.
 pub fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> Options<'_> {
@@ -56,7 +56,7 @@ fn a_folder_keeps_the_promises_of_a_store() {
 }
 
 /// A random order in which every block comes after its sources.
-fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
+pub fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
     let mut missing: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for block in game.layout.ordinals() {
         missing.insert(block.0, game.layout.edges_into(block).iter().map(|edge| edge.source.0).collect());
@@ -373,40 +373,6 @@ fn the_plan_has_every_edge_and_an_order() {
     }
     assert_eq!(rows.len(), game.layout.canonical_blocks().len());
     assert!(rows.iter().all(|row| row.targets == targets.get(&row.block).copied().unwrap_or(0)));
-}
-
-#[test]
-fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
-    let terms = Terms::from(Keep::Counts);
-    for (layers, bits, sweeps) in [(5, 8, true), (6, 12, true), (6, 12, false)] {
-        let game = Game::triangle(layers, Rule::Misere, bits).unwrap();
-        let (folder, mut random) = (scratch(), Random::new(layers.into()));
-        let store = store_in(folder.path(), "w");
-        init(&store, terms.task(&game)).unwrap();
-        let (mut removed, mut most) = (0, 0);
-        let order = random_order(&game, &mut random);
-        for (done, block) in (1..).zip(&order) {
-            work(&store, &[*block], 1).unwrap();
-            let there = store.list(task::DATABASE).unwrap().len();
-            most = most.max(there);
-            assert_eq!(committed(&store, terms.task(&game)).unwrap().len(), done);
-            if sweeps {
-                let swept = sweep(&store, terms.task(&game), Duration::ZERO).unwrap();
-                removed += swept.blocks;
-                // What is swept stays committed: the task again skips.
-                let again = work(&store, &[order[random.index(done)]], 1).unwrap();
-                assert_eq!((again.computed.len(), again.skipped.len()), (0, 1));
-            }
-        }
-        assert!(
-            !sweeps || removed == u64::from(terms.task(&game).blocks()) && most < order.len(),
-            "{removed} of {most}"
-        );
-        let sealed = seal(&store).unwrap();
-        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "counts");
-        assert!(sealed.manifest.winning_first_moves.is_some());
-        assert_eq!(Database::open(folder.path()).unwrap().manifest(), &sealed.manifest);
-    }
 }
 
 /// Returns the name of a block's file in a store, in whichever folder it is.

@@ -50,6 +50,14 @@ class Solves(Whole):
         self.check_result(session, self.store / "db")
         self.assertLess(session.report()["cluster"]["starts"], 60)
 
+    def test_blocks_go_while_the_solve_goes_on(self) -> None:
+        """Nothing is left for the last sweep."""
+        noted = f'case "$*" in *"--older-than 0s"*) ls {self.store}/db >{self.folder}/left;; esac'
+        session = self.session("--batches", "20", "--keep", "counts", program=self.wrapper(noted))
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual((self.folder / "left").read_text(), "")
+        self.check_counts(session, self.store / "db")
+
     def test_a_plan_says_what_the_run_does(self) -> None:
         """The estimate counts the files that the tasks then write."""
         said = subprocess.run(

@@ -86,6 +86,21 @@ class Sessions(unittest.TestCase):
             (again["digest"], again["cluster"]["resumed_blocks"]), (first["digest"], 16)
         )
 
+    def test_a_sweep_hears_of_every_block(self) -> None:
+        """Also of those that were committed while there was no scheduler."""
+        self.seconds = "0.3"
+        (self.faults / "sweep").write_text("0\n0\n75\n0")
+        session = self.session("--keep", "counts")
+        deadline = time.monotonic() + LONG
+        while "warning: trinim task sweep ended with exit code 75" not in session.said():
+            self.assertLess(time.monotonic(), deadline, session.said())
+            time.sleep(0.01)
+        session.kill("scheduler")
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(session.report()["digest"], self.digest(4))
+        told = (self.store / "told").read_text().replace("listed", " ").replace(",", " ")
+        self.assertEqual(set(told.split()), {str(block) for block in range(16)})
+
     def check(self, shares: int, *arguments: str) -> Session:
         """A check of the store in shares."""
         cluster = ["--processes", "--workers", "2"]

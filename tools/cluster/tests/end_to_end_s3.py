@@ -7,7 +7,6 @@ The server is that of moto, which keeps the objects in memory. The program has t
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -16,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 from tests.session import starts
-from tests.whole import LAYOUT, LONG, TRINIM, Whole, trinim
+from tests.whole import LONG, TRINIM, Whole, trinim
 from trinim_cluster.service import free_port
 
 BUCKET = "solves"
@@ -110,16 +109,7 @@ class Buckets(Whole):
         """Blocks are removed while the solve goes on; what a solve keeps is left."""
         session = self.session("--batches", "20", "--keep", "counts", program=self.wrapper())
         self.assertEqual(session.wait(LONG), 0, session.said())
-        self.assertEqual(session.report()["digest"], self.digest)
-        database = self.bring_home() / "db"
-        self.assertEqual(
-            sorted(file.name for file in database.iterdir()), ["SUMS", "manifest.json"]
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            trinim("solve", *LAYOUT, "--keep", "counts", "--out", f"{folder}/solved")
-            for name in ("SUMS", "manifest.json"):
-                here, there = database / name, Path(folder) / "solved" / "db" / name
-                self.assertEqual(here.read_bytes(), there.read_bytes())
+        self.check_counts(session, self.bring_home() / "db")
 
     def test_what_is_refused(self) -> None:
         absent = f"s3://not-{BUCKET}/x"

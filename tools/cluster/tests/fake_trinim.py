@@ -5,8 +5,9 @@ A board of k layers has 2^k blocks; a block needs those with one bit less, and i
 of theirs. So a wrong order, a lost block or a torn file changes the digest.
 
 Environment: FAKE_SECONDS, how long a block takes; FAKE_STARTS, a file to which each start of a task
-adds a line; FAKE_FAULTS, a folder in which a file BLOCK holds exit codes to give, one a line, the
-last one again and again; FAKE_VERSION.
+adds a line; FAKE_FAULTS, a folder in which a file BLOCK (or "sweep") holds exit codes to give, one
+a line, the last one again and again; FAKE_VERSION. A sweep that follows removes nothing: it adds
+to the file `told` what it lists and is told.
 """
 
 import argparse
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--shard")
     parser.add_argument("--older-than", default="1h")
+    parser.add_argument("--follow", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--die-with-parent", action="store_true")
     arguments = parser.parse_args()
@@ -79,6 +81,12 @@ def main() -> None:
             if arguments.older_than == "0s":
                 for temporary in (store / "tmp").iterdir():
                     temporary.unlink()
+            if arguments.follow:
+                with open(store / "told", "a", buffering=1) as heard:
+                    print("listed", *committed(store), file=heard)
+                    for told in sys.stdin:
+                        fault("sweep")
+                        heard.write(told)
         case "finish":
             missing = blocks - len(committed(store))
             if missing:
@@ -216,7 +224,7 @@ def verify(store: Path, layers: int, blocks: range) -> None:
     sys.exit(3 if findings else 0)
 
 
-def fault(block: int) -> None:
+def fault(block: int | str) -> None:
     folder = os.environ.get("FAKE_FAULTS")
     if folder is None:
         return

@@ -29,8 +29,8 @@ class Figures(unittest.TestCase):
 
     def test_requests(self) -> None:
         """Three blocks: looked for, read in the end, two files of sources; two lists, a definition."""
-        self.assertEqual(Requests.of(self.plan, True, 4), Requests(8, 9, 4, 3))
-        self.assertEqual(Requests.of(self.plan, False, 4), Requests(8, 9, 4, 0))
+        self.assertEqual(Requests.of(self.plan, True), Requests(11, 9, 4, 3))
+        self.assertEqual(Requests.of(self.plan, False), Requests(8, 9, 2, 0))
         self.assertAlmostEqual(Requests(10, 2, 1, 9).dollars, 4e-6 + 15e-6)
 
     def test_sizes(self) -> None:

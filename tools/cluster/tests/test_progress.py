@@ -2,12 +2,10 @@
 
 import argparse
 import random
-import threading
-import time
 import unittest
 
 from tests.test_plan import random_plan
-from trinim_cluster.driver import Patience, Sweeper
+from trinim_cluster.driver import Patience
 from trinim_cluster.options import duration
 from trinim_cluster.plan import Plan, Task
 from trinim_cluster.progress import Progress, Speed, readable_seconds, seconds_left
@@ -21,36 +19,6 @@ def progress(**fields: object) -> Progress:
         "elapsed_s": 20.0, "resumed_blocks": 12, "left_s": 61.0,
     }  # fmt: skip
     return Progress(**(values | fields))  # type: ignore[arg-type]
-
-
-class Sweeps(unittest.TestCase):
-    def test_one_at_a_time_and_for_a_tenth_of_the_time(self) -> None:
-        begun, end = threading.Semaphore(0), threading.Semaphore(0)
-
-        def sweep() -> None:
-            begun.release()
-            end.acquire()
-
-        sweeper = Sweeper(sweep, 0.0)
-        for _ in range(5):
-            sweeper.tend()
-        self.assertTrue(begun.acquire(timeout=60.0))
-        time.sleep(0.02)
-        self.assertFalse(begun.acquire(blocking=False))
-        end.release()
-        sweeper.wait()
-        # It took 20 ms at least, so for 180 ms there is none.
-        self.assertGreater(sweeper.next - time.monotonic(), 0.0)
-        sweeper.next = 0.0
-        sweeper.tend()
-        self.assertTrue(begun.acquire(timeout=60.0))
-        end.release()
-        sweeper.wait()
-
-    def test_none_where_nothing_goes(self) -> None:
-        sweeper = Sweeper(self.fail, None)
-        sweeper.tend()
-        sweeper.wait()
 
 
 class Left(unittest.TestCase):

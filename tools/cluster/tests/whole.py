@@ -124,6 +124,15 @@ class Whole(unittest.TestCase):
         self.assertEqual((report["losses"], report["digest"]), (LOSSES, self.digest))
         self.check_bytes(database)
 
+    def check_counts(self, session: Session, database: Path) -> None:
+        """Digest, and what a solve that keeps counts leaves."""
+        self.assertEqual(session.report()["digest"], self.digest)
+        trinim("solve", *LAYOUT, "--keep", "counts", "--out", f"{self.folder}/counts")
+        self.assertEqual(
+            {file.name: file.read_bytes() for file in database.iterdir()},
+            {file.name: file.read_bytes() for file in (self.folder / "counts" / "db").iterdir()},
+        )
+
     def check_bytes(self, database: Path) -> None:
         names = sorted(file.name for file in (self.solved / "db").iterdir())
         self.assertEqual(sorted(file.name for file in database.iterdir()), names)

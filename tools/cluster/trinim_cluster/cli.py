@@ -23,6 +23,7 @@ from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
 from trinim_cluster.progress import Interrupted, NoProgress, Progress, write_metrics
 from trinim_cluster.service import Service, Tls
+from trinim_cluster.sweeper import Sweeper
 from trinim_cluster.trinim import Store, TrinimError
 
 if TYPE_CHECKING:
@@ -108,19 +109,22 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
     store = store_of(arguments)
     ledger, version = open_store(store, arguments, init)
     report: dict[str, Any] | None = None
+    sweeper = Sweeper(store) if arguments.keep == "counts" else None
 
     def rounds(driver: Driver) -> None:
         nonlocal report
         for _ in range(FINISHES):
             driver.run()
+            if sweeper is not None:
+                sweeper.end()
             if not ledger.complete:
                 raise failures(ledger, FAILED)
             report = finish(store, ledger)
             if report is not None:
                 break
 
-    sweep_s = 30.0 if arguments.keep == "counts" else None
-    driver = drive(arguments, store, store, ledger, version, sweep_s, lambda event: None, rounds)
+    hear = sweeper or (lambda event: None)
+    driver = drive(arguments, store, store, ledger, version, hear, rounds)
     if report is None:
         raise Stop(NO_PROGRESS, "the store's listing misses blocks that are committed", CONTINUE)
     report["cluster"] = figures(driver, begin)
@@ -172,7 +176,7 @@ def verify(arguments: argparse.Namespace) -> int:
             raise failures(ledger, UNCHECKED)
 
     work = shares.Shares(store, of)
-    driver = drive(arguments, store, work, ledger, version, None, collect, rounds)
+    driver = drive(arguments, store, work, ledger, version, collect, rounds)
     report = shares.total([reports[number] for number in sorted(reports)], of)
     report["cluster"] = figures(driver, begin)
     if arguments.json:
@@ -205,8 +209,7 @@ def drive(
     work: Work,
     ledger: Ledger,
     version: str,
-    sweep_s: float | None,
-    collect: Callable[[dict[str, object]], None],
+    hear: Callable[[dict[str, object]], None],
     rounds: Callable[[Driver], None],
 ) -> Driver:
     """Runs `rounds` with a driver of this work and a cluster, which is started if none runs."""
@@ -227,7 +230,7 @@ def drive(
     workers, slots = (1, arguments.slots or 1) if joins else shape(arguments)
 
     def tell(event: dict[str, object]) -> None:
-        collect(event)
+        hear(event)
         events(event)
 
     tell(
@@ -266,7 +269,6 @@ def drive(
                     task_options=task_options(arguments),
                     patience_s=arguments.patience,
                     progress_s=arguments.progress,
-                    sweep_s=sweep_s,
                 )
                 driver = Driver(
                     work,

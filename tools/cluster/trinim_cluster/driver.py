@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
@@ -27,7 +26,7 @@ from trinim_cluster.ledger import Ledger, Verdict
 from trinim_cluster.plan import Plan
 from trinim_cluster.progress import Interrupted, NoProgress, Progress, Speed, seconds_left
 from trinim_cluster.service import Tls, address_in
-from trinim_cluster.trinim import Job, TrinimError
+from trinim_cluster.trinim import Job
 
 Tell = Callable[[dict[str, object]], None]
 
@@ -43,9 +42,6 @@ class Work(Protocol):
 
     def listing(self) -> list[int]:
         """The blocks that are known to be done."""
-
-    def sweep(self) -> None:
-        """Removes what nothing needs any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,38 +118,6 @@ class Options:
     task_options: list[str] = field(default_factory=list)
     patience_s: float = 600.0
     progress_s: float = 10.0
-    sweep_s: float | None = None
-
-
-class Sweeper:
-    """Sweeps beside the tasks, after pauses and for at most a tenth of the time: a sweep lists the
-    store, which takes minutes if that has millions of files."""
-
-    def __init__(self, sweep: Callable[[], None], pause_s: float | None) -> None:
-        self.sweep = sweep
-        self.pause_s = pause_s
-        self.thread: threading.Thread | None = None
-        self.next = time.monotonic() + (pause_s or 0.0)
-
-    def tend(self) -> None:
-        """Begins a sweep if it is time."""
-        if self.pause_s is None or self.thread is not None and self.thread.is_alive():
-            return
-        if time.monotonic() >= self.next:
-            self.thread = threading.Thread(target=self._run, args=(self.pause_s,), daemon=True)
-            self.thread.start()
-
-    def _run(self, pause_s: float) -> None:
-        began = time.monotonic()
-        with suppress(TrinimError):
-            self.sweep()
-        ended = time.monotonic()
-        self.next = ended + max(pause_s, 9.0 * (ended - began))
-
-    def wait(self) -> None:
-        """Waits for the sweep that is under way."""
-        if self.thread is not None:
-            self.thread.join()
 
 
 class Driver:
@@ -201,7 +165,6 @@ class Driver:
         self._shown = 0.0
         self._keys = itertools.count()
         self._looked = 0.0
-        self.sweeper = Sweeper(store.sweep, options.sweep_s)
 
     def run(self) -> None:
         """Works until everything is done or only tasks behind failed ones are left.
@@ -213,7 +176,6 @@ class Driver:
         try:
             while not self.ledger.complete and not self.ledger.stuck:
                 self.step()
-            self.sweeper.wait()
         finally:
             self.disconnect()
             self.show(self.progress())
@@ -241,7 +203,6 @@ class Driver:
         if now - self._shown >= self.options.progress_s:
             self._shown = now
             self.show(self.progress())
-        self.sweeper.tend()
 
     def connect(self) -> None:
         """Connects, and waits for a worker: those of a lost scheduler finish their blocks first.
@@ -260,9 +221,11 @@ class Driver:
         self.client = client
         self.session += 1
         self._looked = 0.0
-        self.tell({"event": "connected", "scheduler": str(client.scheduler_info()["address"])})
+        address = str(client.scheduler_info()["address"])
         if self.session > 1:
             self.ledger.committed(self.store.listing())
+        # After that: whoever lists the store now knows what the ledger knows.
+        self.tell({"event": "connected", "scheduler": address})
 
     def lose(self, reason: str) -> None:
         """The scheduler is gone, or so it seems: all that it had becomes ready again."""

@@ -41,13 +41,16 @@ class Requests:
     delete: int
 
     @staticmethod
-    def of(plan: Plan, keeps_counts: bool, listings: int) -> Requests:
-        """A block is looked for, and its summary is read in the end; it writes two files."""
+    def of(plan: Plan, keeps_counts: bool) -> Requests:
+        """A block is looked for, and writes two files; its summary is read in the end, and where
+        blocks go, by the sweep that goes on beside the tasks."""
         reads = sum(files(task.reads, task.sources) for task in plan.tasks.values())
         names = 2 * plan.blocks if keeps_counts else plan.blocks
         pages = -(-names // NAMES) + 2 * (plan.blocks // FOLDER)
+        # By the driver and by `finish`; by a sweep beside the tasks, and one after them.
+        listings = 4 if keeps_counts else 2
         return Requests(
-            get=2 * plan.blocks + reads,
+            get=(3 if keeps_counts else 2) * plan.blocks + reads,
             put=2 * plan.blocks + 3,
             list=pages * listings,
             delete=plan.blocks if keeps_counts else 0,
@@ -104,9 +107,7 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
             factor = measured(base, plan)
             taken = {number: replace(e, seconds=e.seconds * factor) for number, e in taken.items()}
     outcome = simulate(plan, taken, machines)
-    # The driver sweeps for at most a tenth of the time; a sweep lists the store.
-    listings = 3 + int(outcome.seconds / max(30.0, plan.blocks / 1000))
-    requests = Requests.of(plan, arguments.keep == "counts", listings)
+    requests = Requests.of(plan, arguments.keep == "counts")
     show(arguments, plan, taken, outcome, requests)
     return 0
 

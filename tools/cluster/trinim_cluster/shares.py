@@ -39,9 +39,6 @@ class Shares:
     def listing(self) -> list[int]:
         return []
 
-    def sweep(self) -> None:
-        pass
-
 
 def total(reports: Sequence[dict[str, Any]], of: int) -> dict[str, Any]:
     """One report of all shares. A share that found damage before it could count says so."""

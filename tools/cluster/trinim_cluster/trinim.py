@@ -8,7 +8,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +108,25 @@ class Store:
         file computes a block that is there.
         """
         self._run("sweep", ["--older-than", "0s"] if all_temporary else [])
+
+    def follow(self, tasks: Iterable[Sequence[int]]) -> None:
+        """Sweeps, and then goes on with the blocks of tasks as they are done."""
+        command = [self.program, "task", "sweep", "--store", self.location, "--follow"]
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        ) as child:
+            assert child.stdin is not None
+            with suppress(BrokenPipeError):
+                for blocks in tasks:
+                    print(*blocks, sep=",", file=child.stdin, flush=True)
+            _, errors = child.communicate()
+        if child.returncode != 0:
+            raise TrinimError("sweep", child.returncode, last_words(errors))
 
     def task(self, blocks: Sequence[int], options: Sequence[str]) -> Job:
         """What computes these blocks."""

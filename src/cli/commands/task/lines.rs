@@ -1,4 +1,4 @@
-//! `trinim task --batch -`: the tasks come on standard input, one a line.
+//! `trinim task --batch -` and `trinim task sweep --follow`: tasks on standard input, one a line.
 
 use crate::cli::face::exit::Refused;
 use parking_lot::Mutex;

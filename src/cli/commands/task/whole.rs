@@ -2,7 +2,7 @@
 //! task init`, `list`, `plan`, `finish`, `copy` and `sweep`.
 
 use super::store::{self, Opened, StoreArgs};
-use super::usage;
+use super::{lines, usage};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, note, seconds};
 use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
@@ -11,7 +11,7 @@ use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
 use crate::cli::words::machine::peak_rss_bytes;
 use crate::cli::words::summary::{Named, Summary};
 use clap::Args;
-use pipeline::Stopwatch;
+use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -375,14 +375,28 @@ pub struct SweepArgs {
     #[arg(long, value_name = "TIME", value_parser = super::pause, default_value = "1h")]
     older_than: Duration,
 
+    /// Then go on: each line of standard input has the blocks of a task that was done meanwhile
+    #[arg(long)]
+    follow: bool,
+
     #[command(flatten)]
     json: JsonArgs,
 }
 
+/// A bucket takes long to answer.
+const LINES_AT_ONCE: usize = 16;
+
 /// Runs `sweep`.
 pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    let swept = task::sweep(&*opened.store, opened.task(), args.older_than)?;
+    let sweeper = task::Sweeper::new(&*opened.store, opened.task(), args.older_than)?;
+    if args.follow {
+        lines::each(None, LINES_AT_ONCE, |blocks| {
+            let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
+            Ok(sweeper.committed(&blocks)?)
+        })?;
+    }
+    let swept = sweeper.swept();
     args.json.report("trinim.task.sweep/1", &swept, out, |swept, out| {
         Ok(out.table(&[
             ("removed", format!("{}, {}", counted(swept.blocks, "file"), Size(swept.block_bytes))),

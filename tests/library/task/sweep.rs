@@ -1,0 +1,200 @@
+//! A sweep removes what nothing needs any more, and nothing else.
+
+use super::refusals::{change, refused};
+use super::whole::{random_order, seal, solved, store_in, work};
+use crate::common::program::{ends, json, text, trinim};
+use crate::common::{assert_same_files, database_files, scratch};
+use pipeline::BlockId;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+use trinim::database::{Database, Game, Keep, Terms, block_file_name};
+use trinim::game::Rule;
+use trinim::random::Random;
+use trinim::task::{self, Error, Store, Sweeper, committed, init, sweep};
+
+#[test]
+fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
+    let terms = Terms::from(Keep::Counts);
+    for (layers, bits, sweeps) in [(5, 8, true), (6, 12, true), (6, 12, false)] {
+        let game = Game::triangle(layers, Rule::Misere, bits).unwrap();
+        let (folder, mut random) = (scratch(), Random::new(layers.into()));
+        let store = store_in(folder.path(), "w");
+        init(&store, terms.task(&game)).unwrap();
+        let (mut removed, mut most) = (0, 0);
+        let order = random_order(&game, &mut random);
+        for (done, block) in (1..).zip(&order) {
+            work(&store, &[*block], 1).unwrap();
+            let there = store.list(task::DATABASE).unwrap().len();
+            most = most.max(there);
+            assert_eq!(committed(&store, terms.task(&game)).unwrap().len(), done);
+            if sweeps {
+                let swept = sweep(&store, terms.task(&game), Duration::ZERO).unwrap();
+                removed += swept.blocks;
+                // What is swept stays committed: the task again skips.
+                let again = work(&store, &[order[random.index(done)]], 1).unwrap();
+                assert_eq!((again.computed.len(), again.skipped.len()), (0, 1));
+            }
+        }
+        assert!(
+            !sweeps || removed == u64::from(terms.task(&game).blocks()) && most < order.len(),
+            "{removed} of {most}"
+        );
+        let sealed = seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "counts");
+        assert!(sealed.manifest.winning_first_moves.is_some());
+        assert_eq!(Database::open(folder.path()).unwrap().manifest(), &sealed.manifest);
+    }
+}
+
+/// Told in any order, late, twice, by two at a time, or when it began later: the files that stay
+/// are those of blocks with a target of which it was not told.
+#[test]
+fn a_sweep_that_follows_removes_what_a_sweep_would() {
+    let terms = Terms::from(Keep::Counts);
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
+    let task = terms.task(&game);
+    for seed in 0..4 {
+        let (folder, mut random) = (scratch(), Random::new(seed));
+        let store = store_in(folder.path(), "w");
+        init(&store, task).unwrap();
+        let mut sweeper = Sweeper::new(&store, task, Duration::ZERO).unwrap();
+        let (mut told, mut removed) = (BTreeSet::new(), 0);
+        let mut waiting = Vec::new();
+        let order = random_order(&game, &mut random);
+        for (done, block) in (1..).zip(&order) {
+            work(&store, &[*block], 1).unwrap();
+            waiting.push(BlockId(*block));
+            if random.index(3) > 0 && done < order.len() {
+                continue;
+            }
+            if random.index(4) == 0 {
+                // Another one lists what is there. What the first removed, it has not.
+                removed += sweeper.swept().blocks;
+                sweeper = Sweeper::new(&store, task, Duration::ZERO).unwrap();
+                told.extend(waiting.iter().copied());
+            }
+            // Neither done nor in the store: it is passed over. And one that it knows.
+            waiting.extend(order.get(done).copied().map(BlockId));
+            waiting.extend(told.iter().copied().nth(random.index(done)));
+            let by = random.index(waiting.len());
+            waiting.rotate_left(by);
+            let (one, other) = waiting.split_at(waiting.len() / 2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| sweeper.committed(one).unwrap());
+                sweeper.committed(other).unwrap();
+            });
+            told.extend(order[..done].iter().copied().map(BlockId));
+            waiting.clear();
+            let needed =
+                |block: &BlockId| game.layout.edges_from(*block).iter().any(|edge| !told.contains(&edge.target));
+            let expected: BTreeSet<String> =
+                told.iter().filter(|block| needed(block)).map(|block| block_file_name(*block)).collect();
+            let there: BTreeSet<String> =
+                store.list(task::DATABASE).unwrap().into_iter().map(|(name, _)| name).collect();
+            assert_eq!(there, expected, "seed {seed}, {done} blocks");
+            assert_eq!(sweep(&store, task, Duration::ZERO).unwrap().blocks, 0, "seed {seed}, {done} blocks");
+        }
+        let swept = sweeper.swept();
+        assert_eq!(removed + swept.blocks, u64::from(task.blocks()));
+        assert!(swept.block_bytes > 0);
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &solved(task), "counts");
+        let none = sweeper.committed(&[BlockId(task.blocks())]).unwrap_err();
+        assert!(matches!(none, Error::NoBlock { .. }), "{none}");
+    }
+}
+
+/// A store that keeps every value needs no sweep.
+#[test]
+fn a_sweep_that_follows_leaves_a_database() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let sweeper = Sweeper::new(&store, (&game).into(), Duration::ZERO).unwrap();
+    for block in game.layout.ordinals() {
+        work(&store, &[block.0], 1).unwrap();
+        sweeper.committed(&[block]).unwrap();
+    }
+    assert_eq!(sweeper.swept(), task::Swept::default());
+    seal(&store).unwrap();
+    assert_same_files(&database_files(folder.path()), &solved((&game).into()), "a database");
+}
+
+/// The blocks of tasks on standard input, one task a line.
+#[test]
+fn the_command_follows_standard_input() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    let follow = |lines: &str| {
+        let mut child = trinim(path, &["task", "sweep", "--store", "s", "--follow", "--json"]);
+        let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        (ended.status.code(), report, text(&ended.stderr))
+    };
+    // Told of what is not done, it removes nothing.
+    ends(path, 0, &["task", "--store", "s", "--block", "0"]);
+    let (code, report, _) = follow(&format!("{}\n", all.join("\n")));
+    assert_eq!((code, &report["blocks"]), (Some(0), &0.into()), "{report}");
+    for (line, what) in [("0,x", "\"x\" is not the number of a block"), ("100000", "there is no block 100000")] {
+        let (code, report, error) = follow(&format!("{line}\n"));
+        assert_eq!((code, &report["exit_code"]), (Some(2), &2.into()), "{report}");
+        assert!(error.contains(what), "{error}");
+    }
+    // It sees what is done after it has listed the store.
+    let mut child = trinim(path, &["task", "sweep", "--store", "s", "--follow", "--json"]);
+    let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "0").unwrap();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    writeln!(input, "{}", all.join(",")).unwrap();
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((ended.status.code(), &report["blocks"]), (Some(0), &blocks.into()), "{report}");
+    assert!(fs::read_dir(path.join("s/db")).unwrap().next().is_none());
+    // A summary that is told is read.
+    change(&path.join("s/summaries/000000"), 70);
+    let (code, report, error) = follow("0\n");
+    assert_eq!((code, &report["exit_code"]), (Some(65), &65.into()), "{report}");
+    assert!(error.contains("summaries/000000") && error.contains("not the summary of this block"), "{error}");
+}
+
+/// Where only counts stay, the file of a block goes with a summary that was read, not with its name
+/// in a listing, which may be old.
+#[test]
+fn a_sweep_reads_the_summary_of_what_it_removes() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    let summary = path.join("s/summaries/000000");
+    let sound = fs::read(&summary).unwrap();
+    change(&summary, 70);
+    refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
+    fs::write(&summary, sound).unwrap();
+    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
+    assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
+    // What a kill left in the folder for temporary files goes when it is old enough; a folder, and
+    // a name that no store gives, stay.
+    fs::write(path.join("s/tmp/000000.w.0"), "begun").unwrap();
+    fs::create_dir(path.join("s/tmp/mine")).unwrap();
+    fs::write(path.join("s/tmp/my notes"), "mine").unwrap();
+    for (age, files) in [("1h", 0), ("0s", 1)] {
+        let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
+        assert_eq!(swept["temporary_files"], files, "{swept}");
+    }
+    assert!(path.join("s/tmp/mine").exists() && path.join("s/tmp/my notes").exists());
+    assert!(!path.join("s/tmp/000000.w.0").exists());
+}
