@@ -119,6 +119,8 @@ class Store:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
+            # The end of its input ends it, not a signal to the driver's group.
+            start_new_session=True,
         ) as child:
             assert child.stdin is not None
             with suppress(BrokenPipeError):
