@@ -33,7 +33,7 @@ use super::definition::damage;
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
-use super::{Error, block_folders, block_name, settle, summary_folders, summary_name};
+use super::{Error, block_folders, block_name, require, settle, summary_folders, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
 use crate::database::{BlockForm, Task};
 use crate::solve::RemovalGame;
@@ -231,10 +231,8 @@ impl Worker<'_> {
     /// stays so.
     pub fn compute(&self, blocks: &[BlockId]) -> Result<Computed, Error> {
         let Tasks { store, task, form, workload, inputs, threads, .. } = self.tasks;
+        require(*task, blocks)?;
         let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
-        if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= task.blocks()) {
-            return Err(Error::NoBlock { block, last: task.blocks() - 1 });
-        }
         let mut batch = Batch { tasks: self.tasks, done: Mutex::default() };
         let mut open = Vec::new();
         for block in blocks {

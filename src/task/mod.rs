@@ -113,6 +113,14 @@ fn missing(store: &dyn Store, name: &str) -> Error {
     pipeline::Error::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
 }
 
+/// Refuses blocks that the game does not have.
+fn require(task: Task<'_>, blocks: &[BlockId]) -> Result<(), Error> {
+    match blocks.iter().max() {
+        Some(block) if block.0 >= task.blocks() => Err(Error::NoBlock { block: block.0, last: task.blocks() - 1 }),
+        _ => Ok(()),
+    }
+}
+
 /// Makes all names in some folders of a store safe from power cuts.
 fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
     Ok(folders.iter().try_for_each(|folder| store.settle(folder))?)

@@ -9,7 +9,7 @@
 
 use super::store::Store;
 use super::summary::StoredSummary;
-use super::{Error, Listed, block_folders, block_name, settle, summary_folders};
+use super::{Error, Listed, block_folders, block_name, require, settle, summary_folders};
 use crate::database::{BlockForm, Task};
 use parking_lot::Mutex;
 use pipeline::BlockId;
@@ -79,14 +79,10 @@ impl<'a> Sweeper<'a> {
     /// # Errors
     /// [`Error::NoBlock`]; those of [`sweep`].
     pub fn committed(&self, blocks: &[BlockId]) -> Result<(), Error> {
+        require(self.task, blocks)?;
         let mut fresh = BTreeMap::new();
-        for block in blocks {
-            if block.0 >= self.task.blocks() {
-                return Err(Error::NoBlock { block: block.0, last: self.task.blocks() - 1 });
-            }
-            if self.is_needed()
-                && let Some(summary) = StoredSummary::read(self.store, &self.form, *block)?
-            {
+        for block in blocks.iter().filter(|_| self.is_needed()) {
+            if let Some(summary) = StoredSummary::read(self.store, &self.form, *block)? {
                 fresh.insert(*block, Some(summary.file_bytes));
             }
         }

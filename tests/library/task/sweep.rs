@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use trinim::database::{Database, Game, Keep, Terms, block_file_name};
@@ -125,14 +126,20 @@ fn a_sweep_that_follows_leaves_a_database() {
     assert_same_files(&database_files(folder.path()), &solved((&game).into()), "a database");
 }
 
+/// Begins a store that keeps counts. Returns its blocks.
+fn begun(path: &Path) -> Vec<String> {
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    (0..blocks).map(|block| block.to_string()).collect()
+}
+
 /// The blocks of tasks on standard input, one task a line.
 #[test]
 fn the_command_follows_standard_input() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
-    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    let all = begun(path);
+    let blocks = all.len();
     let follow = |lines: &str| {
         let mut child = trinim(path, &["task", "sweep", "--store", "s", "--follow", "--json"]);
         let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
@@ -175,9 +182,8 @@ fn the_command_follows_standard_input() {
 fn a_sweep_reads_the_summary_of_what_it_removes() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
-    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    let all = begun(path);
+    let blocks = all.len();
     ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
     let summary = path.join("s/summaries/000000");
     let sound = fs::read(&summary).unwrap();

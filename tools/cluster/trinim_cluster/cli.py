@@ -363,7 +363,7 @@ def task_options(arguments: argparse.Namespace) -> list[str]:
 def finish(store: Store, ledger: Ledger) -> dict[str, Any] | None:
     """The report, or None if the store misses blocks: their tasks are open again then."""
     try:
-        store.sweep(all_temporary=True)
+        store.sweep()
         return store.finish()
     except TrinimError as error:
         if error.code != NO_PROGRESS:

@@ -101,13 +101,10 @@ class Store:
             raise TrinimError("finish", 0, "the report is no JSON object")
         return report
 
-    def sweep(self, all_temporary: bool = False) -> None:
-        """Deletes what is no longer needed: with --keep counts, block files; old temporary files.
-
-        `all_temporary` is for a store with all blocks committed: who still writes a temporary
-        file computes a block that is there.
-        """
-        self._run("sweep", ["--older-than", "0s"] if all_temporary else [])
+    def sweep(self) -> None:
+        """Deletes what a store with all blocks does not need: with --keep counts, block files; all
+        temporary files, because who still writes one computes a block that is there."""
+        self._run("sweep", ["--older-than", "0s"])
 
     def follow(self, tasks: Iterable[Sequence[int]]) -> None:
         """Sweeps, and then goes on with the blocks of tasks as they are done."""

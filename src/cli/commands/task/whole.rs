@@ -11,7 +11,7 @@ use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
 use crate::cli::words::machine::peak_rss_bytes;
 use crate::cli::words::summary::{Named, Summary};
 use clap::Args;
-use pipeline::{BlockId, Stopwatch};
+use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -391,10 +391,7 @@ pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
     let sweeper = task::Sweeper::new(&*opened.store, opened.task(), args.older_than)?;
     if args.follow {
-        lines::each(None, LINES_AT_ONCE, |blocks| {
-            let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-            Ok(sweeper.committed(&blocks)?)
-        })?;
+        lines::each(None, LINES_AT_ONCE, |blocks| Ok(sweeper.committed(&super::ids(blocks))?))?;
     }
     let swept = sweeper.swept();
     args.json.report("trinim.task.sweep/1", &swept, out, |swept, out| {
