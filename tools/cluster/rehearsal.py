@@ -159,12 +159,13 @@ def program(arguments: list[str]) -> None:
 
 
 class Watched:
-    """Sessions one after the other; most memory of any driver."""
+    """Sessions one after the other; most memory of any driver, and the processor time of each."""
 
     def __init__(self, folder: Path, arguments: list[str]) -> None:
         self.folder, self.arguments = folder, arguments
         self.metrics = folder / "metrics"
         self.peak_kib = 0
+        self.processor_s: dict[int, float] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -179,10 +180,13 @@ class Watched:
 
     def share(self) -> float:
         """The blocks that are done, of all."""
+        pid = self.session.process.pid
         try:
-            status = Path(f"/proc/{self.session.process.pid}/status").read_text()
-            peak = status.split("VmHWM:")[1].split()[0]
+            peak = Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1].split()[0]
             self.peak_kib = max(self.peak_kib, int(peak))
+            # Of the driver alone: its children have fields of their own.
+            ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+            self.processor_s[pid] = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
             text = self.metrics.read_text()
             values = dict(line.split() for line in text.splitlines() if not line.startswith("#"))
             name = "trinim_cluster_blocks"
@@ -195,6 +199,15 @@ class Watched:
             time.sleep(1.0)
         if self.session.process.poll() is None:
             print(f"{time.strftime('%H:%M:%S')} {100 * self.share():.0f} %", flush=True)
+
+    def kill(self, service: str) -> None:
+        """Kills a process of the session as soon as it runs; where all is done, none starts."""
+        while self.session.process.poll() is None:
+            try:
+                self.session.kill(service)
+                return
+            except (AssertionError, ProcessLookupError):
+                time.sleep(0.1)
 
 
 def main(folder: Path, arguments: list[str]) -> None:
@@ -215,15 +228,18 @@ def main(folder: Path, arguments: list[str]) -> None:
         if killed == "driver":
             run.session.end()
             run.begin()
-        elif run.session.process.poll() is None:
-            run.session.kill(killed)
+        else:
+            run.kill(killed)
     run.until(2.0)
     code = run.session.wait(3600)
     if code != 0:
         raise SystemExit(f"exit code {code}: {run.session.said()}")
     report = run.session.report()
     print(json.dumps(report["cluster"]))
-    print(f"{time.monotonic() - began:.0f} s, driver at most {run.peak_kib / 2**20:.2f} GiB")
+    print(
+        f"{time.monotonic() - began:.0f} s, driver at most {run.peak_kib / 2**20:.2f} GiB, "
+        f"{sum(run.processor_s.values()):.0f} s of its processor time"
+    )
     if pieces:
         raise SystemExit(few.main([str(folder / "store"), pieces]))
     lists = [(folder / "store/db" / name).read_bytes() for name in ("manifest.json", "SUMS")]

@@ -26,6 +26,8 @@ class Session:
         command: str = "solve",
     ) -> None:
         self.log = folder / "events.jsonl"
+        # Sessions before this one write to the same log.
+        self.before = len(self.events())
         self.output = folder / "output.json"
         self.errors = folder / "errors.txt"
         logs = ["--logs", str(folder / "logs")] if local else []
@@ -78,7 +80,7 @@ class Session:
         """The process that runs under this name now."""
         started = [
             event
-            for event in self.events()
+            for event in self.events()[self.before :]
             if event["event"] in ("started", "ended") and event.get("name") == service
         ]
         if not started or started[-1]["event"] != "started":
