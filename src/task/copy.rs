@@ -54,7 +54,7 @@ pub fn require_sealed(store: &dyn Store) -> Result<(), Error> {
 }
 
 /// Copies a finished store `from` into `to`, on `threads` threads; of the blocks only those in
-/// `blocks`, if that is given.
+/// `blocks`, if that is given. `progress` is called with the number of blocks that are copied.
 ///
 /// # Errors
 /// [`Error::Unsealed`]; [`Error::Differs`] if the target was begun for another solve;
@@ -66,6 +66,7 @@ pub fn copy(
     task: Task<'_>,
     blocks: Option<&BTreeSet<BlockId>>,
     threads: usize,
+    progress: impl FnMut(u32) + Send,
 ) -> Result<Copied, Error> {
     let form = BlockForm::of(task);
     let lists = lists(from)?;
@@ -73,6 +74,7 @@ pub fn copy(
     let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));
     let wanted: Vec<BlockId> = BlockId::all(task.blocks()).filter(is_wanted).collect();
     let copied = Mutex::new(Copied::default());
+    let done = Mutex::new((0, progress));
     let one = |_: &mut (), index: usize| -> Result<(), Error> {
         let block = wanted[index];
         let stored = StoredSummary::of_committed(from, &form, block)?;
@@ -92,6 +94,9 @@ pub fn copy(
                 copied.lock().add(&bytes, is_new);
             }
         }
+        let (blocks, progress) = &mut *done.lock();
+        *blocks += 1;
+        progress(*blocks);
         Ok(())
     };
     parallel::for_each(threads, wanted.len(), || Ok(()), one)

@@ -428,15 +428,17 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         work(&bucket, &blocks, 2).unwrap();
         let folder = scratch();
         let local = folder_store(folder.path());
-        assert!(matches!(copy(&bucket, &local, solve, None, 2), Err(task::Error::Unsealed { .. })));
+        assert!(matches!(copy(&bucket, &local, solve, None, 2, |_| {}), Err(task::Error::Unsealed { .. })));
         seal(&bucket).unwrap();
 
         // A few, then all; what is there is not copied again.
         let few = [BlockId(1), BlockId(3)].into();
-        let first = copy(&bucket, &local, solve, Some(&few), 1).unwrap();
-        let whole = copy(&bucket, &local, solve, None, 3).unwrap();
+        let mut told = Vec::new();
+        let first = copy(&bucket, &local, solve, Some(&few), 2, |blocks| told.push(blocks)).unwrap();
+        assert!(told.into_iter().eq(1..=few.len() as u32));
+        let whole = copy(&bucket, &local, solve, None, 3, |_| {}).unwrap();
         assert_eq!(whole.present, first.files);
-        let again = copy(&bucket, &local, solve, None, 3).unwrap();
+        let again = copy(&bucket, &local, solve, None, 3, |_| {}).unwrap();
         assert_eq!((again.files, again.bytes, again.present), (0, 0, whole.files + whole.present));
         assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "a copy");
         if keep == Keep::Database {
@@ -446,20 +448,20 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         }
         // Back into another bucket.
         let other = in_memory();
-        copy(&local, &other, solve, None, 1).unwrap();
+        copy(&local, &other, solve, None, 1, |_| {}).unwrap();
         assert_same_files(&database_of(&other), &database_of(&bucket), "there and back");
 
         // Another solve is left alone, and damage is not spread.
         let foreign = in_memory();
         init(&foreign, (&Game::triangle(5, Rule::Normal, 9).unwrap()).into()).unwrap();
-        assert!(matches!(copy(&bucket, &foreign, solve, None, 1), Err(task::Error::Differs { .. })));
+        assert!(matches!(copy(&bucket, &foreign, solve, None, 1, |_| {}), Err(task::Error::Differs { .. })));
         let name = if keep == Keep::Database { "db/000002.blk" } else { "db/manifest.json" };
         let mut bytes = bucket.read(name, 1 << 20).unwrap().unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         bucket.remove(name).unwrap();
         assert!(bucket.create(name, &bytes).unwrap());
         let target = in_memory();
-        match copy(&bucket, &target, solve, None, 1).unwrap_err() {
+        match copy(&bucket, &target, solve, None, 1, |_| {}).unwrap_err() {
             task::Error::Run(RunError::Corrupt { path, .. }) => assert_eq!(path, bucket.path(name)),
             error => panic!("{error}"),
         }

@@ -138,7 +138,7 @@ fn fetch(opened: &Opened, shard: Shard, threads: usize) -> anyhow::Result<TempDi
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    task::copy(&*opened.store, &*target, opened.task(), blocks, threads).map_err(|error| match error {
+    task::copy(&*opened.store, &*target, opened.task(), blocks, threads, |_| {}).map_err(|error| match error {
         // What a check finds has its exit code.
         task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()

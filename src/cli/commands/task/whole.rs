@@ -273,17 +273,22 @@ pub struct Finished {
 /// Time between two words on how far it is.
 const TELL: Duration = Duration::from_secs(10);
 
+/// Says now and then how many of `blocks` are done.
+fn tell(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + use<> {
+    let (quiet, mut told) = (out.quiet, Stopwatch::start());
+    move |number| {
+        if !quiet && number < blocks && told.elapsed() >= TELL {
+            told = Stopwatch::start();
+            note(format_args!("{number} of {} {done}", counted(blocks.into(), "block")));
+        }
+    }
+}
+
 /// Runs `finish`.
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let opened = Opened::of(&args.store.store)?;
-    let (blocks, mut told) = (opened.task().blocks(), Stopwatch::start());
-    let tell = |read: u32| {
-        if !out.quiet && read < blocks && told.elapsed() >= TELL {
-            told = Stopwatch::start();
-            note(format_args!("{read} of {} summed up", counted(blocks.into(), "block")));
-        }
-    };
+    let tell = tell(out, opened.task().blocks(), "summed up");
     let sealed = task::finish(&*opened.store, opened.task(), Kernel::detect(), args.threads.count(), tell)?;
     let report = Finished {
         finished: true,
@@ -346,7 +351,8 @@ pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Before anything is created.
     task::require_sealed(&*from.store)?;
     let to = store::create(&args.to)?;
-    let copied = task::copy(&*from.store, &*to, from.task(), None, args.threads.count())?;
+    let tell = tell(out, from.task().blocks(), "copied");
+    let copied = task::copy(&*from.store, &*to, from.task(), None, args.threads.count(), tell)?;
     let report = Copied { store: args.store.store, to: args.to, copied };
     args.json.report("trinim.task.copy/1", &report, out, |Copied { to, copied, .. }, out| {
         Ok(out.table(&[

@@ -144,7 +144,7 @@ impl Work {
         let same = game.clone();
         let run = move |store: &dyn Store, promised: &Mutex<Promised>| {
             let from = Folder::store(&from, "r", (Omit::Nothing, true), &Alive::default(), FOR_EVER);
-            copy(&*from, store, terms.task(&same), None, 1)?;
+            copy(&*from, store, terms.task(&same), None, 1, |_| {})?;
             promised.lock().unwrap().sealed = true;
             Ok(())
         };
