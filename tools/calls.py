@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # A function for each instruction set; the one without a suffix is for those of the target.
-KERNEL = ["apply", "apply_part", "settle", "permute_needed", "census", "popcount", "restrict"]
+KERNEL = ["apply", "apply_first", "apply_part", "settle", "permute_needed", "census", "popcount", "restrict"]
 HOT = {
     "trinim_kernel": [f"trinim_kernel::Kernel::{name}{isa}" for name in KERNEL for isa in ("", "::avx2", "::avx512")],
     "trinim_pipeline": [

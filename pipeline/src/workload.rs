@@ -143,6 +143,14 @@ pub trait Workload: Sync {
     /// orientation. It must only set bits, and must not read bits that another edge may set.
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
+    /// Does what [`begin`](Workload::begin) and then [`apply`](Workload::apply) do to a zeroed
+    /// bitmap, whatever is in `bitmap`.
+    fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        bitmap.fill(0);
+        self.begin(edge.target, bitmap);
+        self.apply(edge, stream, bitmap);
+    }
+
     /// Returns whether streams may be applied frame by frame as they are decoded, while they are in
     /// the cache ([`apply_frame`](Workload::apply_frame)). By default false.
     fn applies_frames(&self) -> bool {

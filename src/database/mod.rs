@@ -48,6 +48,7 @@ pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use probe::{Child, Evaluation, Probe, infer};
 pub use reader::{Access, CACHE_BYTES, Database};
+pub(crate) use summary::StreamDigest;
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;
 pub use tally::Tally;

@@ -50,15 +50,31 @@ impl BlockSummary {
 
 /// Returns the BLAKE3 of a bitmap as little-endian words.
 pub fn stream_digest(stream: &[u64]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    if cfg!(target_endian = "little") {
-        hasher.update(bytemuck::cast_slice(stream));
-    } else {
-        for word in stream {
-            hasher.update(&word.to_le_bytes());
+    let mut digest = StreamDigest::default();
+    digest.update(stream);
+    digest.finish()
+}
+
+/// The [`stream_digest`] of a bitmap that is given piece by piece.
+#[derive(Default)]
+pub(crate) struct StreamDigest(blake3::Hasher);
+
+impl StreamDigest {
+    /// Adds the next words.
+    pub(crate) fn update(&mut self, words: &[u64]) {
+        if cfg!(target_endian = "little") {
+            self.0.update(bytemuck::cast_slice(words));
+        } else {
+            for word in words {
+                self.0.update(&word.to_le_bytes());
+            }
         }
     }
-    *hasher.finalize().as_bytes()
+
+    /// Returns the digest.
+    pub(crate) fn finish(&self) -> [u8; 32] {
+        *self.0.finalize().as_bytes()
+    }
 }
 
 #[cfg(test)]

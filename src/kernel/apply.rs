@@ -113,12 +113,12 @@ impl Operations {
         WORDS << self.chunk_bits
     }
 
-    /// Applies the operations to all chunks.
+    /// Applies the operations to all chunks. `FRESH`: whatever is in these counts as zero.
     ///
     /// # Safety
     /// The machine must have the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn apply<V: Vector>(&self, losses: &[u64], wins: &mut [u64]) {
+    pub(super) unsafe fn apply<V: Vector, const FRESH: bool>(&self, losses: &[u64], wins: &mut [u64]) {
         let chunks = wins.len() / self.chunk_words();
         assert!(losses.len() == wins.len() && chunks * self.chunk_words() == wins.len());
         assert!(self.touched < chunks);
@@ -130,6 +130,10 @@ impl Operations {
             loop {
                 let next_inner = inner.wrapping_sub(self.touched) & self.touched;
                 let next = if next_inner == 0 { next_outer } else { outer | next_inner };
+                if FRESH {
+                    // It stays in the cache for its operations.
+                    wins[(outer | inner) * self.chunk_words()..][..self.chunk_words()].fill(0);
+                }
                 // SAFETY: the chunk is inside both bitmaps, which do not overlap.
                 unsafe {
                     self.apply_to::<V>(outer | inner, next, losses.as_ptr(), wins.as_mut_ptr());

@@ -123,7 +123,7 @@ fn distinct(index_bits: u32, masks: &[u64]) -> Vec<u64> {
     masks
 }
 
-/// Operations prepared for [`Kernel::apply`] and [`Kernel::apply_part`].
+/// Operations prepared for [`Kernel::apply`], [`Kernel::apply_first`] and [`Kernel::apply_part`].
 #[derive(Clone, Debug)]
 pub struct ApplyPlan {
     index_bits: u32,
@@ -258,7 +258,27 @@ impl Kernel {
             (plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]),
             scalar::apply(&plan.masks, losses, wins),
             // SAFETY: the body is called with the instructions of `V`.
-            V => unsafe { plan.operations.apply::<V>(losses, wins) }
+            V => unsafe { plan.operations.apply::<V, false>(losses, wins) }
+        );
+    }
+
+    /// Does what [`Kernel::apply`] does to a bitmap of zeros, whatever is in `wins`: each chunk is
+    /// cleared when its turn comes, while it is in the cache.
+    ///
+    /// # Panics
+    /// Panics if a bitmap has the wrong length for the plan's index bits.
+    pub fn apply_first(self, plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        check_length(plan.index_bits, losses);
+        check_length(plan.index_bits, wins);
+        on!(
+            self.isa,
+            (plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]),
+            {
+                wins.fill(0);
+                scalar::apply(&plan.masks, losses, wins);
+            },
+            // SAFETY: the body is called with the instructions of `V`.
+            V => unsafe { plan.operations.apply::<V, true>(losses, wins) }
         );
     }
 
@@ -278,7 +298,7 @@ impl Kernel {
                 (operations: &Operations, losses: &[u64], wins: &mut [u64]),
                 scalar::apply(masks, losses, wins),
                 // SAFETY: the body is called with the instructions of `V`.
-                V => unsafe { operations.apply::<V>(losses, wins) }
+                V => unsafe { operations.apply::<V, false>(losses, wins) }
             );
         }
     }

@@ -182,6 +182,13 @@ fn apply_marks_what_the_slow_kernel_marks() {
                     kernel.apply(&plan, &losses, &mut wins);
                     assert!(wins == expected, "{kernel:?} {index_bits} {percent} {operations:x?}");
                 }
+                let mut first = vec![0; losses.len()];
+                scalar().apply(&plan, &losses, &mut first);
+                for kernel in &kernels {
+                    let mut wins = before.clone();
+                    kernel.apply_first(&plan, &losses, &mut wins);
+                    assert!(wins == first, "{kernel:?} {index_bits} {percent} {operations:x?}");
+                }
             }
         }
     }
@@ -358,7 +365,8 @@ fn vector_kernels_leave_out_what_is_not_needed() {
 fn counts_and_restriction_match_the_slow_kernel() {
     let mut random = Draw::new(5);
     let kernels = kernels();
-    for index_bits in 0..=18 {
+    // The sums of many chunks need more digits than those of one.
+    for index_bits in (0..=18).chain([21]) {
         for percent in PERCENTS {
             let bitmap = random.bitmap(index_bits, percent);
             let census = scalar().census(index_bits, &bitmap);

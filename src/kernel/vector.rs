@@ -2,9 +2,6 @@
 
 use super::line::{Rearrangement, WORDS};
 
-/// Bit planes of a counter, one for each binary digit: it counts up to 127.
-pub(super) const PLANES: usize = 7;
-
 /// Returns the six-bit numbers that contain all of `low`, as a mask.
 pub(super) fn holding(low: u64) -> u64 {
     (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
@@ -210,19 +207,12 @@ pub(super) trait Vector: Copy {
     /// Adds bit by bit: sum and carry.
     fn half_add(self, carry: Self) -> (Self, Self);
 
-    /// Returns the sum of the counters at the positions of the mask.
+    /// Adds three bits by bit: sum and carry.
     #[inline(always)]
-    fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
-        let mut sum = 0;
-        for (digit, plane) in planes.iter().enumerate() {
-            let mut words = [0; WORDS];
-            // SAFETY: the array has the size of a vector.
-            unsafe { plane.store(words.as_mut_ptr()) };
-            for (word, mask) in words.into_iter().zip(mask) {
-                sum += u64::from((word & mask).count_ones()) << digit;
-            }
-        }
-        sum
+    fn full_add(self, other: Self, carry: Self) -> (Self, Self) {
+        let (sum, both) = self.half_add(other);
+        let (sum, with_carry) = sum.half_add(carry);
+        (sum, both.or(with_carry))
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::arch::x86_64::*;
 
-use super::line::{Rearrangement, Step, Swap, SwapKind, WORDS};
-use super::vector::{BELOW, ByteShift, ByteTable, PLANES, Shift, Vector};
+use super::line::{Rearrangement, Step, Swap, SwapKind};
+use super::vector::{BELOW, ByteShift, ByteTable, Shift, Vector};
 
 /// Two halves of 256 bits.
 #[derive(Clone, Copy)]
@@ -407,18 +407,13 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
-        // SAFETY: the vectors' existence proves AVX-512 with VPOPCNTDQ; the load stays inside
-        // `mask`.
+    fn full_add(self, other: Self, carry: Self) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX-512.
         unsafe {
-            let mask = _mm512_loadu_si512(mask.as_ptr().cast());
-            let mut sum = _mm512_setzero_si512();
-            // Highest digit first: doubling replaces weights.
-            for plane in planes.iter().rev() {
-                let ones = _mm512_popcnt_epi64(_mm512_and_si512(plane.0, mask));
-                sum = _mm512_add_epi64(_mm512_add_epi64(sum, sum), ones);
-            }
-            _mm512_reduce_add_epi64(sum) as u64
+            (
+                Avx512(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, carry.0)),
+                Avx512(_mm512_ternarylogic_epi64::<0xe8>(self.0, other.0, carry.0)),
+            )
         }
     }
 }

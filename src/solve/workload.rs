@@ -30,8 +30,8 @@ use super::audit::Sample;
 use super::book::Parts;
 use super::distances::Countdown;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, Task, Terms, Values,
-    block_file_name, stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, StreamDigest, Task, Terms,
+    Values, block_file_name,
 };
 use crate::layout::Bid;
 use pipeline::codec::FRAME_WORDS;
@@ -42,6 +42,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim_game::Rule;
 use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
+
+/// Index bits of a piece of a stream that is summed up at a time: half a megabyte.
+const PIECE_BITS: u32 = 22;
 
 /// Returns whether a plane is whole frames, and a frame is a bitmap.
 fn has_whole_frames(offset_bits: u32) -> bool {
@@ -159,6 +162,23 @@ impl<'a> RemovalGame<'a> {
         1 + countdown.run(&over, planes)
     }
 
+    /// Returns the losses by pieces on offset cells, of the first plane, and the digest of all:
+    /// both of a piece while it is in the cache.
+    fn sum_up(&self, stream: &[u64]) -> (Vec<u64>, [u8; 32]) {
+        let offset_bits = self.game.layout.offset_bits();
+        let piece_bits = offset_bits.min(PIECE_BITS);
+        let mut losses_by_pieces = vec![0; offset_bits as usize + 1];
+        let mut digest = StreamDigest::default();
+        for (number, piece) in stream.chunks(bitmap_words(piece_bits)).enumerate() {
+            digest.update(piece);
+            if number < 1 << (offset_bits - piece_bits) {
+                let counts = losses_by_pieces.iter_mut().skip(number.count_ones() as usize);
+                counts.zip(self.kernel.census(piece_bits, piece)).for_each(|(all, more)| *all += more);
+            }
+        }
+        (losses_by_pieces, digest.finish())
+    }
+
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = self.game.layout.restriction(edge.trace);
@@ -250,6 +270,17 @@ impl Workload for RemovalGame<'_> {
         }
     }
 
+    fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        if self.planes == 1 {
+            self.kernel.apply_first(&self.apply[&edge.operations], stream, bitmap);
+            self.begin(edge.target, bitmap);
+        } else {
+            bitmap.fill(0);
+            self.begin(edge.target, bitmap);
+            self.apply(edge, stream, bitmap);
+        }
+    }
+
     fn applies_frames(&self) -> bool {
         // Frames of several planes would have to be told apart.
         self.planes == 1 && has_whole_frames(self.game.layout.offset_bits())
@@ -287,7 +318,7 @@ impl Workload for RemovalGame<'_> {
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let words = self.plane_words();
-        let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), &stream[..words]);
+        let (losses_by_pieces, digest) = self.sum_up(stream);
         let by_plane = match self.planes {
             1 => Vec::new(),
             _ => stream.chunks_exact(words).map(|plane| self.kernel.popcount(plane)).collect(),
@@ -295,7 +326,6 @@ impl Workload for RemovalGame<'_> {
         let after_first_moves = self.first_moves.as_ref().map_or(Vec::new(), |first| first.values(block, stream));
         let bid = self.game.layout.bid(block);
         let by_layers = self.smaller.as_ref().map_or(Vec::new(), |smaller| smaller.losses(bid, stream));
-        let digest = stream_digest(stream);
         BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves }.to_bytes()
     }
 

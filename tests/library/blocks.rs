@@ -1,7 +1,7 @@
 //! The files of blocks: bytes that never change, look-ups that read one frame.
 
 use crate::common::{Way, scratch};
-use pipeline::{BlockId, Metrics, RealStorage, Storage};
+use pipeline::{BlockId, Metrics, RealStorage, Storage, Workload};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,9 @@ use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, MANIFEST, Manifest, SUMS, block_file_name, stream_digest,
 };
 use trinim::game::{Rule, Value};
+use trinim::kernel::{Isa, Kernel, bitmap_words};
 use trinim::random::Random;
-use trinim::solve::solve;
+use trinim::solve::{RemovalGame, solve};
 
 /// Layers, offset bits at most, BLAKE3 of `SUMS`, which has the BLAKE3 of every file:
 /// misère. The codec is also one of logs, whose encoder may change at any time. These
@@ -46,6 +47,22 @@ fn stream(words: usize, random: &mut Random) -> Vec<u64> {
             piece => rows[(at * piece) % rows.len()],
         })
         .collect()
+}
+
+/// Of a stream of one piece, and of many, which are summed up one after the other.
+#[test]
+fn a_summary_has_the_counts_and_the_digest_of_the_whole_stream() {
+    let mut random = Random::new(6);
+    for offset_bits in [6, 21, 22, 23, 25] {
+        let game = Game::triangle(7, Rule::Misere, offset_bits).unwrap();
+        let offset_bits = game.layout.offset_bits();
+        let stream = stream(bitmap_words(offset_bits), &mut random);
+        let summary = RemovalGame::new(&game, Kernel::detect()).summarise(BlockId(0), &stream);
+        let summary = BlockSummary::from_bytes(&summary, offset_bits, 0, 0).unwrap();
+        let scalar = Kernel::new(Isa::Scalar).unwrap();
+        assert_eq!(summary.losses_by_pieces, scalar.census(offset_bits, &stream));
+        assert_eq!(summary.digest, stream_digest(&stream));
+    }
 }
 
 #[test]

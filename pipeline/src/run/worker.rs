@@ -16,7 +16,7 @@ use crate::log::frame::Frame;
 use crate::log::place::Placement;
 use crate::measure::stage::Stage;
 use crate::sync::{self, Sender};
-use crate::workload::Edge;
+use crate::workload::{Edge, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ struct Worker<'s> {
 struct Buffers {
     /// The block being computed.
     bitmap: Bitmap,
+    /// Whether the bitmap is that of the block: it begins with its first update.
+    has_begun: bool,
     /// An incoming stream, or an oriented outgoing one.
     stream: Bitmap,
     /// Allocated when the first shared stream must be oriented.
@@ -40,11 +42,22 @@ struct Buffers {
     encoded: Vec<u8>,
 }
 
+impl Buffers {
+    /// Begins a block that no edge began.
+    fn begin(&mut self, workload: &dyn Workload, block: BlockId) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.bitmap.words_mut().fill(0);
+            workload.begin(block, self.bitmap.words_mut());
+        }
+    }
+}
+
 /// Computes blocks until the session is over.
 pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<Message<'s>>) -> Result<(), Error> {
     let words = session.workload.stream_words();
     let buffers = Buffers {
         bitmap: Bitmap::zeroed(words)?,
+        has_begun: false,
         stream: Bitmap::zeroed(words)?,
         oriented: None,
         scratch: Scratch::new(),
@@ -93,13 +106,13 @@ impl<'s> Worker<'s> {
     /// Runs steps 1 to 4 of a block.
     fn compute(&mut self, block: BlockId) -> Result<(), Halt> {
         let Session { workload, metrics, held, schedule, .. } = self.session;
-        self.buffers.bitmap.words_mut().fill(0);
-        workload.begin(block, self.buffers.bitmap.words_mut());
+        self.buffers.has_begun = false;
         let mut auditor = {
             let _time = metrics.enter(Stage::Audit);
             workload.audit(block)
         };
         self.gather(block, auditor.as_deref_mut())?;
+        self.buffers.begin(*workload, block);
         {
             let _time = metrics.enter(Stage::Finish);
             workload.finish(block, self.buffers.bitmap.words_mut());
@@ -129,9 +142,10 @@ impl<'s> Worker<'s> {
         for (source, stream) in streams {
             let served = edges.take_all(source);
             look(session, &mut auditor, source, None, stream.words(), &[]);
-            let Buffers { bitmap, oriented, .. } = &mut self.buffers;
+            let Buffers { bitmap, has_begun, oriented, .. } = &mut self.buffers;
             for edge in served {
-                apply(session, bitmap, stream.words(), oriented, Placement::Shared, edge)?;
+                let is_first = !std::mem::replace(has_begun, true);
+                apply(session, bitmap, is_first, stream.words(), oriented, Placement::Shared, edge)?;
             }
             metrics.stream_held();
             give_up_on_stop(session)?;
@@ -142,9 +156,10 @@ impl<'s> Worker<'s> {
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
             };
             look(session, &mut auditor, source, orientation, self.buffers.stream.words(), &skipped);
-            let Buffers { bitmap, stream, oriented, .. } = &mut self.buffers;
+            let Buffers { bitmap, has_begun, stream, oriented, .. } = &mut self.buffers;
             for edge in served {
-                apply(session, bitmap, stream.words(), oriented, placement, edge)?;
+                let is_first = !std::mem::replace(has_begun, true);
+                apply(session, bitmap, is_first, stream.words(), oriented, placement, edge)?;
             }
             metrics.stream_read();
             if keeps {
@@ -291,6 +306,9 @@ fn decode<'e>(
     };
     let (at_once, later) = (with_masks(&at_once), with_masks(&served));
     let is_kept = keeps || is_audited || !later.is_empty();
+    if !at_once.is_empty() {
+        buffers.begin(session.workload, block);
+    }
     let Buffers { bitmap, stream, scratch, .. } = buffers;
     let mut skipped = Vec::new();
     let mut next = 0;
@@ -375,6 +393,7 @@ fn give_up_on_stop(session: &Session<'_>) -> Result<(), Halt> {
 fn apply(
     session: &Session<'_>,
     bitmap: &mut Bitmap,
+    is_first: bool,
     stream: &[u64],
     oriented: &mut Option<Bitmap>,
     placement: Placement,
@@ -392,7 +411,10 @@ fn apply(
         stream
     };
     let _time = session.metrics.enter(Stage::Apply);
-    session.workload.apply(edge, stream, bitmap.words_mut());
+    match is_first {
+        true => session.workload.apply_first(edge, stream, bitmap.words_mut()),
+        false => session.workload.apply(edge, stream, bitmap.words_mut()),
+    }
     session.metrics.edge_applied();
     Ok(())
 }
