@@ -30,6 +30,7 @@
 //! worker computes at the same time share these streams: one decodes, the others wait for it.
 
 use super::definition::damage;
+use super::plan::{ALONE, places};
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
@@ -86,6 +87,8 @@ struct Inputs<'a> {
     task: Task<'a>,
     wait: &'a (dyn Fn(Duration) -> bool + Sync),
     most_bytes: u64,
+    /// By block: its place in the order of the blocks. Empty if tasks do not follow that.
+    places: Vec<u32>,
     streams: Mutex<Streams>,
     /// Notified when a stream was settled.
     settled: Condvar,
@@ -106,11 +109,13 @@ impl Sources for Inputs<'_> {
     }
 
     fn wants(&self, block: BlockId) -> bool {
-        self.streams.lock().wants(block)
+        let targets = self.targets(block);
+        self.streams.lock().wants(block, &targets)
     }
 
     fn hold(&self, block: BlockId, stream: Arc<Bitmap>) {
-        self.streams.lock().hold(block, stream);
+        let targets = self.targets(block);
+        self.streams.lock().hold(block, stream, targets);
     }
 
     fn settled(&self, block: BlockId) {
@@ -154,6 +159,19 @@ pub struct Tasks<'a> {
     at_once: usize,
     /// Most streams in memory.
     held_at_most: usize,
+}
+
+impl Inputs<'_> {
+    /// Returns the places of a block's targets, ascending.
+    fn targets(&self, block: BlockId) -> Vec<u32> {
+        if self.places.is_empty() {
+            return Vec::new();
+        }
+        let edges = self.task.game.layout.edges_from(block);
+        let mut places: Vec<u32> = edges.iter().map(|edge| self.places[edge.target.index()]).collect();
+        places.sort_unstable();
+        places
+    }
 }
 
 /// Computes tasks, one after the other or at the same time; after an error it is of no use.
@@ -200,6 +218,7 @@ impl<'a> Tasks<'a> {
             task,
             wait: options.wait,
             most_bytes: block_bytes_at_most(form.stream_words),
+            places: if options.keeps_streams && task.blocks() <= ALONE { places(task) } else { Vec::new() },
             streams: Mutex::new(Streams::new(held_at_most, options.keeps_streams)),
             settled: Condvar::new(),
             read_bytes: AtomicU64::new(0),
@@ -255,7 +274,8 @@ impl Worker<'_> {
         }
         drop(room);
         let (levels, needs) = self.tasks.levels(&open);
-        inputs.streams.lock().begin(needs);
+        let front = open.iter().filter_map(|block| inputs.places.get(block.index())).max();
+        inputs.streams.lock().begin(front.copied().unwrap_or(0), needs);
         for level in levels {
             let workers = (*threads).min(level.len());
             let fresh = || Ok(Recomputer::new(workload, inputs)?.audited());
@@ -430,9 +450,10 @@ impl Batch<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        if streams.lock().wants_own(block) {
+        let targets = self.tasks.inputs.targets(block);
+        if streams.lock().wants_own(block, &targets) {
             let stream = Arc::new(recomputer.take_stream()?);
-            streams.lock().hold(block, stream);
+            streams.lock().hold(block, stream, targets);
         }
         self.tasks.release(block);
         Ok(())

@@ -40,7 +40,7 @@ pub use compute::{Computed, Options, Tasks, Worker, compute};
 pub use copy::{Copied, copy, require_sealed};
 pub use definition::{init, open};
 pub use finish::{Sealed, finish};
-pub use plan::{BatchRow, BlockRow, batches, plan};
+pub use plan::{ALONE, BatchRow, BlockRow, batches, plan};
 #[cfg(feature = "s3")]
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};

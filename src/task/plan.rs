@@ -17,6 +17,9 @@ use pipeline::BlockId;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// Most blocks that come alone, each as a task, unless somebody asks for batches.
+pub const ALONE: u32 = 100_000;
+
 /// A block and what it needs, on a line of its own; sources come before their targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -51,7 +54,7 @@ pub struct BatchRow {
     pub cost: f64,
 }
 
-/// Returns all blocks, sources before their targets.
+/// Returns all blocks in the order of a solve, sources before their targets.
 pub fn plan(task: Task<'_>) -> Vec<BlockRow> {
     let mut rows: Vec<BlockRow> = Vec::new();
     let cost = cost(task);
@@ -63,12 +66,18 @@ pub fn plan(task: Task<'_>) -> Vec<BlockRow> {
         let cost = rounded(cost(1.0, edges as f64, turned as f64, sources.len() as f64));
         rows.push(BlockRow { block, level, sources: sources.to_vec(), targets: 0, cost });
     });
-    let mut places = vec![0; rows.len()];
-    for (place, block) in task.game.layout.order().into_iter().enumerate() {
-        places[block.index()] = place;
-    }
+    let places = places(task);
     rows.sort_by_key(|row| places[row.block as usize]);
     rows
+}
+
+/// Returns the place of each block in the order of a solve.
+pub(super) fn places(task: Task<'_>) -> Vec<u32> {
+    let mut places = vec![0; task.blocks() as usize];
+    for (place, block) in (0..).zip(task.game.layout.order()) {
+        places[block.index()] = place;
+    }
+    places
 }
 
 /// Returns all blocks in about `wanted` batches, sources before their targets.

@@ -21,8 +21,11 @@ def chain() -> Plan:
 
 
 class Order(unittest.TestCase):
-    def test_longest_path_first(self) -> None:
-        self.assertEqual(Ledger(chain()).take(0.0), [0, 3])
+    def test_blocks_as_planned_and_batches_by_the_longest_path(self) -> None:
+        tasks = [Task(0, (0,), (), 0, 1.0), Task(1, (1,), (), 0, 1.0), Task(2, (2,), (1,), 1, 1.0)]
+        self.assertEqual(Ledger(Plan(tasks)).take(0.0), [0, 1])
+        tasks[2] = Task(2, (2, 3), (1,), 1, 1.0)
+        self.assertEqual(Ledger(Plan(tasks)).take(0.0), [1, 0])
 
     def test_each_task_once_and_after_its_sources(self) -> None:
         chance = random.Random(2)

@@ -24,7 +24,7 @@ def slow(plan: Plan, efforts: dict[int, Effort], machines: Machines) -> float:
             for task in plan.tasks.values()
             if task.number not in started and done.issuperset(task.sources)
         ]
-        ready.sort(key=lambda number: (-plan.longest[number], number))
+        ready.sort(key=lambda number: (plan.rank[number], number))
         for number in ready:
             busy = [sum(node[other] == at for other in left) for at in range(machines.nodes)]
             best = min(range(machines.nodes), key=lambda at: (busy[at], at))

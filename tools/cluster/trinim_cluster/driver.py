@@ -266,7 +266,7 @@ class Driver:
                     self.store.task(task.blocks, self.options.task_options),
                     self.version,
                     key=f"block-{number}-{self.session}-{next(self._keys)}",
-                    priority=self.plan.longest[number],
+                    priority=-self.plan.rank[number],
                     pure=False,
                 )
             except Exception as error:  # the client has its own for each way of losing a scheduler

@@ -65,7 +65,7 @@ class Ledger:
                 self._push(number)
 
     def _push(self, number: int) -> None:
-        heapq.heappush(self._ready, (-self.plan.longest[number], number))
+        heapq.heappush(self._ready, (self.plan.rank[number], number))
 
     def committed(self, blocks: Iterable[int]) -> None:
         """The store has these blocks. Unknown ones are an error: the store is another run's."""
@@ -97,7 +97,7 @@ class Ledger:
                     self._push(target)
 
     def take(self, now: float) -> list[int]:
-        """The tasks to start now, those with most work behind them first; they are running then."""
+        """The tasks to start now, the first by the plan first; they are running then."""
         while self._paused and self._paused[0][0] <= now:
             _, number = heapq.heappop(self._paused)
             self._push(number)

@@ -47,6 +47,13 @@ class Plan:
             self.tasks[task.number] = task
             self.targets[task.number] = []
         self.longest: dict[int, float] = longest_paths(tasks, self.targets)
+        # The lowest goes first. Blocks alone come in the order of a solve, which needs most sources
+        # again soon and keeps few files at a time; batches by the work that is behind them.
+        is_alone = all(len(task.blocks) == 1 for task in tasks)
+        self.rank: dict[int, float] = {
+            task.number: place if is_alone else -self.longest[task.number]
+            for place, task in enumerate(tasks)
+        }
 
     @property
     def blocks(self) -> int:
@@ -63,10 +70,7 @@ class Plan:
 
 
 def longest_paths(tasks: Sequence[Task], targets: dict[int, list[int]]) -> dict[int, float]:
-    """For each task, the cost of the longest path from it to the end, its own included.
-
-    It is the task's priority: what has most work behind it goes first.
-    """
+    """For each task, the cost of the longest path from it to the end, its own included."""
     longest: dict[int, float] = {}
     for task in reversed(tasks):
         behind = max((longest[target] for target in targets[task.number]), default=0.0)

@@ -1,6 +1,6 @@
 """The same schedule on made-up machines: how long a plan takes.
 
-A slot takes the ready task with the longest path behind it, as the driver does. A task passes, one
+A slot takes the ready task that is first by the plan, as the driver does. A task passes, one
 after the other: the coordinator, which serves one task at a time; the read of its sources; its
 computation; the write of its blocks. Reads and writes share the bandwidth of the store, and no slot
 has more than its share of the node's link; computations share the node's cores. Sharing is equal,
@@ -132,7 +132,7 @@ def simulate(plan: Plan, efforts: Mapping[int, Effort], machines: Machines) -> O
     done = 0
 
     def offer(number: int) -> None:
-        heapq.heappush(ready, (-plan.longest[number], number))
+        heapq.heappush(ready, (plan.rank[number], number))
 
     def announce(which: int) -> None:
         end = resources[which].next_end()

@@ -206,14 +206,13 @@ pub struct PlanArgs {
     batches: Option<u32>,
 }
 
-/// Most blocks that are planned alone unless somebody asks for it, and the batches of more.
-const ALONE: u32 = 100_000;
+/// The batches of more blocks than come alone.
 const BATCHES: u32 = 50_000;
 
 /// Runs `plan`.
 pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    match args.batches.or((opened.task().blocks() > ALONE).then_some(BATCHES)) {
+    match args.batches.or((opened.task().blocks() > task::ALONE).then_some(BATCHES)) {
         None => {
             for row in task::plan(opened.task()) {
                 out.json_line("trinim.task.plan/1", &row)?;
