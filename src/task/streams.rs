@@ -55,8 +55,8 @@ impl Streams {
         Streams { most, keeps, ..Streams::default() }
     }
 
-    /// Begins a task at this place in the order of the blocks: these blocks are needed, each by this
-    /// many of its own.
+    /// Begins a task at this place in the order of the blocks: these blocks are needed, each by
+    /// this many of its own.
     pub(super) fn begin(&mut self, front: u32, needs: BTreeMap<BlockId, usize>) {
         self.front = front;
         self.needs.retain(|_, left| *left > 0);
@@ -109,8 +109,8 @@ impl Streams {
         Some(Arc::clone(&held.stream))
     }
 
-    /// Returns whether the stream of a block with these targets, one of which is about to decode it,
-    /// should be held: another target needs it, or may. If so, it is awaited.
+    /// Returns whether the stream of a block with these targets, one of which is about to decode
+    /// it, should be held: another target needs it, or may. If so, it is awaited.
     pub(super) fn wants(&mut self, block: BlockId, targets: &[u32]) -> bool {
         let needs = self.needs.get(&block).is_some_and(|needs| *needs > 1);
         let wants = (needs && self.has_room()) || (self.keeps && self.has_room_until(self.next(targets)));
@@ -143,8 +143,8 @@ impl Streams {
     }
 
     /// Returns the stream that makes room: of those that nobody uses and that the tasks at hand do
-    /// not need, the one whose next use is furthest away, and then the one that was used the longest
-    /// time ago.
+    /// not need, the one whose next use is furthest away, and then the one that was used the
+    /// longest time ago.
     fn least(&self) -> Option<BlockId> {
         let is_free = |block: &BlockId, held: &Held| {
             Arc::strong_count(&held.stream) == 1 && self.needs.get(block).is_none_or(|needs| *needs == 0)
