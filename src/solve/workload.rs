@@ -272,6 +272,7 @@ impl Workload for RemovalGame<'_> {
 
     fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         if self.planes == 1 {
+            // Both only set bits.
             self.kernel.apply_first(&self.apply[&edge.operations], stream, bitmap);
             self.begin(edge.target, bitmap);
         } else {

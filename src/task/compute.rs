@@ -25,7 +25,7 @@
 //! # Cost
 //! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as
 //! the rest of the budget allows: those that other blocks of the batch need, computed or decoded,
-//! and for a worker that computes task after task those that were used last. At eight layers
+//! and for a worker that computes task after task those that are used next. At eight layers
 //! a third of a task's processor time is decoding, and a stream has six targets. Tasks that a
 //! worker computes at the same time share these streams: one decodes, the others wait for it.
 
@@ -95,6 +95,19 @@ struct Inputs<'a> {
     read_bytes: AtomicU64,
 }
 
+impl Inputs<'_> {
+    /// Returns the places of a block's targets, ascending.
+    fn targets(&self, block: BlockId) -> Vec<u32> {
+        if self.places.is_empty() {
+            return Vec::new();
+        }
+        let edges = self.task.game.layout.edges_from(block);
+        let mut places: Vec<u32> = edges.iter().map(|edge| self.places[edge.target.index()]).collect();
+        places.sort_unstable();
+        places
+    }
+}
+
 impl Sources for Inputs<'_> {
     fn is_held(&self, block: BlockId) -> bool {
         self.streams.lock().has(block)
@@ -159,19 +172,6 @@ pub struct Tasks<'a> {
     at_once: usize,
     /// Most streams in memory.
     held_at_most: usize,
-}
-
-impl Inputs<'_> {
-    /// Returns the places of a block's targets, ascending.
-    fn targets(&self, block: BlockId) -> Vec<u32> {
-        if self.places.is_empty() {
-            return Vec::new();
-        }
-        let edges = self.task.game.layout.edges_from(block);
-        let mut places: Vec<u32> = edges.iter().map(|edge| self.places[edge.target.index()]).collect();
-        places.sort_unstable();
-        places
-    }
 }
 
 /// Computes tasks, one after the other or at the same time; after an error it is of no use.
