@@ -272,14 +272,13 @@ impl Workload for RemovalGame<'_> {
 
     fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         if self.planes == 1 {
-            // Both only set bits.
             self.kernel.apply_first(&self.apply[&edge.operations], stream, bitmap);
-            self.begin(edge.target, bitmap);
         } else {
             bitmap.fill(0);
-            self.begin(edge.target, bitmap);
             self.apply(edge, stream, bitmap);
         }
+        // It only sets bits, too.
+        self.begin(edge.target, bitmap);
     }
 
     fn applies_frames(&self) -> bool {

@@ -87,7 +87,8 @@ struct Inputs<'a> {
     task: Task<'a>,
     wait: &'a (dyn Fn(Duration) -> bool + Sync),
     most_bytes: u64,
-    /// By block: its place in the order of the blocks. Empty if tasks do not follow that.
+    /// By block: its place in the order of the blocks, which tasks of a block each follow. Empty
+    /// if there are too many blocks for such tasks.
     places: Vec<u32>,
     streams: Mutex<Streams>,
     /// Notified when a stream was settled.

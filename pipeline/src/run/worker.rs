@@ -30,10 +30,7 @@ struct Worker<'s> {
 }
 
 struct Buffers {
-    /// The block being computed.
-    bitmap: Bitmap,
-    /// Whether the bitmap is that of the block: it begins with its first update.
-    has_begun: bool,
+    target: Target,
     /// An incoming stream, or an oriented outgoing one.
     stream: Bitmap,
     /// Allocated when the first shared stream must be oriented.
@@ -42,12 +39,26 @@ struct Buffers {
     encoded: Vec<u8>,
 }
 
-impl Buffers {
+/// The block being computed.
+struct Target {
+    bitmap: Bitmap,
+    /// Whether the bitmap is that of the block: it begins with its first update.
+    has_begun: bool,
+}
+
+impl Target {
     /// Begins a block that no edge began.
     fn begin(&mut self, workload: &dyn Workload, block: BlockId) {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.bitmap.words_mut().fill(0);
             workload.begin(block, self.bitmap.words_mut());
+        }
+    }
+
+    fn apply(&mut self, workload: &dyn Workload, edge: &Edge, stream: &[u64]) {
+        match std::mem::replace(&mut self.has_begun, true) {
+            true => workload.apply(edge, stream, self.bitmap.words_mut()),
+            false => workload.apply_first(edge, stream, self.bitmap.words_mut()),
         }
     }
 }
@@ -56,8 +67,7 @@ impl Buffers {
 pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<Message<'s>>) -> Result<(), Error> {
     let words = session.workload.stream_words();
     let buffers = Buffers {
-        bitmap: Bitmap::zeroed(words)?,
-        has_begun: false,
+        target: Target { bitmap: Bitmap::zeroed(words)?, has_begun: false },
         stream: Bitmap::zeroed(words)?,
         oriented: None,
         scratch: Scratch::new(),
@@ -106,25 +116,25 @@ impl<'s> Worker<'s> {
     /// Runs steps 1 to 4 of a block.
     fn compute(&mut self, block: BlockId) -> Result<(), Halt> {
         let Session { workload, metrics, held, schedule, .. } = self.session;
-        self.buffers.has_begun = false;
+        self.buffers.target.has_begun = false;
         let mut auditor = {
             let _time = metrics.enter(Stage::Audit);
             workload.audit(block)
         };
         self.gather(block, auditor.as_deref_mut())?;
-        self.buffers.begin(*workload, block);
+        self.buffers.target.begin(*workload, block);
         {
             let _time = metrics.enter(Stage::Finish);
-            workload.finish(block, self.buffers.bitmap.words_mut());
+            workload.finish(block, self.buffers.target.bitmap.words_mut());
         }
         if let Some(mut auditor) = auditor {
             let _time = metrics.enter(Stage::Audit);
-            auditor.judge(self.buffers.bitmap.words()).map_err(|what| Error::Audit { block, what })?;
+            auditor.judge(self.buffers.target.bitmap.words()).map_err(|what| Error::Audit { block, what })?;
         }
         let summary = self.publish(block)?;
         self.emit(block)?;
         // Before the schedule hands out a target.
-        held.keep(schedule, block, None, &mut self.buffers.bitmap);
+        held.keep(schedule, block, None, &mut self.buffers.target.bitmap);
         metrics.block_computed();
         self.send(Message::Finish(block, summary))
     }
@@ -142,10 +152,9 @@ impl<'s> Worker<'s> {
         for (source, stream) in streams {
             let served = edges.take_all(source);
             look(session, &mut auditor, source, None, stream.words(), &[]);
-            let Buffers { bitmap, has_begun, oriented, .. } = &mut self.buffers;
+            let Buffers { target, oriented, .. } = &mut self.buffers;
             for edge in served {
-                let is_first = !std::mem::replace(has_begun, true);
-                apply(session, bitmap, is_first, stream.words(), oriented, Placement::Shared, edge)?;
+                apply(session, target, stream.words(), oriented, Placement::Shared, edge)?;
             }
             metrics.stream_held();
             give_up_on_stop(session)?;
@@ -156,10 +165,9 @@ impl<'s> Worker<'s> {
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
             };
             look(session, &mut auditor, source, orientation, self.buffers.stream.words(), &skipped);
-            let Buffers { bitmap, has_begun, stream, oriented, .. } = &mut self.buffers;
+            let Buffers { target, stream, oriented, .. } = &mut self.buffers;
             for edge in served {
-                let is_first = !std::mem::replace(has_begun, true);
-                apply(session, bitmap, is_first, stream.words(), oriented, placement, edge)?;
+                apply(session, target, stream.words(), oriented, placement, edge)?;
             }
             metrics.stream_read();
             if keeps {
@@ -176,7 +184,7 @@ impl<'s> Worker<'s> {
     fn publish(&self, block: BlockId) -> Result<Vec<u8>, Halt> {
         let (summary, publication) = {
             let _time = self.session.metrics.enter(Stage::Publish);
-            let stream = self.buffers.bitmap.words();
+            let stream = self.buffers.target.bitmap.words();
             (self.session.workload.summarise(block, stream), self.session.workload.publish(block, stream))
         };
         if publication.is_none() && self.session.workload.publishes_streams() {
@@ -200,7 +208,7 @@ impl<'s> Worker<'s> {
         }
         {
             let _time = metrics.enter(Stage::Encode);
-            chooser.observe(self.buffers.bitmap.words(), &mut self.buffers.scratch);
+            chooser.observe(self.buffers.target.bitmap.words(), &mut self.buffers.scratch);
         }
         if options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::of).collect();
@@ -218,7 +226,7 @@ impl<'s> Worker<'s> {
             let turned = (orientation, restriction) != (0, 0);
             if turned {
                 let _time = metrics.enter(Stage::Orient);
-                let (from, to) = (self.buffers.bitmap.words(), self.buffers.stream.words_mut());
+                let (from, to) = (self.buffers.target.bitmap.words(), self.buffers.stream.words_mut());
                 workload.orient(orientation, restriction, from, to);
             }
             let copies = group.len() as f64;
@@ -237,7 +245,7 @@ impl<'s> Worker<'s> {
         turned: bool,
     ) -> Result<(), Halt> {
         let Session { metrics, chooser, .. } = self.session;
-        let Buffers { bitmap, stream, scratch, encoded, .. } = &mut self.buffers;
+        let Buffers { target: Target { bitmap, .. }, stream, scratch, encoded, .. } = &mut self.buffers;
         let stream = if turned { stream.words() } else { bitmap.words() };
         let frames: Vec<Frame> = {
             let _time = metrics.enter(Stage::Encode);
@@ -307,9 +315,9 @@ fn decode<'e>(
     let (at_once, later) = (with_masks(&at_once), with_masks(&served));
     let is_kept = keeps || is_audited || !later.is_empty();
     if !at_once.is_empty() {
-        buffers.begin(session.workload, block);
+        buffers.target.begin(session.workload, block);
     }
-    let Buffers { bitmap, stream, scratch, .. } = buffers;
+    let Buffers { target: Target { bitmap, .. }, stream, scratch, .. } = buffers;
     let mut skipped = Vec::new();
     let mut next = 0;
     for number in 0.. {
@@ -392,8 +400,7 @@ fn give_up_on_stop(session: &Session<'_>) -> Result<(), Halt> {
 
 fn apply(
     session: &Session<'_>,
-    bitmap: &mut Bitmap,
-    is_first: bool,
+    target: &mut Target,
     stream: &[u64],
     oriented: &mut Option<Bitmap>,
     placement: Placement,
@@ -411,10 +418,7 @@ fn apply(
         stream
     };
     let _time = session.metrics.enter(Stage::Apply);
-    match is_first {
-        true => session.workload.apply_first(edge, stream, bitmap.words_mut()),
-        false => session.workload.apply(edge, stream, bitmap.words_mut()),
-    }
+    target.apply(session.workload, edge, stream);
     session.metrics.edge_applied();
     Ok(())
 }
