@@ -19,6 +19,9 @@ use super::vector::{Shift, Vector};
 pub(super) const VECTOR_BITS: u32 = 9;
 /// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 8;
+/// The fewest, if there are as many: chunks of 2 KiB. A source and a target of that size fit the
+/// first-level cache together, so that the second group of a chunk finds them there.
+const LEAST_CHUNK_BITS: u32 = 5;
 /// Sources of a chunk read in one pass.
 const PASS: usize = 4;
 
@@ -39,7 +42,7 @@ pub(super) struct Operations {
 #[derive(Clone, Debug)]
 struct Source {
     high: usize,
-    /// Whether one of them copies the chunk unchanged.
+    /// Whether it copies the chunk unchanged, and nothing else of the same middle part.
     whole: bool,
     groups: Range<usize>,
 }
@@ -59,7 +62,13 @@ impl Operations {
     /// Groups sorted operations over `index_bits` index bits.
     pub(super) fn new(index_bits: u32, operations: &[u64]) -> Operations {
         let vector_bits = index_bits.saturating_sub(VECTOR_BITS);
-        let chunk_bits = vector_bits.min(CHUNK_BITS);
+        let touched = operations.iter().fold(0, |all, operation| all | operation >> VECTOR_BITS);
+        // Chunks that no operation leaves can be small. Between small chunks, operations would read
+        // short pieces that lie far apart.
+        let chunk_bits = match (u64::BITS - touched.leading_zeros()).max(LEAST_CHUNK_BITS) {
+            enough if enough <= CHUNK_BITS => enough.min(vector_bits),
+            _ => vector_bits.min(CHUNK_BITS),
+        };
         let mut plan = Operations {
             chunk_bits,
             touched: 0,
@@ -76,13 +85,11 @@ impl Operations {
             let mut whole = false;
             for group in same_high.chunk_by(|a, b| a >> VECTOR_BITS == b >> VECTOR_BITS) {
                 let middle = (group[0] >> VECTOR_BITS) as usize & ((1 << chunk_bits) - 1);
-                let mut plain = group[0] & 511 == 0;
+                let plain = group[0] & 511 == 0;
                 let lows = if plain { &group[1..] } else { group };
-                if plain && middle == 0 {
+                if plain && middle == 0 && lows.is_empty() {
                     whole = true;
-                    plain = false;
-                }
-                if plain || !lows.is_empty() {
+                } else {
                     plan.push_group(middle, plain, lows);
                 }
             }

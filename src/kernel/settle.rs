@@ -1,6 +1,6 @@
 //! Decides every position of a block.
 //!
-//! A block is processed upwards in chunks of up to 1,024 vectors. The losses of lower chunks are
+//! A block is processed upwards in chunks of up to 2,048 vectors. The losses of lower chunks are
 //! applied first; then the chunk is settled on its own, in batches of up to 64 vectors. No move
 //! connects two vectors of a batch, so a batch needs only the batches before it:
 //! 1. Each vector of the batch collects its wins from settled vectors of the chunk.
@@ -20,7 +20,7 @@ use super::line::WORDS;
 use super::vector::{ByteShift, ByteTable, Shift, Vector};
 
 /// The most index bits of the number of a vector inside its chunk.
-const CHUNK_BITS: u32 = 10;
+const CHUNK_BITS: u32 = 11;
 /// Vectors of a batch, and bytes of a vector.
 const BATCH: usize = 64;
 /// Sources read in one pass.
@@ -37,8 +37,8 @@ pub(super) struct Moves {
     batches: Vec<usize>,
     /// Vectors collected unchanged, in words from the start of the chunk.
     plain: Vec<[u16; PASS]>,
-    /// Vectors collected with a shift.
-    shifted: Vec<(u16, u16)>,
+    /// Two vectors collected with the same shift, and its place in the shifts.
+    shifted: Vec<([u16; 2], u16)>,
     shifts: Vec<Shift>,
     steps: Vec<Step>,
     /// Registers collected unchanged.
@@ -102,36 +102,30 @@ impl Moves {
     }
 
     fn plan_rows(&mut self, moves: &[u64]) {
-        let mut lows: Vec<u64> = moves.iter().map(|mask| mask & 511).collect();
+        let mut lows: Vec<u64> = moves.iter().map(|mask| mask & 511).chain([0]).collect();
         lows.sort_unstable();
         lows.dedup();
-        lows.retain(|low| *low != 0);
-        self.shifts = lows.iter().map(|low| Shift::new(*low)).collect();
-        for mut batch in batches(self.chunk_bits, moves) {
-            let cost = |vector: &usize| {
-                let (mut plain, mut shifted) = (0_usize, 0);
-                for mask in children(*vector, moves) {
-                    plain += usize::from(mask & 511 == 0);
-                    shifted += usize::from(mask & 511 != 0);
-                }
-                (shifted, plain.div_ceil(PASS))
-            };
+        self.shifts = lows[1..].iter().map(|low| Shift::new(*low)).collect();
+        let row = |vector: usize| {
+            let mut sources = vec![Vec::new(); lows.len()];
+            for mask in children(vector, moves) {
+                let place = lows.partition_point(|low| *low < mask & 511);
+                sources[place].push(((vector ^ (mask >> VECTOR_BITS) as usize) * WORDS) as u16);
+            }
+            let plain: Vec<[u16; PASS]> = whole(&sources[0]).collect();
+            let shifted: Vec<([u16; 2], u16)> = (0..)
+                .zip(&sources[1..])
+                .flat_map(|(shift, sources)| whole(sources).map(move |pair| (pair, shift)))
+                .collect();
+            (vector, plain, shifted)
+        };
+        for batch in batches(self.chunk_bits, moves) {
+            let mut rows: Vec<_> = batch.into_iter().map(row).collect();
             // Rows of equal cost stay together, so that the processor predicts the ends of loops.
-            batch.sort_by_cached_key(|vector| (cost(vector), *vector));
-            for vector in batch {
-                let mut plain = Vec::new();
-                for mask in children(vector, moves) {
-                    let source = (vector ^ (mask >> VECTOR_BITS) as usize) * WORDS;
-                    if mask & 511 == 0 {
-                        plain.push(source as u16);
-                    } else if let Ok(shift) = lows.binary_search(&(mask & 511)) {
-                        self.shifted.push((source as u16, shift as u16));
-                    }
-                }
-                // Only whole passes: collecting a vector twice does no harm.
-                for pass in plain.chunks(PASS) {
-                    self.plain.push(std::array::from_fn(|i| pass[i % pass.len()]));
-                }
+            rows.sort_by_key(|(vector, plain, shifted)| (shifted.len(), plain.len(), *vector));
+            for (vector, plain, shifted) in rows {
+                self.plain.extend(plain);
+                self.shifted.extend(shifted);
                 self.rows.push(Row { at: vector * WORDS, plain: self.plain.len(), shifted: self.shifted.len() });
             }
             self.batches.push(self.rows.len());
@@ -192,13 +186,15 @@ impl Moves {
                 let mut tile = [V::splat(u64::MAX); BATCH];
                 for (row, to) in rows.iter().zip(&mut tile) {
                     let mut wins = V::load(chunk.add(row.at));
+                    // Rows lie in no order that the hardware foresees.
+                    V::prefetch(chunk.wrapping_add((WORDS << self.chunk_bits) + row.at));
                     for pass in &self.plain[plain..row.plain] {
                         let [a, b, c, d] = pass.map(|at| V::load(chunk.add(usize::from(at))));
                         wins = wins.or(a).or(b).or(c.or(d));
                     }
-                    for &(at, shift) in &self.shifted[shifted..row.shifted] {
-                        let source = V::load(chunk.add(usize::from(at)));
-                        wins = wins.or_shifted(source, &self.shifts[usize::from(shift)]);
+                    for (pair, shift) in &self.shifted[shifted..row.shifted] {
+                        let [a, b] = pair.map(|at| V::load(chunk.add(usize::from(at))));
+                        wins = wins.or_shifted(a.or(b), &self.shifts[usize::from(*shift)]);
                     }
                     (plain, shifted) = (row.plain, row.shifted);
                     *to = wins;
@@ -228,6 +224,12 @@ impl Moves {
             tile[usize::from(step.slot) % BATCH] = wins.settle_bytes(&self.table);
         }
     }
+}
+
+/// Returns the sources in passes of `N`, the last one filled up: collecting a vector twice does no
+/// harm.
+fn whole<const N: usize>(sources: &[u16]) -> impl Iterator<Item = [u16; N]> {
+    sources.chunks(N).map(|pass| std::array::from_fn(|i| pass[i % pass.len()]))
 }
 
 /// Returns the moves into vector `vector` from others of its chunk.
