@@ -169,8 +169,10 @@ fn apply_marks_what_the_slow_kernel_marks() {
             if index_bits > 14 && percent != 5 {
                 continue;
             }
-            for (count, most) in [(1, 1), (7, 3), (24, 8), (12, 24)] {
-                let operations: Vec<u64> = (0..count).map(|_| random.mask(index_bits, most)).collect();
+            // Operations inside 14 to 17 bits leave no chunk, if that may be small.
+            for (count, most, below) in [(1, 1, 63), (7, 3, 63), (24, 8, 63), (12, 24, 63), (9, 3, 14), (24, 4, 17)] {
+                let bits = index_bits.min(below);
+                let operations: Vec<u64> = (0..count).map(|_| random.mask(bits, most)).collect();
                 let losses = random.bitmap(index_bits, percent);
                 let mut before = random.bitmap(index_bits, 3);
                 mark_phantoms(index_bits, &mut before);
@@ -198,7 +200,7 @@ fn apply_marks_what_the_slow_kernel_marks() {
 fn settle_finds_what_the_slow_kernel_finds() {
     let mut random = Draw::new(2);
     let kernels = kernels();
-    for index_bits in 0..=20 {
+    for index_bits in 0..=22 {
         for percent in PERCENTS {
             if index_bits > 14 && percent != 5 {
                 continue;
