@@ -1,10 +1,11 @@
 //! Operations between two blocks, or between the chunks of one.
 //!
 //! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the
-//! vectors of a chunk (16 KiB), the others the chunks. An operation splits the same way into a low,
-//! a middle and a high part. The high part says which chunk a target chunk reads, the middle part
-//! which vector of it; the low part is a shift inside the vector. All operations with the same high
-//! and middle part read the same vector once.
+//! vectors of a chunk (16 KiB), the others the chunks. Fewer bits, down to five, number the vectors
+//! if no operation has one above. An operation splits the same way into a low, a middle and a high
+//! part. The high part says which chunk a target chunk reads, the middle part which vector of it;
+//! the low part is a shift inside the vector. All operations with the same high and middle part
+//! read the same vector once.
 //!
 //! Target chunks are visited in an order in which the high bits that occur in operations run
 //! fastest. The chunks between two changes of the other high bits form a set that is closed under
@@ -19,8 +20,8 @@ use super::vector::{Shift, Vector};
 pub(super) const VECTOR_BITS: u32 = 9;
 /// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 8;
-/// The fewest, if there are as many: chunks of 2 KiB. A source and a target of that size fit the
-/// first-level cache together, so that the second group of a chunk finds them there.
+/// The fewest, if there are as many: the groups of a chunk of 2 KiB find source and target in the
+/// first-level cache.
 const LEAST_CHUNK_BITS: u32 = 5;
 /// Sources of a chunk read in one pass.
 const PASS: usize = 4;

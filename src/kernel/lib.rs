@@ -15,9 +15,9 @@
 //!   never losses, and [`mark_phantoms`] marks them as wins before [`Kernel::settle`].
 //!
 //! ```text
-//! index bit   m-1 ..... 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
-//!             which chunk            vector  word     bit        apply: chunks of up to 2^8 vectors (16 KiB)
-//!             which chunk      vector        byte          bit   settle: chunks of 2^11 vectors (128 KiB)
+//! index bit   m-1 ..... 20 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
+//!             which chunk               vector  word     bit        apply: chunks of 16 KiB
+//!             which chunk     vector            byte          bit   settle: chunks of 128 KiB
 //! ```
 //!
 //! # Invariants
