@@ -5,15 +5,18 @@
 //! unless they say otherwise; a byte has eight positions. Where a restriction leaves part of a
 //! stream, only that part counts.
 //!
-//! Blocks of 16 MiB: eight layers, 20 November 2026, idle machine (647 streams applied, 307 turned,
-//! 104 blocks). Publishing was 350 MB a second with another encoding of blocks, since dropped;
-//! today's takes 38 % of the time (both in turn under other load, 22 November 2026).
+//! Blocks of 16 MiB: eight layers, 26 November 2026, an idle machine at 1.29 times the speed of
+//! these rates (medians of five solves with a database, and of five with counts, 256 MiB and
+//! `rows-huffman`).
 //!
-//! Blocks of 128 MiB, which no cache holds: nine layers, normal play, `rows-huffman`, 8 GiB, 22
-//! November 2026, a machine with other work (41,741 streams read, 59,739 applied, 18,195 turned,
-//! 5,728 blocks). The log of that solve, line by line, gave the same rates for each part of it, but
-//! for decoding, whose time is that of the raw bytes and of the stored ones: streams of 0.076 bits
-//! a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
+//! Blocks of 128 MiB, which no cache holds: nine layers without options, means of both rules, 26
+//! November 2026, an idle machine at 1.11 to 1.19 times the speed when they began, taken as 1.2
+//! (`benches/record/2026-11-26-nine-layers.md`). Decoding contains what workers waited for the
+//! reader.
+//!
+//! The time of decoding is that of the raw bytes and of the stored ones: on 22 November 2026,
+//! streams of 0.076 bits a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns. Their
+//! shares are those of that day.
 
 use crate::database::{Keep, Values};
 use trinim_game::Board;
@@ -43,23 +46,24 @@ pub struct Rates {
 
 /// The rates for blocks that a cache holds, at least in part, with a database.
 const SMALL: Rates = Rates {
-    decode_bytes_per_second: 10.5e9,
-    orient_bytes_per_second: 3.4e9,
-    apply_bytes_per_second: 7.7e9,
-    settle_bytes_per_second: 1.4e9,
-    publish_bytes_per_second: 930e6,
-    encode_bytes_per_second: 1.4e9,
-    fetch_bytes_per_second: 475e6,
+    decode_bytes_per_second: 12e9,
+    orient_bytes_per_second: 4.6e9,
+    apply_bytes_per_second: 4.6e9,
+    settle_bytes_per_second: 1.31e9,
+    publish_bytes_per_second: 770e6,
+    encode_bytes_per_second: 1.04e9,
+    fetch_bytes_per_second: 545e6,
     device_bytes_per_second: 600e6,
 };
 
-/// The rates for larger blocks.
+/// The rates for larger blocks. None of these were published that day: the rate is that of smaller
+/// ones, less what a block of that size took longer on 22 November 2026.
 const LARGE: Rates = Rates {
-    orient_bytes_per_second: 2.2e9,
-    apply_bytes_per_second: 5.1e9,
-    settle_bytes_per_second: 1.18e9,
-    publish_bytes_per_second: 800e6,
-    encode_bytes_per_second: 0.9e9,
+    orient_bytes_per_second: 3.1e9,
+    apply_bytes_per_second: 4.8e9,
+    settle_bytes_per_second: 1.34e9,
+    publish_bytes_per_second: 660e6,
+    encode_bytes_per_second: 1.01e9,
     ..SMALL
 };
 
@@ -67,10 +71,8 @@ const LARGE: Rates = Rates {
 const LARGE_BYTES: u64 = 64 << 20;
 
 /// The speed of counting and hashing a block that is not encoded for the database, for blocks of
-/// both sizes: a fifth of the time of publishing it with an encoding since dropped (eight layers
-/// with `--keep counts` and with the database in turn, one worker under other load, 22 November
-/// 2026: 3.5 s and 18.1 s for the 1.7 GB).
-const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [1.75e9, 1.5e9];
+/// both sizes. Larger ones are audited at the same time: nine layers are by default.
+const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [3.1e9, 1.5e9];
 
 /// Returns the rates of a solve that keeps this, in blocks of this many bytes.
 pub fn of(keep: Keep, block_bytes: u64) -> Rates {
@@ -226,11 +228,11 @@ pub const FOLDER_BYTES_PER_BLOCK: u64 = 2048;
 
 /// Memory that the system gives without delay, in bytes, and the speed at which a thread gets more:
 /// on a virtual machine whose host takes back what lies free, touching it for the first time is
-/// slow. Eight layers with 640 MiB waited for none, with 1 GiB for 2.8 s of processor time (23
-/// November 2026).
+/// slow. Eight layers with 640 MiB waited for none (23 November 2026); nine layers took 18 s of
+/// processor time for their first 8 GiB (26 November 2026), 15 to 20 s in four solves.
 pub const READY_BYTES: u64 = 640 << 20;
 /// See [`READY_BYTES`].
-pub const FRESH_BYTES_PER_SECOND: f64 = 125e6;
+pub const FRESH_BYTES_PER_SECOND: f64 = 400e6;
 
 /// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
 /// thread: `trinim check --depth full` decodes and hashes the 1.7 GB of eight layers in 0.94 s of
