@@ -66,13 +66,10 @@ impl Operations {
         let touched = operations.iter().fold(0, |all, operation| all | operation >> VECTOR_BITS);
         // Chunks that no operation leaves can be small. Between small chunks, operations would read
         // short pieces that lie far apart.
-        let chunk_bits = match (u64::BITS - touched.leading_zeros()).max(LEAST_CHUNK_BITS) {
-            enough if enough <= CHUNK_BITS => enough.min(vector_bits),
-            _ => vector_bits.min(CHUNK_BITS),
-        };
+        let chunk_bits = (u64::BITS - touched.leading_zeros()).clamp(LEAST_CHUNK_BITS, CHUNK_BITS).min(vector_bits);
         let mut plan = Operations {
             chunk_bits,
-            touched: 0,
+            touched: (touched >> chunk_bits) as usize,
             sources: Vec::new(),
             groups: Vec::new(),
             rows: Vec::new(),
@@ -81,7 +78,6 @@ impl Operations {
         for same_high in operations.chunk_by(|a, b| a >> (VECTOR_BITS + chunk_bits) == b >> (VECTOR_BITS + chunk_bits))
         {
             let high = (same_high[0] >> (VECTOR_BITS + chunk_bits)) as usize;
-            plan.touched |= high;
             let first = plan.groups.len();
             let mut whole = false;
             for group in same_high.chunk_by(|a, b| a >> VECTOR_BITS == b >> VECTOR_BITS) {

@@ -169,8 +169,9 @@ fn apply_marks_what_the_slow_kernel_marks() {
             if index_bits > 14 && percent != 5 {
                 continue;
             }
-            // Operations inside 14 to 17 bits leave no chunk, if that may be small.
-            for (count, most, below) in [(1, 1, 63), (7, 3, 63), (24, 8, 63), (12, 24, 63), (9, 3, 14), (24, 4, 17)] {
+            // Chunks are small where no operation leaves them: those of 14 bits, up to those of 17.
+            let inside = [(9, 3, 14), (9, 3, 15), (24, 4, 17), (24, 4, 18)];
+            for (count, most, below) in [(1, 1, 63), (7, 3, 63), (24, 8, 63), (12, 24, 63)].into_iter().chain(inside) {
                 let bits = index_bits.min(below);
                 let operations: Vec<u64> = (0..count).map(|_| random.mask(bits, most)).collect();
                 let losses = random.bitmap(index_bits, percent);

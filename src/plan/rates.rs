@@ -56,8 +56,8 @@ const SMALL: Rates = Rates {
     device_bytes_per_second: 600e6,
 };
 
-/// The rates for larger blocks. None of these were published that day: the rate is that of smaller
-/// ones, less what a block of that size took longer on 22 November 2026.
+/// The rates for larger blocks. None was encoded for a database in these runs: that rate is the one
+/// of smaller blocks, in the ratio that the two had on 22 November 2026.
 const LARGE: Rates = Rates {
     orient_bytes_per_second: 3.1e9,
     apply_bytes_per_second: 4.8e9,
@@ -71,7 +71,7 @@ const LARGE: Rates = Rates {
 const LARGE_BYTES: u64 = 64 << 20;
 
 /// The speed of counting and hashing a block that is not encoded for the database, for blocks of
-/// both sizes. Larger ones are audited at the same time: nine layers are by default.
+/// both sizes. That of the larger ones contains the audit, which nine layers have by default.
 const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [3.1e9, 1.5e9];
 
 /// Returns the rates of a solve that keeps this, in blocks of this many bytes.
