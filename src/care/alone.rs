@@ -15,7 +15,8 @@ use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_finding
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
-    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, stream_digest,
+    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name,
+    stream_digest,
 };
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
@@ -47,9 +48,9 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Returns the task that left the database.
-    pub(super) fn task(&self) -> Task<'_> {
-        self.manifest.terms().task(&self.game)
+    /// Returns what was solved to leave the database.
+    pub(super) fn spec(&self) -> SolveSpec<'_> {
+        self.manifest.terms().spec(&self.game)
     }
 
     /// Returns the blocks that have files, by ordinal.
@@ -131,7 +132,7 @@ impl Lists {
         let known = match parsed {
             None => None,
             Some(Ok((manifest, game))) => {
-                let form = BlockForm::of(manifest.terms().task(&game));
+                let form = BlockForm::of(manifest.terms().spec(&game));
                 Some(Known { game, manifest, form })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
@@ -360,7 +361,7 @@ pub(super) fn look_at_book(
         if depth == Depth::Metadata {
             return Ok((None, bytes));
         }
-        Ok((Some(examine(storage, BOOK, Terms::from(keep).task(game), census)?), bytes))
+        Ok((Some(examine(storage, BOOK, Terms::from(keep).spec(game), census)?), bytes))
     };
     match look() {
         Ok(found) => Ok(Ok(found)),
@@ -373,7 +374,7 @@ type LookedAt = (Option<blake3::Hash>, u64);
 
 /// Builds the manifest that all blocks add up to.
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
-    let workload = RemovalGame::new(known.task(), Kernel::detect());
+    let workload = RemovalGame::new(known.spec(), Kernel::detect());
     let mut summaries = Vec::new();
     for block in known.blocks() {
         let name = block_file_name(block);
@@ -381,7 +382,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
         summaries.push(workload.summarise(block, bitmap.words()));
     }
     // What an audit compared cannot be told from the blocks.
-    let manifest = Manifest::of_summaries(known.task(), summaries.iter().map(Vec::as_slice));
+    let manifest = Manifest::of_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 

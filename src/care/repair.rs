@@ -98,7 +98,7 @@ impl Repair {
         if !terms.keep.is_database() {
             refuse_without_source(&*storage, terms.keep, &checked, engine)?;
         }
-        let workload = RemovalGame::new(terms.task(game), Kernel::detect());
+        let workload = RemovalGame::new(terms.spec(game), Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
         // The lines of damaged blocks could not be compared yet.
         let sums = checked.manifest.is_some() && checked.sums_wrong;
@@ -140,7 +140,7 @@ impl Repair {
                 format!("the folder keeps {}, so nothing is left to make or to confirm the file", keep.limits());
             return Err(Error::Irreparable { path: name, reason });
         }
-        let workload = RemovalGame::new(known.task(), Kernel::detect());
+        let workload = RemovalGame::new(known.spec(), Kernel::detect());
         let mut order = workload.order();
         order.retain(|block| checked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
@@ -283,7 +283,7 @@ fn mend_run(
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
     // Keeps the folder locked to the end.
-    let workload = RemovalGame::new(terms.task(&game), Kernel::detect());
+    let workload = RemovalGame::new(terms.spec(&game), Kernel::detect());
     let thresholds = Thresholds::of_process(1)?;
     let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
         (request.progress)(done, all)
@@ -318,7 +318,7 @@ fn mend_database(
         sums.check(&block_file_name(block), blake3::hash(bytes)) == Some(Ok(()))
             || digest.is_some_and(|digest| digest == known.digest(block))
     };
-    let workload = RemovalGame::new(known.task(), Kernel::detect());
+    let workload = RemovalGame::new(known.spec(), Kernel::detect());
     let blocks = Blocks { storage, known: &known, is_right: &is_right };
     let mut recomputer = Recomputer::new(&workload, &blocks)?;
     for (done, &block) in (1..).zip(order) {
@@ -350,7 +350,7 @@ fn mend_database(
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block), Some(&known))?))));
         let text = match known.manifest.keep {
             Keep::Book { .. } => {
-                Sums::text([(BOOK, examine(storage, BOOK, known.task(), &known.manifest.census)?)], &manifest)
+                Sums::text([(BOOK, examine(storage, BOOK, known.spec(), &known.manifest.census)?)], &manifest)
             }
             _ => sums_text(hashed.collect::<Result<Vec<_>, pipeline::Error>>()?, &manifest),
         };

@@ -5,7 +5,7 @@ use super::lists::{contents, difference, or_finding};
 use super::workers::Request;
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
 use crate::database::{
-    BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, refuse_unreleased,
+    BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name, refuse_unreleased,
 };
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -58,8 +58,8 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    let (task, keep) = (terms.task(&game), terms.keep);
-    let workload = RemovalGame::new(task, Kernel::detect());
+    let (spec, keep) = (terms.spec(&game), terms.keep);
+    let workload = RemovalGame::new(spec, Kernel::detect());
     let sums = Mutex::new(BTreeMap::new());
     let published = |block: BlockId, bytes: &[u8]| {
         let sum = blake3::hash(bytes);
@@ -92,8 +92,8 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     if is_complete {
         let summaries: BTreeMap<BlockId, &[u8]> =
             records.iter().map(|record| (record.block, &record.summary[..])).collect();
-        let manifest = Manifest::of_summaries(task, summaries.values().copied()).ok_or_else(foreign)?;
-        checked.check_lists(storage, task, &manifest, depth)?;
+        let manifest = Manifest::of_summaries(spec, summaries.values().copied()).ok_or_else(foreign)?;
+        checked.check_lists(storage, spec, &manifest, depth)?;
     }
     sort_findings(&mut checked.report.findings);
     checked.engine = Some((game, terms, engine));
@@ -105,12 +105,12 @@ impl CheckedRun {
     fn check_lists(
         &mut self,
         storage: &RealStorage,
-        task: Task<'_>,
+        spec: SolveSpec<'_>,
         manifest: &Manifest,
         depth: Depth,
     ) -> Result<(), Error> {
         let CheckedRun { report: Report { findings, files, bytes, unsealed, .. }, .. } = self;
-        let (keep, json) = (task.terms.keep, manifest.to_json());
+        let (keep, json) = (spec.terms.keep, manifest.to_json());
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
         let found = or_finding(Sums::load(storage, &format!("{PUBLISHED}/{SUMS}")), Weight::Leftover)?;
@@ -124,14 +124,14 @@ impl CheckedRun {
         }
         self.manifest_wrong = findings.len() > before;
         *files += 2;
-        let published = task.game.layout.ordinals().filter(|_| keep.is_database());
+        let published = spec.game.layout.ordinals().filter(|_| keep.is_database());
         let mut expected: BTreeMap<String, Option<blake3::Hash>> =
             published.map(|block| (block_file_name(block), self.sums.get(&block).copied())).collect();
         expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&json)));
         if let Keep::Book { .. } = keep {
             let db = RealStorage::open(storage.path(PUBLISHED))?;
             *files += 1;
-            match alone::look_at_book(&db, task.game, keep, &manifest.census, depth)? {
+            match alone::look_at_book(&db, spec.game, keep, &manifest.census, depth)? {
                 Ok((sum, length)) => {
                     self.book = sum;
                     *bytes += if depth == Depth::Metadata { 0 } else { length };

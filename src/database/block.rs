@@ -11,7 +11,7 @@
 //!    name by its ordinal.
 //! 3. Lengths are checked against the file before any allocation.
 
-use super::{DatabaseError, Task};
+use super::{DatabaseError, SolveSpec};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
 use pipeline::storage::Loaded;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
@@ -50,7 +50,7 @@ pub fn block_file_name(block: BlockId) -> String {
 /// What all block files of a database have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockForm {
-    /// Game and values ([`Task::identity`](super::Task::identity)).
+    /// Game and values ([`SolveSpec::identity`](super::SolveSpec::identity)).
     pub identity: u64,
     /// Words of the bitmaps of a block, all planes together.
     pub stream_words: usize,
@@ -77,10 +77,10 @@ pub struct BlockIndex {
 }
 
 impl BlockForm {
-    /// Returns the form of the block files of a task.
-    pub fn of<'a>(task: impl Into<Task<'a>>) -> BlockForm {
-        let task = task.into();
-        BlockForm { identity: task.identity(), stream_words: task.stream_words() }
+    /// Returns the form of the block files of a solve.
+    pub fn of<'a>(spec: impl Into<SolveSpec<'a>>) -> BlockForm {
+        let spec = spec.into();
+        BlockForm { identity: spec.identity(), stream_words: spec.stream_words() }
     }
 
     /// Encodes the whole file of a block.

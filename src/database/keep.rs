@@ -160,9 +160,9 @@ impl Terms {
         self.values.is_outcomes() || self.keep.is_database()
     }
 
-    /// Returns the task to solve a game on these terms.
-    pub fn task(self, game: &Game) -> Task<'_> {
-        Task { game, terms: self }
+    /// Returns what is to be solved: a game on these terms.
+    pub fn spec(self, game: &Game) -> SolveSpec<'_> {
+        SolveSpec { game, terms: self }
     }
 }
 
@@ -174,22 +174,22 @@ impl From<Keep> for Terms {
 
 /// A game to solve, and the terms: what a run folder is about.
 ///
-/// A game alone is the task to keep the database, without an audit.
+/// A game alone keeps its database, without an audit.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct SolveSpec<'a> {
     /// The game.
     pub game: &'a Game,
     /// What is computed and kept, and how it is audited.
     pub terms: Terms,
 }
 
-impl<'a> From<&'a Game> for Task<'a> {
-    fn from(game: &'a Game) -> Task<'a> {
-        Terms::default().task(game)
+impl<'a> From<&'a Game> for SolveSpec<'a> {
+    fn from(game: &'a Game) -> SolveSpec<'a> {
+        Terms::default().spec(game)
     }
 }
 
-impl Task<'_> {
+impl SolveSpec<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let Terms { values, keep, audit } = self.terms;

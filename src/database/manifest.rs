@@ -92,7 +92,7 @@ pub struct Manifest {
     /// Cells of the offset bits, bit 0 first.
     pub offset_cells: Vec<u8>,
     /// Digest of the whole solution, hex; see
-    /// [`Task::solution_digest`](super::Task::solution_digest).
+    /// [`SolveSpec::solution_digest`](super::SolveSpec::solution_digest).
     pub digest: String,
     /// What is kept.
     pub keep: Keep,
@@ -328,7 +328,7 @@ impl Manifest {
             .map(|block| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes()))
             .collect();
         match digests {
-            Ok(digests) if self.terms().task(game).solution_digest(digests.iter()) == self.digest => Ok(()),
+            Ok(digests) if self.terms().spec(game).solution_digest(digests.iter()) == self.digest => Ok(()),
             _ => damage("the solution digest does not match the digests of the blocks".into()),
         }
     }

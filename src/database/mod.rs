@@ -43,7 +43,7 @@ pub use by_layers::{LayerCount, SmallerBoards};
 pub use error::{DatabaseError, LAST_READER, refuse_unreleased};
 pub use first_moves::FirstMoves;
 pub use game::Game;
-pub use keep::{Keep, ParseKeepError, Task, Terms, VERSION};
+pub use keep::{Keep, ParseKeepError, SolveSpec, Terms, VERSION};
 pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use probe::{Child, Evaluation, Probe, infer};

@@ -162,7 +162,7 @@ impl Database {
         let manifest = read_whole(&*files.open(MANIFEST)?, LIST_BYTES_MAX)?;
         let manifest_hash = blake3::hash(&manifest);
         let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
-        let form = BlockForm::of(manifest.terms().task(&game));
+        let form = BlockForm::of(manifest.terms().spec(&game));
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
         let manifest_confirmed = AtomicBool::new(false);

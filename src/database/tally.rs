@@ -4,14 +4,14 @@
 use super::census::Census;
 use super::manifest::{BlockRow, SCHEMA};
 use super::{
-    Audited, BlockSummary, DistanceCount, FirstMoves, Game, Manifest, NimberCount, SmallerBoards, Task, Values,
+    Audited, BlockSummary, DistanceCount, FirstMoves, Game, Manifest, NimberCount, SmallerBoards, SolveSpec, Values,
 };
 use pipeline::BlockId;
 use std::collections::BTreeMap;
 
 /// The sum of the first blocks of a solve, by ordinal.
 pub struct Tally<'a> {
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     census: Census,
     blocks: Vec<BlockRow>,
     digest: blake3::Hasher,
@@ -25,28 +25,28 @@ pub struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     /// Begins with no block.
-    pub fn new(task: Task<'a>) -> Tally<'a> {
-        let smaller = task.counts_layers().then(|| SmallerBoards::of(task.game));
+    pub fn new(spec: SolveSpec<'a>) -> Tally<'a> {
+        let smaller = spec.counts_layers().then(|| SmallerBoards::of(spec.game));
         Tally {
-            task,
-            census: Census::of_none(&task.game.layout),
+            spec,
+            census: Census::of_none(&spec.game.layout),
             blocks: Vec::new(),
-            digest: task.solution_hasher(),
+            digest: spec.solution_hasher(),
             by_plane: Vec::new(),
             smaller: smaller.map(|boards| {
                 let none = vec![0; boards.count()];
                 (boards, none)
             }),
-            first_moves: (!task.terms.keep.is_database()).then(|| (FirstMoves::of(task.game), BTreeMap::new())),
+            first_moves: (!spec.terms.keep.is_database()).then(|| (FirstMoves::of(spec.game), BTreeMap::new())),
         }
     }
 
     /// Adds the encoded summary of the next block; `None` if it is malformed or is that of a solve
     /// that keeps something else.
     pub fn add(&mut self, bytes: &[u8]) -> Option<()> {
-        let Task { game, terms } = self.task;
+        let SolveSpec { game, terms } = self.spec;
         let boards = self.smaller.as_ref().map_or(0, |(boards, _)| boards.count());
-        let planes = if terms.values.is_outcomes() { 0 } else { self.task.planes() };
+        let planes = if terms.values.is_outcomes() { 0 } else { self.spec.planes() };
         let layout = &game.layout;
         let summary = BlockSummary::from_bytes(bytes, layout.offset_bits(), boards, planes)?;
         let block = BlockId(self.blocks.len() as u32);
@@ -79,15 +79,15 @@ impl<'a> Tally<'a> {
 
     /// Returns the manifest; `None` unless every block was added.
     pub fn manifest(self) -> Option<Manifest> {
-        let Tally { task, census, blocks, digest, mut by_plane, smaller, first_moves } = self;
-        let Game { board, rule, layout } = task.game;
+        let Tally { spec, census, blocks, digest, mut by_plane, smaller, first_moves } = self;
+        let Game { board, rule, layout } = spec.game;
         if blocks.len() != layout.canonical_blocks().len() {
             return None;
         }
         // A child of a position with nimber `n` has each lower one, and one of a position of
         // distance `d` has `d - 1`: none in between is missing.
         by_plane.truncate(by_plane.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1));
-        let values = task.terms.values;
+        let values = spec.terms.values;
         let numbers = || (0..).zip(by_plane.iter().copied().skip(values.first_number()));
         let nimbers = || numbers().map(|(nimber, positions)| NimberCount { nimber, positions }).collect();
         let distances = || numbers().map(|(distance, count)| DistanceCount::new(distance, count, *rule)).collect();
@@ -104,9 +104,9 @@ impl<'a> Tally<'a> {
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
             digest: digest.finalize().to_hex().to_string(),
-            keep: task.terms.keep,
+            keep: spec.terms.keep,
             winning_first_moves,
-            audit: task.terms.audit.map(|audit| Audited::passed(audit, task.game)),
+            audit: spec.terms.audit.map(|audit| Audited::passed(audit, spec.game)),
             by_layers: smaller.map(|(boards, sums)| boards.rows(&sums, census.losses())),
             by_nimber: (values == Values::Nimbers).then(nimbers),
             by_distance: (values == Values::Remoteness).then(distances),
@@ -119,8 +119,11 @@ impl<'a> Tally<'a> {
 impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
     /// `None` if one is malformed or is that of a solve that keeps something else.
-    pub fn of_summaries<B: AsRef<[u8]>>(task: Task<'_>, summaries: impl IntoIterator<Item = B>) -> Option<Manifest> {
-        let mut tally = Tally::new(task);
+    pub fn of_summaries<B: AsRef<[u8]>>(
+        spec: SolveSpec<'_>,
+        summaries: impl IntoIterator<Item = B>,
+    ) -> Option<Manifest> {
+        let mut tally = Tally::new(spec);
         summaries.into_iter().try_for_each(|bytes| tally.add(bytes.as_ref()))?;
         tally.manifest()
     }

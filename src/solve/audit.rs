@@ -15,7 +15,7 @@
 //! Some 60 bytes for each child of a sampled position: ten MB a block. The children of a position
 //! are spread over the whole stream, so each is a cache miss.
 
-use crate::database::{Audit, Task};
+use crate::database::{Audit, SolveSpec};
 use pipeline::{Auditor, BlockId, Passing};
 use trinim_game::position;
 use trinim_game::random::Random;
@@ -24,7 +24,7 @@ use trinim_kernel::bitmap_words;
 
 /// The sample of one block.
 pub(super) struct Sample<'a> {
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     block: BlockId,
     /// The offsets of sampled positions, as drawn.
     drawn: Vec<u64>,
@@ -45,8 +45,8 @@ struct Child {
 
 impl Sample<'_> {
     /// Draws the positions of a block: with repetition, or all of a block that has no more.
-    pub(super) fn draw(task: Task<'_>, audit: Audit, block: BlockId) -> Sample<'_> {
-        let game = task.game;
+    pub(super) fn draw(spec: SolveSpec<'_>, audit: Audit, block: BlockId) -> Sample<'_> {
+        let game = spec.game;
         let size = 1u64 << game.layout.offset_bits();
         // Each block has a generator of its own, so that the order of the blocks does not matter.
         let mut chance = Random::new(Random::new(audit.seed).bits() ^ u64::from(block.0));
@@ -63,25 +63,25 @@ impl Sample<'_> {
             }
         }
         others.sort_unstable_by_key(|child| (child.source, child.offset));
-        Sample { task, block, drawn, children: others }
+        Sample { spec, block, drawn, children: others }
     }
 
     /// Returns the planes that have a bit, by looking each up; `None` if one does not tell.
     fn planes(&self, has: impl Fn(u64) -> Option<bool>) -> Option<u64> {
-        let bits = 64 * bitmap_words(self.task.game.layout.offset_bits()) as u64;
-        let planes = 0..self.task.planes() as u64;
+        let bits = 64 * bitmap_words(self.spec.game.layout.offset_bits()) as u64;
+        let planes = 0..self.spec.planes() as u64;
         planes.map(|plane| Some(u64::from(has(plane * bits)?) << plane)).try_fold(0, |all, plane| Some(all | plane?))
     }
 
     /// Names a position in a message.
     fn name(&self, position: u64) -> String {
-        position::rows(&self.task.game.board, position)
+        position::rows(&self.spec.game.board, position)
     }
 }
 
 impl Auditor for Sample<'_> {
     fn see(&mut self, stream: &Passing<'_>) {
-        let layout = &self.task.game.layout;
+        let layout = &self.spec.game.layout;
         let bid = layout.bid(stream.source);
         // A stream for one target is that of an image of the source: of the block that the children
         // are in.
@@ -110,7 +110,7 @@ impl Auditor for Sample<'_> {
     }
 
     fn judge(&mut self, finished: &[u64]) -> Result<(), String> {
-        let Task { game, terms } = self.task;
+        let SolveSpec { game, terms } = self.spec;
         let bid = game.layout.bid(self.block);
         let at = |offset: u64| {
             let has = |plane| Some(finished[((plane + offset) / 64) as usize] >> (offset % 64) & 1 == 1);

@@ -21,7 +21,7 @@ use crate::database::book::{
     Account, BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES, HEADER_BYTES, part_file_name,
 };
 use crate::database::census::Census;
-use crate::database::{BOOK, DatabaseError, Game, Keep, Task};
+use crate::database::{BOOK, DatabaseError, Game, Keep, SolveSpec};
 use pipeline::care::check::read_published;
 use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
 use pipeline::storage::{Create, EntryKind};
@@ -193,10 +193,10 @@ pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
 pub(crate) fn examine(
     storage: &dyn Storage,
     name: &str,
-    task: Task<'_>,
+    spec: SolveSpec<'_>,
     census: &Census,
 ) -> Result<blake3::Hash, DatabaseError> {
-    let (game, Keep::Book { pieces }) = (task.game, task.terms.keep) else {
+    let (game, Keep::Book { pieces }) = (spec.game, spec.terms.keep) else {
         return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
     };
     let path = storage.path(name);
@@ -228,9 +228,9 @@ pub(crate) fn examine(
 ///
 /// # Errors
 /// Those of [`examine`].
-pub(super) fn sum(storage: &dyn Storage, task: Task<'_>, census: &Census) -> Result<blake3::Hash, Error> {
+pub(super) fn sum(storage: &dyn Storage, spec: SolveSpec<'_>, census: &Census) -> Result<blake3::Hash, Error> {
     let name = format!("{PUBLISHED}/{BOOK}");
-    examine(storage, &name, task, census).map_err(|error| match error {
+    examine(storage, &name, spec, census).map_err(|error| match error {
         DatabaseError::Corrupt { path, offset, damage } => Error::Corrupt { path, offset, damage },
         DatabaseError::Io { operation, path, source } => Error::io(operation, path, source),
         other => Error::corrupt(storage.path(&name), None, other.to_string()),

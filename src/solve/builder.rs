@@ -1,7 +1,7 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::{Audit, Game, Keep, Task, Values};
+use crate::database::{Audit, Game, Keep, SolveSpec, Values};
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use trinim_kernel::Kernel;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Solve<'a> {
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     kernel: Kernel,
     options: Options,
 }
@@ -28,13 +28,13 @@ impl<'a> Solve<'a> {
     /// Creates a solve with a thread for each core, 1 GiB of memory and the fastest kernel of this
     /// machine.
     pub fn new(game: &'a Game) -> Solve<'a> {
-        Solve { task: game.into(), kernel: Kernel::detect(), options: Options::default() }
+        Solve { spec: game.into(), kernel: Kernel::detect(), options: Options::default() }
     }
 
     /// Keeps this of the result; by default the database.
     #[must_use]
     pub fn keep(mut self, keep: Keep) -> Solve<'a> {
-        self.task.terms.keep = keep;
+        self.spec.terms.keep = keep;
         self
     }
 
@@ -42,14 +42,14 @@ impl<'a> Solve<'a> {
     /// not audited ([`Terms::are_possible`](crate::database::Terms::are_possible)).
     #[must_use]
     pub fn values(mut self, values: Values) -> Solve<'a> {
-        self.task.terms.values = values;
+        self.spec.terms.values = values;
         self
     }
 
     /// Audits the solve; by default it is not.
     #[must_use]
     pub fn audit(mut self, audit: Audit) -> Solve<'a> {
-        self.task.terms.audit = Some(audit);
+        self.spec.terms.audit = Some(audit);
         self
     }
 
@@ -82,13 +82,14 @@ impl<'a> Solve<'a> {
     }
 
     /// Solves in `folder`, which is created if necessary, or continues an interrupted solve of the
-    /// same task. [`Database::open`](crate::database::Database::open) then reads the folder.
+    /// same game on the same terms. [`Database::open`](crate::database::Database::open) then reads
+    /// the folder.
     ///
     /// # Errors
     /// Those of [`solve`], which also reports progress; [`Error::Io`] if the folder cannot be
     /// created.
     pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
-        solve(self.task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
+        solve(self.spec, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
     }
 }

@@ -1,6 +1,6 @@
 //! Solves a board: passes the workload to the engine and turns its results into a database.
 //!
-//! [`Task`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each canonical
+//! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each canonical
 //! block → manifest and `SUMS`, beside the published blocks if the database is kept. [`baseline`]
 //! has the papers' strategies, which fill the same folder; [`Strategy`] names all of them.
 
@@ -18,7 +18,7 @@ pub use parts::{PartError, PartSolver};
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
-use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, Sums, Task};
+use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums};
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED, PublishedFile};
 use pipeline::{BlockId, Event, Metrics, Options, Run, Storage};
@@ -38,26 +38,26 @@ pub struct Solved {
     pub peak_leased_bytes: u64,
 }
 
-/// Carries a task out in the folder of `storage`, or continues an interrupted solve. A game alone
-/// is the task to keep its database. The kernel does not change the result.
+/// Solves in the folder of `storage`, or continues an interrupted solve. A game alone keeps its
+/// database. The kernel does not change the result.
 ///
 /// # Errors
 /// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] if a published block differs from what was
 /// written.
 pub fn solve<'a>(
-    task: impl Into<Task<'a>>,
+    spec: impl Into<SolveSpec<'a>>,
     kernel: Kernel,
     storage: &Arc<dyn Storage>,
     options: &Options,
     metrics: &Metrics,
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
-    let task = task.into();
-    let workload = RemovalGame::new(task, kernel);
+    let spec = spec.into();
+    let workload = RemovalGame::new(spec, kernel);
     let mut finished =
         Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
-    let manifest = solved_manifest(task, &finished.records)?;
-    let database_bytes = seal(&**storage, &mut finished.checkpoint, task, &mut finished.records, &manifest)?;
+    let manifest = solved_manifest(spec, &finished.records)?;
+    let database_bytes = seal(&**storage, &mut finished.checkpoint, spec, &mut finished.records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: finished.candidates,
@@ -67,8 +67,8 @@ pub fn solve<'a>(
 }
 
 /// Builds the manifest of a run in which all blocks have records.
-fn solved_manifest(task: Task<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
-    Manifest::of_summaries(task, records.values().map(|record| &record.summary[..]))
+fn solved_manifest(spec: SolveSpec<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
+    Manifest::of_summaries(spec, records.values().map(|record| &record.summary[..]))
         .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))
 }
 
@@ -80,7 +80,7 @@ fn solved_manifest(task: Task<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> 
 fn seal(
     storage: &dyn Storage,
     checkpoint: &mut Checkpoint,
-    task: Task<'_>,
+    spec: SolveSpec<'_>,
     records: &mut BTreeMap<BlockId, BlockRecord>,
     manifest: &Manifest,
 ) -> Result<u64, pipeline::Error> {
@@ -89,12 +89,12 @@ fn seal(
     let files: Vec<(BlockId, PublishedFile)> =
         records.values().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let is_bound = files.is_empty();
-    if let Keep::Book { pieces } = task.terms.keep
+    if let Keep::Book { pieces } = spec.terms.keep
         && !is_bound
     {
-        book::Parts::new(task.game, pieces).bind(storage, &files)?;
+        book::Parts::new(spec.game, pieces).bind(storage, &files)?;
     }
-    let lengths: Vec<(&str, u64)> = match task.terms.keep {
+    let lengths: Vec<(&str, u64)> = match spec.terms.keep {
         Keep::Book { .. } => vec![(BOOK, book::length(storage)?)],
         _ => files.iter().map(|(_, file)| (file_name(&file.name), file.length)).collect(),
     };
@@ -102,10 +102,10 @@ fn seal(
     let total = json.len() as u64 + lengths.iter().map(|(_, length)| length).sum::<u64>() + sums_bytes;
     let is_sealed = storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)?;
     // A book that was just made is read back in any case.
-    let is_new = !is_bound && task.terms.keep != Keep::Database;
+    let is_new = !is_bound && spec.terms.keep != Keep::Database;
     if is_new || !is_sealed {
-        let sums = match task.terms.keep {
-            Keep::Book { .. } => Sums::text([(BOOK, book::sum(storage, task, &manifest.census)?)], &json),
+        let sums = match spec.terms.keep {
+            Keep::Book { .. } => Sums::text([(BOOK, book::sum(storage, spec, &manifest.census)?)], &json),
             _ => {
                 let hashed = files
                     .iter()
@@ -117,7 +117,7 @@ fn seal(
         checkpoint.write_atomically(&manifest_name, &json)?;
         checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     }
-    if let Keep::Book { .. } = task.terms.keep {
+    if let Keep::Book { .. } = spec.terms.keep {
         if !is_bound {
             checkpoint.forget_published(records)?;
         }

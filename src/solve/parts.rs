@@ -21,7 +21,7 @@
 use super::distances::Countdown;
 use super::solve;
 use super::workload::settle_plane;
-use crate::database::{Access, Database, DatabaseError, Evaluation, Game, Probe, Task, Values, value_at};
+use crate::database::{Access, Database, DatabaseError, Evaluation, Game, Probe, SolveSpec, Values, value_at};
 use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
 use std::cell::RefCell;
@@ -316,8 +316,8 @@ impl PartSolver {
             let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
             let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes);
             let options = Options { placement, ..self.options.clone() };
-            let task: Task<'_> = (&game).into();
-            solve(task, self.kernel, &storage, &options, metrics, &|_| {})?;
+            let spec: SolveSpec<'_> = (&game).into();
+            solve(spec, self.kernel, &storage, &options, metrics, &|_| {})?;
             let database = Database::open_with(&folder, Access::Read, CACHE_BYTES)?;
             solved.replace(Some(OnDisk { database, folder }));
             Ok(())

@@ -30,8 +30,8 @@ use super::audit::Sample;
 use super::book::Parts;
 use super::distances::Countdown;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, StreamDigest, Task, Terms,
-    Values, block_file_name,
+    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, StreamDigest,
+    Terms, Values, block_file_name,
 };
 use crate::layout::Bid;
 use pipeline::codec::FRAME_WORDS;
@@ -53,7 +53,7 @@ fn has_whole_frames(offset_bits: u32) -> bool {
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     game: &'a Game,
     kernel: Kernel,
     operations: Vec<Arc<[u64]>>,
@@ -78,11 +78,11 @@ pub struct RemovalGame<'a> {
 }
 
 impl<'a> RemovalGame<'a> {
-    /// Prepares the plans of all updates. Finished blocks are published if the task is to keep the
+    /// Prepares the plans of all updates. Finished blocks are published if the solve keeps the
     /// database, as it is for a game alone. The kernel does not change the bytes.
-    pub fn new(task: impl Into<Task<'a>>, kernel: Kernel) -> RemovalGame<'a> {
-        let task = task.into();
-        let Task { game, terms: Terms { keep, audit, .. } } = task;
+    pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
+        let spec = spec.into();
+        let SolveSpec { game, terms: Terms { keep, audit, .. } } = spec;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -95,19 +95,19 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        let is_counted = task.terms.values == Values::Remoteness;
+        let is_counted = spec.terms.values == Values::Remoteness;
         let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
-        let planes = task.planes();
+        let planes = spec.planes();
         let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
-        let (form, publish) = (BlockForm::of(task), keep.is_database());
+        let (form, publish) = (BlockForm::of(spec), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
-        let smaller = task.counts_layers().then(|| SmallerBoards::of(game));
+        let smaller = spec.counts_layers().then(|| SmallerBoards::of(game));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
         };
         RemovalGame {
-            task,
+            spec,
             game,
             kernel,
             operations,
@@ -188,7 +188,7 @@ impl<'a> RemovalGame<'a> {
 
 impl Workload for RemovalGame<'_> {
     fn parameters(&self) -> Vec<(String, String)> {
-        self.task.parameters()
+        self.spec.parameters()
     }
 
     fn blocks(&self) -> u32 {
@@ -313,7 +313,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
-        Some(Box::new(Sample::draw(self.task, self.audit?, block)))
+        Some(Box::new(Sample::draw(self.spec, self.audit?, block)))
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {

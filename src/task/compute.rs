@@ -36,7 +36,7 @@ use super::streams::Streams;
 use super::summary::StoredSummary;
 use super::{Error, block_folders, block_name, require, settle, summary_folders, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
-use crate::database::{BlockForm, Task};
+use crate::database::{BlockForm, SolveSpec};
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputed, Recomputer, Sources};
@@ -84,7 +84,7 @@ pub struct Computed {
 /// The files of sources, and streams in memory.
 struct Inputs<'a> {
     store: &'a dyn Store,
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     wait: &'a (dyn Fn(Duration) -> bool + Sync),
     most_bytes: u64,
     /// By block: its place in the order of the blocks, which tasks of a block each follow. Empty
@@ -102,7 +102,7 @@ impl Inputs<'_> {
         if self.places.is_empty() {
             return Vec::new();
         }
-        let edges = self.task.game.layout.edges_from(block);
+        let edges = self.spec.game.layout.edges_from(block);
         let mut places: Vec<u32> = edges.iter().map(|edge| self.places[edge.target.index()]).collect();
         places.sort_unstable();
         places
@@ -142,7 +142,7 @@ impl Sources for Inputs<'_> {
     }
 
     fn read(&self, block: BlockId) -> Result<Vec<u8>, RunError> {
-        let name = block_name(self.task, block);
+        let name = block_name(self.spec, block);
         let watch = Stopwatch::start();
         loop {
             if let Some(bytes) = self.store.read(&name, self.most_bytes)? {
@@ -157,14 +157,14 @@ impl Sources for Inputs<'_> {
     }
 
     fn path(&self, block: BlockId) -> PathBuf {
-        self.store.path(&block_name(self.task, block))
+        self.store.path(&block_name(self.spec, block))
     }
 }
 
 /// A store, and what all tasks of a process in it have in common.
 pub struct Tasks<'a> {
     store: &'a dyn Store,
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     form: BlockForm,
     workload: RemovalGame<'a>,
     inputs: Inputs<'a>,
@@ -195,11 +195,11 @@ struct Batch<'t> {
 /// Those of [`Tasks::new`] and [`Worker::compute`].
 pub fn compute(
     store: &dyn Store,
-    task: Task<'_>,
+    spec: SolveSpec<'_>,
     blocks: &[BlockId],
     options: &Options<'_>,
 ) -> Result<Computed, Error> {
-    Tasks::new(store, task, options)?.worker().compute(blocks)
+    Tasks::new(store, spec, options)?.worker().compute(blocks)
 }
 
 impl<'a> Tasks<'a> {
@@ -208,24 +208,24 @@ impl<'a> Tasks<'a> {
     ///
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
-    pub fn new(store: &'a dyn Store, task: Task<'a>, options: &Options<'a>) -> Result<Tasks<'a>, Error> {
-        let form = BlockForm::of(task);
+    pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &Options<'a>) -> Result<Tasks<'a>, Error> {
+        let form = BlockForm::of(spec);
         let (all, held_at_most) = shares(&form, options)?;
         let at_once = options.at_once.clamp(1, all);
         // A thread decodes beside them what is to stay.
         let held_at_most = held_at_most.saturating_sub(all);
         let inputs = Inputs {
             store,
-            task,
+            spec,
             wait: options.wait,
             most_bytes: block_bytes_at_most(form.stream_words),
-            places: if options.keeps_streams && task.blocks() <= ALONE { places(task) } else { Vec::new() },
+            places: if options.keeps_streams && spec.blocks() <= ALONE { places(spec) } else { Vec::new() },
             streams: Mutex::new(Streams::new(held_at_most, options.keeps_streams)),
             settled: Condvar::new(),
             read_bytes: AtomicU64::new(0),
         };
-        let workload = RemovalGame::new(task, options.kernel).published();
-        Ok(Tasks { store, task, form, workload, inputs, threads: all / at_once, at_once, held_at_most })
+        let workload = RemovalGame::new(spec, options.kernel).published();
+        Ok(Tasks { store, spec, form, workload, inputs, threads: all / at_once, at_once, held_at_most })
     }
 
     /// Returns how many tasks may be computed at the same time.
@@ -250,13 +250,13 @@ impl Worker<'_> {
     /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
     /// stays so.
     pub fn compute(&self, blocks: &[BlockId]) -> Result<Computed, Error> {
-        let Tasks { store, task, form, workload, inputs, threads, .. } = self.tasks;
-        require(*task, blocks)?;
+        let Tasks { store, spec, form, workload, inputs, threads, .. } = self.tasks;
+        require(*spec, blocks)?;
         let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
         let mut batch = Batch { tasks: self.tasks, done: Mutex::default() };
         let mut open = Vec::new();
         for block in blocks {
-            if is_committed(*store, *task, form, block)? {
+            if is_committed(*store, *spec, form, block)? {
                 batch.done.get_mut().skipped.push(block);
             } else {
                 open.push(block);
@@ -265,8 +265,8 @@ impl Worker<'_> {
         let skipped = batch.done.get_mut().skipped.iter().copied();
         if skipped.len() > 0 {
             // The process that committed them may have been killed before the names were safe.
-            let is_database = task.terms.keep.is_database();
-            settle(*store, if is_database { block_folders(*task, skipped) } else { summary_folders(skipped) })?;
+            let is_database = spec.terms.keep.is_database();
+            settle(*store, if is_database { block_folders(*spec, skipped) } else { summary_folders(skipped) })?;
         }
         let mut room = self.tasks.reserve(&open);
         if room.granted > 1 {
@@ -365,11 +365,16 @@ fn shares(form: &BlockForm, options: &Options<'_>) -> Result<(usize, usize), Err
 ///
 /// # Errors
 /// [`RunError::Corrupt`] and [`RunError::Version`] if something else has its name.
-pub(super) fn is_committed(store: &dyn Store, task: Task<'_>, form: &BlockForm, block: BlockId) -> Result<bool, Error> {
-    if !task.terms.keep.is_database() {
+pub(super) fn is_committed(
+    store: &dyn Store,
+    spec: SolveSpec<'_>,
+    form: &BlockForm,
+    block: BlockId,
+) -> Result<bool, Error> {
+    if !spec.terms.keep.is_database() {
         return Ok(StoredSummary::read(store, form, block)?.is_some());
     }
-    let name = block_name(task, block);
+    let name = block_name(spec, block);
     let frames = form.stream_words.div_ceil(FRAME_WORDS);
     let Some((begin, file_bytes)) = store.begin(&name, HEADER_BYTES + frames * INDEX_ROW_BYTES)? else {
         return Ok(false);
@@ -433,7 +438,7 @@ impl Tasks<'_> {
     }
 
     fn is_committed(&self, block: BlockId) -> Result<bool, Error> {
-        is_committed(self.store, self.task, &self.form, block)
+        is_committed(self.store, self.spec, &self.form, block)
     }
 }
 
@@ -467,13 +472,13 @@ impl Batch<'_> {
 
     /// Commits a block.
     fn commit(&self, block: BlockId, computed: Recomputed<'_>) -> Result<(), Error> {
-        let Tasks { store, task, form, .. } = self.tasks;
+        let Tasks { store, spec, form, .. } = self.tasks;
         let Some(publication) = computed.publication else {
             return Err(RunError::workload(format!("block {block} publishes no file")).into());
         };
         let stored = StoredSummary::of(&publication.bytes, computed.summary).to_bytes(form, block);
-        let mut files = [(summary_name(block), &stored), (block_name(*task, block), &publication.bytes)];
-        if !task.terms.keep.is_database() {
+        let mut files = [(summary_name(block), &stored), (block_name(*spec, block), &publication.bytes)];
+        if !spec.terms.keep.is_database() {
             files.reverse();
         }
         for (name, bytes) in &files {

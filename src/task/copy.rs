@@ -15,7 +15,7 @@ use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, block_name, missing, settle, summary_folders, summary_name};
-use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Task};
+use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, SolveSpec, Sums};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
 use serde::Serialize;
@@ -63,16 +63,16 @@ pub fn require_sealed(store: &dyn Store) -> Result<(), Error> {
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
-    task: Task<'_>,
+    spec: SolveSpec<'_>,
     blocks: Option<&BTreeSet<BlockId>>,
     threads: usize,
     progress: impl FnMut(u32) + Send,
 ) -> Result<Copied, Error> {
-    let form = BlockForm::of(task);
+    let form = BlockForm::of(spec);
     let lists = lists(from)?;
-    init(to, task)?;
+    init(to, spec)?;
     let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));
-    let wanted: Vec<BlockId> = BlockId::all(task.blocks()).filter(is_wanted).collect();
+    let wanted: Vec<BlockId> = BlockId::all(spec.blocks()).filter(is_wanted).collect();
     let copied = Mutex::new(Copied::default());
     let done = Mutex::new((0, progress));
     let one = |_: &mut (), index: usize| -> Result<(), Error> {
@@ -81,9 +81,9 @@ pub fn copy(
         let bytes = stored.to_bytes(&form, block);
         let is_new = put(to, &summary_name(block), &bytes)?;
         copied.lock().add(&bytes, is_new);
-        if task.terms.keep.is_database() {
-            let name = block_name(task, block);
-            if is_committed(to, task, &form, block)? {
+        if spec.terms.keep.is_database() {
+            let name = block_name(spec, block);
+            if is_committed(to, spec, &form, block)? {
                 let bytes = to.read(&name, stored.file_bytes)?.ok_or_else(|| missing(to, &name))?;
                 check(to, &name, &bytes, &stored)?;
                 copied.lock().add(&bytes, false);

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::store::{DEFINITION, Store, commit};
-use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
+use crate::database::{Audit, DatabaseError, Game, Keep, SolveSpec, Terms};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
@@ -39,8 +39,8 @@ struct Definition {
 
 impl Definition {
     /// Returns the definition of a task. A store has the newest forms of everything.
-    fn of(task: Task<'_>) -> Definition {
-        let Task { game, terms } = task;
+    fn of(spec: SolveSpec<'_>) -> Definition {
+        let SolveSpec { game, terms } = spec;
         let layout = &game.layout;
         Definition {
             schema: SCHEMA.to_owned(),
@@ -92,13 +92,13 @@ impl Definition {
 ///
 /// # Panics
 /// If the task is to keep a book: a store keeps all or counts.
-pub fn init(store: &dyn Store, task: Task<'_>) -> Result<bool, Error> {
-    assert!(!matches!(task.terms.keep, Keep::Book { .. }), "a store keeps no book");
-    let (value, limit) = (task.game.layout.canonical_blocks().len() as u64, CANONICAL_BLOCKS_MAX);
+pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
+    assert!(!matches!(spec.terms.keep, Keep::Book { .. }), "a store keeps no book");
+    let (value, limit) = (spec.game.layout.canonical_blocks().len() as u64, CANONICAL_BLOCKS_MAX);
     if value > limit {
         return Err(pipeline::Error::Limit { what: "number of canonical blocks", value, limit }.into());
     }
-    let definition = Definition::of(task);
+    let definition = Definition::of(spec);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
         agree(store, &found, &definition)?;
         // Whoever began it may have been killed before its name was safe.
@@ -148,7 +148,7 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
     let (game, terms) =
         definition.meaning().ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
-    agree(store, &bytes, &Definition::of(terms.task(&game)))?;
+    agree(store, &bytes, &Definition::of(terms.spec(&game)))?;
     Ok((game, terms))
 }
 

@@ -5,7 +5,7 @@ use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name, settle, summary_folders, summary_name};
 use crate::database::block::block_bytes_at_most;
-use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, Sums, Tally, Task, block_file_name};
+use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Tally, block_file_name};
 use crate::solve::RemovalGame;
 use crate::task::sweep::remove_blocks;
 use parking_lot::Mutex;
@@ -36,20 +36,20 @@ const TOGETHER: usize = 4096;
 /// store.
 pub fn finish(
     store: &dyn Store,
-    task: Task<'_>,
+    spec: SolveSpec<'_>,
     kernel: Kernel,
     threads: usize,
     mut progress: impl FnMut(u32),
 ) -> Result<Sealed, Error> {
-    let form = BlockForm::of(task);
-    let listed = Listed::of(store, task)?;
-    let all: Vec<BlockId> = BlockId::all(task.blocks()).collect();
+    let form = BlockForm::of(spec);
+    let listed = Listed::of(store, spec)?;
+    let all: Vec<BlockId> = BlockId::all(spec.blocks()).collect();
     let missing = all.iter().filter(|block| !listed.has(**block)).count() as u64;
     if missing > 0 {
-        return Err(Error::Unfinished { missing, blocks: task.blocks().into() });
+        return Err(Error::Unfinished { missing, blocks: spec.blocks().into() });
     }
     let mut again = None;
-    let mut tally = Tally::new(task);
+    let mut tally = Tally::new(spec);
     let (mut sums, mut block_bytes) = (Vec::new(), 0);
     for blocks in all.chunks(TOGETHER) {
         let read = Mutex::new(vec![None; blocks.len()]);
@@ -66,19 +66,19 @@ pub fn finish(
                 None => {
                     let again = match &mut again {
                         Some(again) => again,
-                        None => again.insert(Again::new(&form, RemovalGame::new(task, kernel).published())?),
+                        None => again.insert(Again::new(&form, RemovalGame::new(spec, kernel).published())?),
                     };
-                    let stored = again.summary(store, &form, task, *block)?;
+                    let stored = again.summary(store, &form, spec, *block)?;
                     commit(store, &summary_name(*block), &stored.to_bytes(&form, *block))?;
                     stored
                 }
             };
             if let Some(found) = listed.files.get(block).copied().filter(|found| *found != stored.file_bytes) {
                 let damage = Damage::Length { expected: Expected::Exactly(stored.file_bytes), found };
-                return Err(RunError::corrupt(store.path(&block_name(task, *block)), None, damage).into());
+                return Err(RunError::corrupt(store.path(&block_name(spec, *block)), None, damage).into());
             }
             tally.add(&stored.summary).ok_or_else(|| foreign(store))?;
-            if task.terms.keep.is_database() {
+            if spec.terms.keep.is_database() {
                 sums.push((block_file_name(*block), stored.sum));
                 block_bytes += stored.file_bytes;
             }
@@ -97,9 +97,9 @@ pub fn finish(
     for (name, bytes) in &files {
         commit(store, name, bytes)?;
     }
-    if !task.terms.keep.is_database() {
+    if !spec.terms.keep.is_database() {
         settle(store, summary_folders(all))?;
-        remove_blocks(store, task, listed.files.into_keys().collect())?;
+        remove_blocks(store, spec, listed.files.into_keys().collect())?;
     }
     Ok(Sealed { manifest, database_bytes: block_bytes + (json.len() + sums.len()) as u64 })
 }
@@ -123,10 +123,10 @@ impl<'a> Again<'a> {
         &mut self,
         store: &dyn Store,
         form: &BlockForm,
-        task: Task<'_>,
+        spec: SolveSpec<'_>,
         block: BlockId,
     ) -> Result<StoredSummary, Error> {
-        let (name, stream) = (block_name(task, block), self.stream.words_mut());
+        let (name, stream) = (block_name(spec, block), self.stream.words_mut());
         let Some(file) = store.read(&name, block_bytes_at_most(form.stream_words))? else {
             return Err(Error::Unfinished { missing: 1, blocks: self.workload.blocks().into() });
         };

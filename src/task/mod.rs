@@ -47,7 +47,7 @@ pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
 pub use sweep::{Sweeper, Swept, sweep};
 
-use crate::database::Task;
+use crate::database::SolveSpec;
 use names::{block_folders, block_name, block_of, summary_folders, summary_name};
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,9 +114,9 @@ fn missing(store: &dyn Store, name: &str) -> Error {
 }
 
 /// Refuses blocks that the game does not have.
-fn require(task: Task<'_>, blocks: &[BlockId]) -> Result<(), Error> {
+fn require(spec: SolveSpec<'_>, blocks: &[BlockId]) -> Result<(), Error> {
     match blocks.iter().max() {
-        Some(block) if block.0 >= task.blocks() => Err(Error::NoBlock { block: block.0, last: task.blocks() - 1 }),
+        Some(block) if block.0 >= spec.blocks() => Err(Error::NoBlock { block: block.0, last: spec.blocks() - 1 }),
         _ => Ok(()),
     }
 }
@@ -135,21 +135,21 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(store: &dyn Store, task: Task<'_>) -> Result<Listed, Error> {
-        let all = || BlockId::all(task.blocks());
+    fn of(store: &dyn Store, spec: SolveSpec<'_>) -> Result<Listed, Error> {
+        let all = || BlockId::all(spec.blocks());
         let listed =
             |folders: Vec<String>, name: &dyn Fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
                 let mut found = BTreeMap::new();
                 for folder in folders {
                     found.extend(store.list(&folder)?.into_iter().filter_map(|(file, bytes)| {
-                        let block = block_of(&file, task.blocks())?;
+                        let block = block_of(&file, spec.blocks())?;
                         (name(block) == format!("{folder}/{file}")).then_some((block, bytes))
                     }));
                 }
                 Ok(found)
             };
-        let files = listed(block_folders(task, all()), &|block| block_name(task, block))?;
-        let summaries = match task.terms.keep.is_database() {
+        let files = listed(block_folders(spec, all()), &|block| block_name(spec, block))?;
+        let summaries = match spec.terms.keep.is_database() {
             true => None,
             false => Some(listed(summary_folders(all()), &summary_name)?.into_keys().collect()),
         };
@@ -178,6 +178,6 @@ impl Listed {
 ///
 /// # Errors
 /// Those of the store.
-pub fn committed(store: &dyn Store, task: Task<'_>) -> Result<Vec<BlockId>, Error> {
-    Ok(Listed::of(store, task)?.blocks().collect())
+pub fn committed(store: &dyn Store, spec: SolveSpec<'_>) -> Result<Vec<BlockId>, Error> {
+    Ok(Listed::of(store, spec)?.blocks().collect())
 }

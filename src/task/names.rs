@@ -7,7 +7,7 @@
 //! 2. A name is a function of the block and of what is kept, not of the number of blocks.
 
 use super::store::{DATABASE, SUMMARIES};
-use crate::database::{Task, block_file_name};
+use crate::database::{SolveSpec, block_file_name};
 use pipeline::BlockId;
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 const FOLDER_BLOCKS: u32 = 10_000;
 
 /// Returns the name of a block's file in the store of a task.
-pub(super) fn block_name(task: Task<'_>, block: BlockId) -> String {
-    let folder = if task.terms.keep.is_database() { DATABASE.to_owned() } else { folder_of(DATABASE, block) };
+pub(super) fn block_name(spec: SolveSpec<'_>, block: BlockId) -> String {
+    let folder = if spec.terms.keep.is_database() { DATABASE.to_owned() } else { folder_of(DATABASE, block) };
     format!("{folder}/{}", block_file_name(block))
 }
 
@@ -38,8 +38,8 @@ pub(super) fn summary_folders(blocks: impl IntoIterator<Item = BlockId>) -> Vec<
 }
 
 /// Returns the folders of the files of some blocks, [`DATABASE`] itself first.
-pub(super) fn block_folders(task: Task<'_>, blocks: impl IntoIterator<Item = BlockId>) -> Vec<String> {
-    if task.terms.keep.is_database() { vec![DATABASE.to_owned()] } else { folders(DATABASE, blocks) }
+pub(super) fn block_folders(spec: SolveSpec<'_>, blocks: impl IntoIterator<Item = BlockId>) -> Vec<String> {
+    if spec.terms.keep.is_database() { vec![DATABASE.to_owned()] } else { folders(DATABASE, blocks) }
 }
 
 fn folders(folder: &str, blocks: impl IntoIterator<Item = BlockId>) -> Vec<String> {
@@ -67,7 +67,7 @@ mod tests {
         let board = Board::triangle(2, None).unwrap();
         let game = Game { layout: Layout::suggested(&board, 2), board, rule: Rule::Misere };
         let counts = Terms { keep: Keep::Counts, ..Terms::default() };
-        let (whole, counts) = (Terms::default().task(&game), counts.task(&game));
+        let (whole, counts) = (Terms::default().spec(&game), counts.spec(&game));
         let last = FOLDER_BLOCKS - 1;
         for (number, below) in [(0, ""), (last, ""), (last + 1, "1/"), (2 * last + 1, "1/"), (2 * last + 2, "2/")] {
             let block = BlockId(number);

@@ -10,7 +10,7 @@
 //! six cells next to the corners; batches then read 0.60 of what blocks alone do, and with three
 //! more cells 0.46.
 
-use crate::database::{Keep, Task, Values};
+use crate::database::{Keep, SolveSpec, Values};
 use crate::layout::{Bid, Layout, LayoutSymmetry};
 use crate::plan::rates;
 use pipeline::BlockId;
@@ -55,10 +55,10 @@ pub struct BatchRow {
 }
 
 /// Returns all blocks in the order of a solve, sources before their targets.
-pub fn plan(task: Task<'_>) -> Vec<BlockRow> {
+pub fn plan(spec: SolveSpec<'_>) -> Vec<BlockRow> {
     let mut rows: Vec<BlockRow> = Vec::new();
-    let cost = cost(task);
-    each_block(task, |block, sources, [edges, turned]| {
+    let cost = cost(spec);
+    each_block(spec, |block, sources, [edges, turned]| {
         for source in sources {
             rows[*source as usize].targets += 1;
         }
@@ -66,23 +66,23 @@ pub fn plan(task: Task<'_>) -> Vec<BlockRow> {
         let cost = rounded(cost(1.0, edges as f64, turned as f64, sources.len() as f64));
         rows.push(BlockRow { block, level, sources: sources.to_vec(), targets: 0, cost });
     });
-    let places = places(task);
+    let places = places(spec);
     rows.sort_by_key(|row| places[row.block as usize]);
     rows
 }
 
 /// Returns the place of each block in the order of a solve.
-pub(super) fn places(task: Task<'_>) -> Vec<u32> {
-    let mut places = vec![0; task.blocks() as usize];
-    for (place, block) in (0..).zip(task.game.layout.order()) {
+pub(super) fn places(spec: SolveSpec<'_>) -> Vec<u32> {
+    let mut places = vec![0; spec.blocks() as usize];
+    for (place, block) in (0..).zip(spec.game.layout.order()) {
         places[block.index()] = place;
     }
     places
 }
 
 /// Returns all blocks in about `wanted` batches, sources before their targets.
-pub fn batches(task: Task<'_>, wanted: u32) -> Vec<BatchRow> {
-    let keys = keys(&task.game.layout, wanted);
+pub fn batches(spec: SolveSpec<'_>, wanted: u32) -> Vec<BatchRow> {
+    let keys = keys(&spec.game.layout, wanted);
     // A batch needs others with fewer pieces on its outer cells alone.
     let mut all = keys.clone();
     all.sort_unstable_by_key(|key| (key.count_ones(), *key));
@@ -92,7 +92,7 @@ pub fn batches(task: Task<'_>, wanted: u32) -> Vec<BatchRow> {
     let new = |batch| BatchRow { batch, blocks: Vec::new(), sources: Vec::new(), reads: 0, level: 0, cost: 0.0 };
     let mut batches: Vec<BatchRow> = (0..all.len() as u32).map(new).collect();
     let mut counts = vec![[0_usize; 3]; all.len()];
-    each_block(task, |block, sources, [edges, turned]| {
+    each_block(spec, |block, sources, [edges, turned]| {
         let batch = batch_of[block as usize];
         let row = &mut batches[batch as usize];
         row.blocks.push(block);
@@ -100,7 +100,7 @@ pub fn batches(task: Task<'_>, wanted: u32) -> Vec<BatchRow> {
         let sum = &mut counts[batch as usize];
         [edges, turned, sources.len()].into_iter().zip(sum).for_each(|(more, sum)| *sum += more);
     });
-    let cost = cost(task);
+    let cost = cost(spec);
     for batch in 0..batches.len() {
         let mut sources = std::mem::take(&mut batches[batch].sources);
         let distinct = |sources: &mut Vec<u32>| {
@@ -185,8 +185,8 @@ fn subsets(mask: u32) -> impl Iterator<Item = u32> {
 /// that it needs, ascending; and with the number of its edges and of those that turn a stream. The
 /// engine asks for the edges of a block ([`Layout::edges_into`]) when its turn has come; here those
 /// of millions of blocks are looked at, so that the canonical blocks are in a table.
-fn each_block(task: Task<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
-    let layout = &task.game.layout;
+fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
+    let layout = &spec.game.layout;
     let ordinals = layout.ordinals_by_bid();
     let parts: Vec<u32> = layout.traces().iter().map(|trace| trace.bid).collect();
     let mut sources = Vec::new();
@@ -208,9 +208,9 @@ fn each_block(task: Task<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
 
 /// Returns what estimates the time of one worker in seconds for so many blocks, edges, turned
 /// streams and read files. Whatever is kept in the end, the file of a block is written.
-fn cost(task: Task<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
-    let block_bytes = 8 * task.stream_words() as u64;
-    let (layers, offset_bits) = (task.game.board.size_in_layers(), task.game.layout.offset_bits());
+fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
+    let block_bytes = 8 * spec.stream_words() as u64;
+    let (layers, offset_bits) = (spec.game.board.size_in_layers(), spec.game.layout.offset_bits());
     let rates = rates::of(Keep::Database, block_bytes);
     let stored_share = rates::database_bits_per_position(Values::Outcomes, layers, offset_bits);
     move |blocks, edges, turned, reads| {
@@ -242,7 +242,7 @@ mod tests {
             for layout in [suggested.without_symmetries(), suggested] {
                 let game = Game { board: board.clone(), rule: Rule::Misere, layout };
                 let mut blocks = game.layout.ordinals();
-                each_block(Task::from(&game), |block, sources, counts| {
+                each_block(SolveSpec::from(&game), |block, sources, counts| {
                     assert_eq!(blocks.next(), Some(BlockId(block)));
                     let edges = game.layout.edges_into(BlockId(block));
                     let mut wanted: Vec<u32> = edges.iter().map(|edge| edge.source.0).collect();

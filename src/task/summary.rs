@@ -5,7 +5,7 @@
 
 use super::store::Store;
 use super::{Error, missing, summary_name};
-use crate::database::{BlockForm, BlockSummary, Task};
+use crate::database::{BlockForm, BlockSummary, SolveSpec};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
@@ -88,13 +88,13 @@ impl StoredSummary {
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
 /// [`finish`](super::finish()) makes again; those of the store.
-pub fn counts(store: &dyn Store, task: Task<'_>, index: u32, of: u32) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
-    let form = BlockForm::of(task);
+pub fn counts(store: &dyn Store, spec: SolveSpec<'_>, index: u32, of: u32) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
+    let form = BlockForm::of(spec);
     let mut counts = BTreeMap::new();
-    for block in BlockId::share(task.blocks(), index, if index == 0 { 1 } else { of }) {
+    for block in BlockId::share(spec.blocks(), index, if index == 0 { 1 } else { of }) {
         let stored = StoredSummary::of_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
-        let summary = BlockSummary::from_bytes(&stored.summary, task.game.layout.offset_bits(), 0, 0);
+        let summary = BlockSummary::from_bytes(&stored.summary, spec.game.layout.offset_bits(), 0, 0);
         let summary = summary
             .ok_or_else(|| RunError::corrupt(store.path(&summary_name(block)), None, "not the summary of a block"))?;
         counts.insert(block.0, summary.losses_by_pieces);

@@ -10,7 +10,7 @@
 use super::store::Store;
 use super::summary::StoredSummary;
 use super::{Error, Listed, block_folders, block_name, require, settle, summary_folders};
-use crate::database::{BlockForm, Task};
+use crate::database::{BlockForm, SolveSpec};
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use serde::Serialize;
@@ -34,14 +34,14 @@ pub struct Swept {
 ///
 /// # Errors
 /// [`pipeline::Error::Corrupt`] with a damaged summary; those of the store.
-pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<Swept, Error> {
-    Ok(Sweeper::new(store, task, older_than)?.swept())
+pub fn sweep(store: &dyn Store, spec: SolveSpec<'_>, older_than: Duration) -> Result<Swept, Error> {
+    Ok(Sweeper::new(store, spec, older_than)?.swept())
 }
 
 /// A sweep that goes on: the store is listed once, and then what was committed is told.
 pub struct Sweeper<'a> {
     store: &'a dyn Store,
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     form: BlockForm,
     /// The blocks whose summaries are safe from power cuts. Of those that were read here: the sizes
     /// of the blocks' files, in bytes.
@@ -54,11 +54,11 @@ impl<'a> Sweeper<'a> {
     ///
     /// # Errors
     /// Those of [`sweep`].
-    pub fn new(store: &'a dyn Store, task: Task<'a>, older_than: Duration) -> Result<Sweeper<'a>, Error> {
-        let (form, swept) = (BlockForm::of(task), Mutex::default());
-        let mut sweeper = Sweeper { store, task, form, committed: Mutex::default(), swept };
+    pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, older_than: Duration) -> Result<Sweeper<'a>, Error> {
+        let (form, swept) = (BlockForm::of(spec), Mutex::default());
+        let mut sweeper = Sweeper { store, spec, form, committed: Mutex::default(), swept };
         if sweeper.is_needed() {
-            let listed = Listed::of(store, task)?;
+            let listed = Listed::of(store, spec)?;
             settle(store, summary_folders(listed.blocks()))?;
             let committed: BTreeMap<_, _> = listed.blocks().map(|block| (block, None)).collect();
             sweeper.remove(sweeper.over(&committed, listed.files.into_keys()))?;
@@ -79,7 +79,7 @@ impl<'a> Sweeper<'a> {
     /// # Errors
     /// [`Error::NoBlock`]; those of [`sweep`].
     pub fn committed(&self, blocks: &[BlockId]) -> Result<(), Error> {
-        require(self.task, blocks)?;
+        require(self.spec, blocks)?;
         let mut fresh = BTreeMap::new();
         for block in blocks.iter().filter(|_| self.is_needed()) {
             if let Some(summary) = StoredSummary::read(self.store, &self.form, *block)? {
@@ -90,7 +90,7 @@ impl<'a> Sweeper<'a> {
         let over = {
             let mut committed = self.committed.lock();
             fresh.retain(|block, bytes| committed.insert(*block, *bytes).is_none());
-            let sources = fresh.keys().flat_map(|block| self.task.game.layout.edges_into(*block));
+            let sources = fresh.keys().flat_map(|block| self.spec.game.layout.edges_into(*block));
             let near: BTreeSet<BlockId> = sources.map(|edge| edge.source).chain(fresh.keys().copied()).collect();
             self.over(&committed, near)
         };
@@ -104,7 +104,7 @@ impl<'a> Sweeper<'a> {
 
     /// Returns whether blocks go at all.
     fn is_needed(&self) -> bool {
-        !self.task.terms.keep.is_database()
+        !self.spec.terms.keep.is_database()
     }
 
     /// Returns those of `blocks` that are committed with all their targets.
@@ -114,7 +114,7 @@ impl<'a> Sweeper<'a> {
         blocks: impl IntoIterator<Item = BlockId>,
     ) -> Vec<(BlockId, Option<u64>)> {
         let is_done = |block: BlockId| committed.contains_key(&block);
-        let edges_from = |block: BlockId| self.task.game.layout.edges_from(block);
+        let edges_from = |block: BlockId| self.spec.game.layout.edges_from(block);
         let over = |block: BlockId| {
             let bytes = committed.get(&block)?;
             edges_from(block).iter().all(|edge| is_done(edge.target)).then_some((block, *bytes))
@@ -136,7 +136,7 @@ impl<'a> Sweeper<'a> {
             }
         }
         let removed = blocks.len() as u64;
-        remove_blocks(self.store, self.task, blocks)?;
+        remove_blocks(self.store, self.spec, blocks)?;
         let mut swept = self.swept.lock();
         swept.blocks += removed;
         swept.block_bytes += block_bytes;
@@ -145,9 +145,9 @@ impl<'a> Sweeper<'a> {
 }
 
 /// Removes the files of blocks, so that no power cut brings them back.
-pub(super) fn remove_blocks(store: &dyn Store, task: Task<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
+pub(super) fn remove_blocks(store: &dyn Store, spec: SolveSpec<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
     for block in &blocks {
-        store.remove(&block_name(task, *block))?;
+        store.remove(&block_name(spec, *block))?;
     }
-    settle(store, block_folders(task, blocks))
+    settle(store, block_folders(spec, blocks))
 }

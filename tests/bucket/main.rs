@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use trinim::care::Request;
-use trinim::database::{Database, Game, Keep, Task, Terms};
+use trinim::database::{Database, Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
@@ -204,18 +204,18 @@ fn options(threads: usize) -> Options<'static> {
 fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
     let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-    compute(store, terms.task(&game), &blocks, &options(threads))
+    compute(store, terms.spec(&game), &blocks, &options(threads))
 }
 
 fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
     let (game, terms) = task::open(store)?;
-    finish(store, terms.task(&game), Kernel::detect(), 2, |_| {})
+    finish(store, terms.spec(&game), Kernel::detect(), 2, |_| {})
 }
 
 /// The database of a solve.
-fn solved(task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
+fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
-    Solve::new(task.game).keep(task.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
+    Solve::new(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
     database_files(folder.path())
 }
 
@@ -319,7 +319,7 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
         }
         let (game, terms) = task::open(&store).unwrap();
         let fresh = store_of(Faulty::on(objects.inner.fork(), none));
-        finish(&fresh, terms.task(&game), Kernel::detect(), 1, |_| {}).unwrap();
+        finish(&fresh, terms.spec(&game), Kernel::detect(), 1, |_| {}).unwrap();
         assert_same_files(&database_of(&fresh), &expected, &format!("{faults:?}"));
     }
 }
@@ -392,8 +392,8 @@ fn a_bucket_that_keeps_counts_sheds_its_blocks() {
     // Stale listings never make a sweep remove what is needed; what is told is not stale.
     for (is_stale, follows) in [(false, false), (true, false), (true, true)] {
         let store = store_of(Faulty::new(Faults { is_stale, ..Faults::default() }));
-        init(&store, terms.task(&game)).unwrap();
-        let sweeper = Sweeper::new(&store, terms.task(&game), Duration::ZERO).unwrap();
+        init(&store, terms.spec(&game)).unwrap();
+        let sweeper = Sweeper::new(&store, terms.spec(&game), Duration::ZERO).unwrap();
         let mut removed = 0;
         for block in game.layout.ordinals() {
             work(&store, &[block.0], 1).unwrap();
@@ -401,7 +401,7 @@ fn a_bucket_that_keeps_counts_sheds_its_blocks() {
                 sweeper.committed(&[block]).unwrap();
                 removed = sweeper.swept().blocks;
             } else {
-                removed += sweep(&store, terms.task(&game), Duration::ZERO).unwrap().blocks;
+                removed += sweep(&store, terms.spec(&game), Duration::ZERO).unwrap().blocks;
             }
             assert_eq!(work(&store, &[block.0], 1).unwrap().skipped, [block]);
         }
@@ -411,7 +411,7 @@ fn a_bucket_that_keeps_counts_sheds_its_blocks() {
         }
         if !is_stale {
             seal(&store).unwrap();
-            assert_same_files(&database_of(&store), &solved(terms.task(&game)), "counts");
+            assert_same_files(&database_of(&store), &solved(terms.spec(&game)), "counts");
         }
     }
 }
@@ -422,8 +422,8 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         let terms = Terms::from(keep);
         let game = Game::triangle(5, Rule::Misere, 9).unwrap();
         let bucket = in_memory();
-        init(&bucket, terms.task(&game)).unwrap();
-        let solve = terms.task(&game);
+        init(&bucket, terms.spec(&game)).unwrap();
+        let solve = terms.spec(&game);
         let blocks: Vec<u32> = game.layout.ordinals().map(|block| block.0).collect();
         work(&bucket, &blocks, 2).unwrap();
         let folder = scratch();
@@ -440,7 +440,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         assert_eq!(whole.present, first.files);
         let again = copy(&bucket, &local, solve, None, 3, |_| {}).unwrap();
         assert_eq!((again.files, again.bytes, again.present), (0, 0, whole.files + whole.present));
-        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "a copy");
+        assert_same_files(&database_files(folder.path()), &solved(terms.spec(&game)), "a copy");
         if keep == Keep::Database {
             let database = Database::open(folder.path()).unwrap();
             let found = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();

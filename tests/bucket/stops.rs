@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use trinim::database::{Game, Keep, Task, Terms};
+use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::task::{BucketStore, Error, Store, Sweeper, committed, compute, finish, init};
@@ -23,19 +23,19 @@ fn files_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Solves in a store, wherever another process ended. Returns the blocks that were reported.
-fn solve(store: &dyn Store, task: Task<'_>) -> (BTreeSet<u32>, Result<(), Error>) {
+fn solve(store: &dyn Store, spec: SolveSpec<'_>) -> (BTreeSet<u32>, Result<(), Error>) {
     let mut reported = BTreeSet::new();
     let mut whole = || {
-        init(store, task)?;
-        let sweeper = Sweeper::new(store, task, Duration::ZERO)?;
-        for block in task.game.layout.ordinals() {
-            compute(store, task, &[block], &options(1))?;
+        init(store, spec)?;
+        let sweeper = Sweeper::new(store, spec, Duration::ZERO)?;
+        for block in spec.game.layout.ordinals() {
+            compute(store, spec, &[block], &options(1))?;
             reported.insert(block.0);
             if block.0 % 3 == 2 {
                 sweeper.committed(&[BlockId(block.0 - 2), BlockId(block.0 - 1), block])?;
             }
         }
-        finish(store, task, Kernel::detect(), 1, |_| {}).map(drop)
+        finish(store, spec, Kernel::detect(), 1, |_| {}).map(drop)
     };
     let ended = whole();
     (reported, ended)
@@ -44,24 +44,24 @@ fn solve(store: &dyn Store, task: Task<'_>) -> (BTreeSet<u32>, Result<(), Error>
 /// Ends a process at every request, and goes on. Returns the number of requests.
 fn survives(keep: Keep, is_stale: bool, wrap: fn(BucketStore) -> Box<dyn Store>) -> Result<u64, String> {
     let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::from(keep));
-    let task = terms.task(&game);
+    let spec = terms.spec(&game);
     let clean = Faulty::new(Faults::default());
-    solve(&store_of(clean.clone()), task).1.unwrap();
+    solve(&store_of(clean.clone()), spec).1.unwrap();
     let expected = files_of(&store_of(clean.clone()));
     let requests = clean.requests.load(Ordering::Relaxed);
     for ends in 1..=requests {
         for ends_late in [false, true] {
             let story = format!("{keep}, stale {is_stale}, ended at {ends}, late {ends_late}");
             let objects = Faulty::new(Faults { ends, ends_late, is_stale, ..Faults::default() });
-            let (reported, _) = solve(&*wrap(store_of(Arc::clone(&objects) as _)), task);
+            let (reported, _) = solve(&*wrap(store_of(Arc::clone(&objects) as _)), spec);
             let fresh = store_of(Faulty::on(objects.inner.fork(), Faults::default()));
             if !reported.is_empty() {
-                let there = committed(&fresh, task).map_err(|error| format!("{story}: {error}"))?;
+                let there = committed(&fresh, spec).map_err(|error| format!("{story}: {error}"))?;
                 if let Some(lost) = reported.iter().find(|block| there.iter().all(|there| there.0 != **block)) {
                     return Err(format!("{story}: block {lost} is lost"));
                 }
             }
-            solve(&fresh, task).1.map_err(|error| format!("{story}: {error}"))?;
+            solve(&fresh, spec).1.map_err(|error| format!("{story}: {error}"))?;
             if files_of(&fresh) != expected {
                 return Err(format!("{story}: other files: {:?}", files_of(&fresh).keys()));
             }

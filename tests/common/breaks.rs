@@ -5,7 +5,7 @@ use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error, RunId, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trinim::database::Task;
+use trinim::database::SolveSpec;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
 use trinim::solve::{Baseline, baseline};
@@ -17,13 +17,13 @@ pub fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Solves by one of the papers' strategies, on a simulated disk; returns what it published.
-pub fn published_by(baseline: Baseline, task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
+pub fn published_by(baseline: Baseline, spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let disk = SimulatedStorage::new(1);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let memory_bytes = baseline::footprint_bytes(&task.game.layout, baseline, 2);
+    let memory_bytes = baseline::footprint_bytes(&spec.game.layout, baseline, 2);
     let options = baseline::Options { threads: 2, memory_bytes, run_id: RunId(1), stop: Arc::default() };
     let (metrics, counters) = Default::default();
-    baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
+    baseline::solve(spec, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
     published(&disk)
 }
 

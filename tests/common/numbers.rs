@@ -4,17 +4,17 @@ use super::{Way, scratch};
 use pipeline::{Error, Metrics, Options, RealStorage, Storage, footprint_bytes};
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::database::{Game, Task, Terms, Values};
+use trinim::database::{Game, SolveSpec, Terms, Values};
 use trinim::solve::{Solved, solve};
 
 /// Returns the task of the nimbers or distances of a game.
-pub fn task(game: &Game, values: Values) -> Task<'_> {
-    Terms { values, ..Terms::default() }.task(game)
+pub fn spec(game: &Game, values: Values) -> SolveSpec<'_> {
+    Terms { values, ..Terms::default() }.spec(game)
 }
 
 /// Returns the options of a way, with the memory that planes take.
 pub fn options(game: &Game, values: Values, way: Way) -> Options {
-    let memory_bytes = footprint_bytes(task(game, values).stream_words(), way.placement, way.threads) + way.spare_bytes;
+    let memory_bytes = footprint_bytes(spec(game, values).stream_words(), way.placement, way.threads) + way.spare_bytes;
     Options { memory_bytes, ..way.options(&game.layout) }
 }
 
@@ -26,7 +26,7 @@ pub fn solve_on(
     storage: Arc<dyn Storage>,
     options: &Options,
 ) -> Result<Solved, Error> {
-    solve(task(game, values), way.kernel, &storage, options, &Metrics::default(), &|_| {})
+    solve(spec(game, values), way.kernel, &storage, options, &Metrics::default(), &|_| {})
 }
 
 /// Solves in a new folder, without syncs: durability has its own tests.

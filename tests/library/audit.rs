@@ -57,7 +57,7 @@ impl<'a> Mutant<'a> {
     }
 
     fn on(game: &'a Game, terms: Terms, fault: Fault) -> Mutant<'a> {
-        Mutant { game, sound: RemovalGame::new(terms.task(game), Kernel::detect()), fault }
+        Mutant { game, sound: RemovalGame::new(terms.spec(game), Kernel::detect()), fault }
     }
 
     fn is(&self, fault: Fault) -> bool {
@@ -270,10 +270,10 @@ fn an_audit_changes_nothing_else() {
                     let folder = scratch();
                     let storage = RealStorage::create(folder.path()).unwrap().with_syncs(false);
                     let audit = Audit { per_block: 40, seed: 3 };
-                    let task = Terms { audit: Some(audit), ..keep.into() }.task(&game);
+                    let spec = Terms { audit: Some(audit), ..keep.into() }.spec(&game);
                     let options = way.options(&game.layout);
                     let storage: Arc<dyn pipeline::Storage> = Arc::new(storage);
-                    solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                    solve(spec, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
                     let found = Database::open(folder.path()).unwrap().manifest().clone();
                     let audited = found.audit.expect("the solve was audited");
                     let size = 40.min(1 << game.layout.offset_bits());
@@ -290,8 +290,8 @@ fn an_audit_changes_nothing_else() {
                 let storage: Arc<dyn pipeline::Storage> =
                     Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
                 let way = Way { threads: 1, codec: "raw", spare_bytes: 1 << 20, ..Way::usual() };
-                let task = Terms { audit: Some(Audit { per_block: 40, seed: 3 }), ..Terms::default() }.task(&game);
-                solve(task, way.kernel, &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
+                let spec = Terms { audit: Some(Audit { per_block: 40, seed: 3 }), ..Terms::default() }.spec(&game);
+                solve(spec, way.kernel, &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
                 assert_same_files(&database_files(folder.path()), &expected.unwrap(), "another way");
             }
         }

@@ -21,8 +21,8 @@ use trinim::layout::Layout;
 use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
-    let task = Terms::from(Keep::Book { pieces }).task(game);
-    solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
+    let spec = Terms::from(Keep::Book { pieces }).spec(game);
+    solve(spec, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
 }
 
 pub fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
@@ -101,8 +101,8 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
     for baseline in
         [Baseline::Retrograde, Baseline::BlockPush(Redundancy::Keep), Baseline::BlockPull(Redundancy::Remove)]
     {
-        let task = Terms::from(Keep::Book { pieces: 8 }).task(&game);
-        assert_same_files(&published_by(baseline, task), &expected, &baseline.to_string());
+        let spec = Terms::from(Keep::Book { pieces: 8 }).spec(&game);
+        assert_same_files(&published_by(baseline, spec), &expected, &baseline.to_string());
     }
 }
 
@@ -212,7 +212,7 @@ fn a_damaged_part_is_refused() {
     let way = Way { threads: 1, ..Way::usual() };
     let options = way.options(&game.layout);
     let most = game.layout.canonical_blocks().len() as u32 * 2 / 3;
-    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).task(&game), way.kernel);
+    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).spec(&game), way.kernel);
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let ended = Run::new(&Stopping::new(workload, most, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
@@ -245,7 +245,7 @@ fn a_lost_book_comes_from_its_parts() {
     let folder = scratch();
     let options = Way::usual().options(&game.layout);
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).task(&game), Kernel::detect());
+    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).spec(&game), Kernel::detect());
     Run::new(&workload, storage.clone()).options(&options).start().map(drop).unwrap();
     // Without the lists the solve was stopped before it made the book, which is no damage.
     assert!(check(folder.path()).is_sound());

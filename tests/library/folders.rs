@@ -61,8 +61,8 @@ fn resume(folder: &Path, rule: Rule, keep: Keep, placement: Placement) -> Result
     let game = game(rule);
     let way = Way { placement, ..Way::usual() };
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
-    let (task, options) = (Terms::from(keep).task(&game), way.options(&game.layout));
-    solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).map(|_| ())
+    let (spec, options) = (Terms::from(keep).spec(&game), way.options(&game.layout));
+    solve(spec, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).map(|_| ())
 }
 
 fn expected(rule: Rule, keep: Keep) -> BTreeMap<String, Vec<u8>> {

@@ -208,8 +208,8 @@ fn gaps_of_a_book_up_to_its_last_position() {
 fn solved(game: &Game, terms: Terms) -> tempfile::TempDir {
     let folder = scratch();
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-    let (task, way) = (terms.task(game), Way { spare_bytes: 1 << 20, ..Way::usual() });
-    solve(task, Kernel::detect(), &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
+    let (spec, way) = (terms.spec(game), Way { spare_bytes: 1 << 20, ..Way::usual() });
+    solve(spec, Kernel::detect(), &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
     let alone = scratch();
     copy(&folder.path().join("db"), alone.path());
     alone
@@ -332,8 +332,8 @@ fn a_position_without_a_nimber() {
     let game = Game::triangle(4, Rule::Normal, 7).unwrap();
     let terms = Terms { values: Values::Nimbers, ..Terms::default() };
     let db = solved(&game, terms);
-    let task = terms.task(&game);
-    let form = BlockForm::of(task);
+    let spec = terms.spec(&game);
+    let form = BlockForm::of(spec);
     let last = game.layout.ordinals().next_back().unwrap();
     let name = trinim::database::block_file_name(last);
     let file = fs::read(db.path().join(&name)).unwrap();
@@ -432,7 +432,7 @@ fn each_check_of_a_board() {
 fn lists_that_nothing_confirms() {
     let game = |rule| Game::triangle(4, rule, 6).unwrap();
     let [db, other] = [Rule::Misere, Rule::Normal].map(|rule| solved(&game(rule), Terms::default()));
-    let (db, task) = (db.path(), game(Rule::Misere));
+    let (db, spec) = (db.path(), game(Rule::Misere));
     let whole = tree(db);
     let restore = || whole.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
     let manifest = fs::read_to_string(db.join("manifest.json")).unwrap();
@@ -457,7 +457,7 @@ fn lists_that_nothing_confirms() {
     restore();
 
     // A block with other values and right hashes of its own, listed or not.
-    let form = BlockForm::of(&task);
+    let form = BlockForm::of(&spec);
     let mut stream = vec![0; form.stream_words];
     form.read(Path::new("x"), BlockId(1), &fs::read(db.join("000001.blk")).unwrap(), &mut stream).unwrap();
     stream[0] ^= 2;

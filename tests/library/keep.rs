@@ -21,8 +21,8 @@ use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
 
 /// Solves, or continues, and keeps the counts.
 fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
-    let task = Terms::from(Keep::Counts).task(game);
-    solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
+    let spec = Terms::from(Keep::Counts).spec(game);
+    solve(spec, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
 }
 
 /// A finished folder with the counts.
@@ -39,7 +39,7 @@ fn stopped(game: &Game, placement: Placement) -> TempDir {
     let way = Way { placement, threads: 1, ..Way::usual() };
     let options = way.options(&game.layout);
     let third = game.layout.canonical_blocks().len() as u32 / 3;
-    let workload = RemovalGame::new(Terms::from(Keep::Counts).task(game), way.kernel);
+    let workload = RemovalGame::new(Terms::from(Keep::Counts).spec(game), way.kernel);
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let ended = Run::new(&Stopping::new(workload, third, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
@@ -162,8 +162,8 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
             Baseline::BlockPush(Redundancy::Remove),
             Baseline::BlockPull(Redundancy::Keep),
         ] {
-            let task = Terms::from(Keep::Counts).task(&game);
-            assert_same_files(&published_by(baseline, task), &expected, &baseline.to_string());
+            let spec = Terms::from(Keep::Counts).spec(&game);
+            assert_same_files(&published_by(baseline, spec), &expected, &baseline.to_string());
         }
     }
 }

@@ -2,7 +2,7 @@
 //! rule, and nothing but right answers or errors from damaged or lying folders.
 
 use crate::common::breaks::break_off_anywhere;
-use crate::common::numbers::{options, solve_on, solved, task};
+use crate::common::numbers::{options, solve_on, solved, spec};
 use crate::common::{
     Stopping, Sweep, Way, assert_same_files, check, copy, database_files, layout_with, repair, scratch, tree,
 };
@@ -186,7 +186,7 @@ fn a_stopped_solve_continues() {
             let folder = scratch();
             let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
             let options = options(&game, values, way);
-            let workload = Stopping::new(RemovalGame::new(task(&game, values), way.kernel), blocks, &options);
+            let workload = Stopping::new(RemovalGame::new(spec(&game, values), way.kernel), blocks, &options);
             let ended = Run::new(&workload.without_logs(), storage.clone()).options(&options).start().map(drop);
             assert!(matches!(ended, Err(RunError::Interrupted) | Ok(())), "{:?}", ended.err());
             assert!(check(folder.path()).is_sound(), "{placement:?}, {blocks}");
@@ -283,11 +283,11 @@ fn refute(values: Values, rule: Rule) {
     let folder = solved(&game, values, Way::usual());
     let db = folder.path().join("db");
     let database = Database::open(folder.path()).unwrap();
-    let task = task(&game, values);
+    let spec = spec(&game, values);
     let ordinals = game.layout.ordinals();
     let streams: Vec<Vec<u64>> = ordinals
         .map(|block| {
-            let mut stream = vec![0; task.stream_words()];
+            let mut stream = vec![0; spec.stream_words()];
             database.bitmap(block, &mut stream).unwrap();
             stream
         })
@@ -299,7 +299,7 @@ fn refute(values: Values, rule: Rule) {
         let offset = random.below(1 << game.layout.offset_bits()) as usize;
         let (word, bit) = (offset / 64, 1_u64 << (offset % 64));
         let stream = &mut lying[ordinal];
-        let (first, planes) = (values.first_number(), task.planes());
+        let (first, planes) = (values.first_number(), spec.planes());
         let has = |stream: &[u64], plane: usize| u64::from(stream[plane * words + word] & bit != 0) << plane;
         let follows = (0..planes).map(|plane| has(stream, plane)).sum::<u64>();
         let was = (follows >> first).trailing_zeros() as usize + first;
@@ -319,11 +319,11 @@ fn refute(values: Values, rule: Rule) {
             continue;
         }
         let summaries: Vec<BlockSummary> = lying.iter().map(|stream| summary(&game, stream)).collect();
-        let manifest = Manifest::of_summaries(task, summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
+        let manifest = Manifest::of_summaries(spec, summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
         fs::write(db.join("manifest.json"), &manifest).unwrap();
         let mut sums = String::new();
         for (block, stream) in game.layout.ordinals().zip(&lying) {
-            let file = BlockForm::of(task).file(block, stream);
+            let file = BlockForm::of(spec).file(block, stream);
             sums += &Sums::line(blake3::hash(&file), &block_file_name(block));
             fs::write(db.join(block_file_name(block)), file).unwrap();
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Database, Game, Task, block_file_name};
+use trinim::database::{Database, Game, SolveSpec, block_file_name};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
@@ -233,7 +233,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let name = format!("db/{}", block_file_name(BlockId(3)));
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
-        let mut parameters = Task::from(&game).parameters();
+        let mut parameters = SolveSpec::from(&game).parameters();
         parameters.extend(baseline::parameters(baseline));
         let begun = |storage: &Arc<dyn Storage>| {
             let parameters = Parameters(parameters.clone());

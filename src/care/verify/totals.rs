@@ -111,7 +111,7 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     let mut findings = Vec::new();
     compare_census(manifest, &losses, &mut findings);
     let digests = accounts.iter().map(|account| &account.digest);
-    let digest = manifest.terms().task(database.game()).solution_digest(digests);
+    let digest = manifest.terms().spec(database.game()).solution_digest(digests);
     if manifest.digest != digest {
         let manifest = format!("the solution digest is {}", manifest.digest);
         findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });

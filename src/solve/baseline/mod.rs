@@ -36,7 +36,7 @@ mod scratch;
 
 use super::strategy::{Baseline, Redundancy};
 use super::{RemovalGame, Solved, seal, solved_manifest};
-use crate::database::{Game, Task};
+use crate::database::{Game, SolveSpec};
 use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::checkpoint::PUBLISHED;
@@ -156,7 +156,7 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
 /// [`Error::Parameters`] if the folder belongs to another problem or strategy; [`Error::Corrupt`]
 /// if a file is not what was written; any storage error, after which the same call starts over.
 pub fn solve<'a>(
-    task: impl Into<Task<'a>>,
+    spec: impl Into<SolveSpec<'a>>,
     kernel: Kernel,
     baseline: Baseline,
     storage: &Arc<dyn Storage>,
@@ -164,8 +164,8 @@ pub fn solve<'a>(
     metrics: &Metrics,
     counters: &Counters,
 ) -> Result<Solved, Error> {
-    let task = task.into();
-    let game = task.game;
+    let spec = spec.into();
+    let game = spec.game;
     let workers = workers(&game.layout, baseline, options.memory_bytes, options.threads);
     if workers == 0 {
         return Err(Error::Memory {
@@ -173,7 +173,7 @@ pub fn solve<'a>(
             budget_bytes: options.memory_bytes,
         });
     }
-    let workload = RemovalGame::new(task, kernel);
+    let workload = RemovalGame::new(spec, kernel);
     let publisher = Publisher::open(&workload, baseline, storage, options.run_id, metrics)?;
     if !publisher.is_complete() {
         let run = Run { game, kernel, storage: &**storage, publisher: &publisher, options, metrics, counters };
@@ -186,8 +186,8 @@ pub fn solve<'a>(
     }
     let (mut checkpoint, mut records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
-    let manifest = solved_manifest(task, &records)?;
-    let database_bytes = seal(&**storage, &mut checkpoint, task, &mut records, &manifest)?;
+    let manifest = solved_manifest(spec, &records)?;
+    let database_bytes = seal(&**storage, &mut checkpoint, spec, &mut records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: Vec::new(),

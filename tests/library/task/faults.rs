@@ -14,7 +14,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Game, Task};
+use trinim::database::{Game, SolveSpec};
 use trinim::game::Rule;
 use trinim::random::Random;
 use trinim::task::{self, FolderStore, Store, committed, init};
@@ -183,7 +183,7 @@ fn a_full_store_loses_nothing_and_goes_on_with_room() {
     let inner: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let small = FolderStore::new(Arc::new(LimitedStorage::new(inner, 100 << 10).unwrap()), "w");
     init(&small, (&game).into()).unwrap();
-    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
+    let blocks: Vec<u32> = (0..SolveSpec::from(&game).blocks()).collect();
     let error = work(&small, &blocks, 1).unwrap_err();
     assert!(matches!(&error, task::Error::Run(error) if error.is_full_disk()), "{error}");
     let large = store_in(folder.path(), "v");

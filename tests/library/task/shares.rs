@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use trinim::care::Request;
-use trinim::database::{Database, Game, Task};
+use trinim::database::{Database, Game, SolveSpec};
 use trinim::game::Rule;
 use trinim::task::{self, init};
 use trinim::verify::{self, Depth, Share};
@@ -19,7 +19,7 @@ fn shares(folder: &Path, of: u32) -> (verify::Report, Vec<String>) {
     let database = Database::open(folder).unwrap();
     let (mut sum, mut findings) = (verify::Report::default(), Vec::new());
     for index in 0..of {
-        let counts = task::counts(&store, terms.task(&game), index, of).unwrap();
+        let counts = task::counts(&store, terms.spec(&game), index, of).unwrap();
         let share = Share { index, of, losses_by_pieces: &counts };
         let report = verify::verify_share(&database, &share, &Request::on(2)).unwrap().unwrap();
         sum.files += report.files;
@@ -41,7 +41,7 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     let path = folder.path();
     let store = store_in(path, "w");
     init(&store, (&game).into()).unwrap();
-    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
+    let blocks: Vec<u32> = (0..SolveSpec::from(&game).blocks()).collect();
     work(&store, &blocks, 2).unwrap();
     seal(&store).unwrap();
     let compare = |story: &str, clean: bool| {
@@ -81,7 +81,7 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     fs::write(&manifest, &text).unwrap();
     // A summary that was counted otherwise than its block.
     let (game, terms) = task::open(&store).unwrap();
-    let mut counts = task::counts(&store, terms.task(&game), 0, 2).unwrap();
+    let mut counts = task::counts(&store, terms.spec(&game), 0, 2).unwrap();
     counts.entry(1).and_modify(|counts| counts[3] += 1);
     let database = Database::open(path).unwrap();
     let share = Share { index: 0, of: 2, losses_by_pieces: &counts };

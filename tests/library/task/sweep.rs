@@ -24,16 +24,16 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
         let game = Game::triangle(layers, Rule::Misere, bits).unwrap();
         let (folder, mut random) = (scratch(), Random::new(layers.into()));
         let store = store_in(folder.path(), "w");
-        init(&store, terms.task(&game)).unwrap();
+        init(&store, terms.spec(&game)).unwrap();
         let (mut removed, mut most) = (0, 0);
         let order = random_order(&game, &mut random);
         for (done, block) in (1..).zip(&order) {
             work(&store, &[*block], 1).unwrap();
             let there = store.list(task::DATABASE).unwrap().len();
             most = most.max(there);
-            assert_eq!(committed(&store, terms.task(&game)).unwrap().len(), done);
+            assert_eq!(committed(&store, terms.spec(&game)).unwrap().len(), done);
             if sweeps {
-                let swept = sweep(&store, terms.task(&game), Duration::ZERO).unwrap();
+                let swept = sweep(&store, terms.spec(&game), Duration::ZERO).unwrap();
                 removed += swept.blocks;
                 // What is swept stays committed: the task again skips.
                 let again = work(&store, &[order[random.index(done)]], 1).unwrap();
@@ -41,11 +41,11 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
             }
         }
         assert!(
-            !sweeps || removed == u64::from(terms.task(&game).blocks()) && most < order.len(),
+            !sweeps || removed == u64::from(terms.spec(&game).blocks()) && most < order.len(),
             "{removed} of {most}"
         );
         let sealed = seal(&store).unwrap();
-        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "counts");
+        assert_same_files(&database_files(folder.path()), &solved(terms.spec(&game)), "counts");
         assert!(sealed.manifest.winning_first_moves.is_some());
         assert_eq!(Database::open(folder.path()).unwrap().manifest(), &sealed.manifest);
     }
@@ -57,12 +57,12 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
 fn a_sweep_that_follows_removes_what_a_sweep_would() {
     let terms = Terms::from(Keep::Counts);
     let game = Game::triangle(6, Rule::Normal, 12).unwrap();
-    let task = terms.task(&game);
+    let spec = terms.spec(&game);
     for seed in 0..4 {
         let (folder, mut random) = (scratch(), Random::new(seed));
         let store = store_in(folder.path(), "w");
-        init(&store, task).unwrap();
-        let mut sweeper = Sweeper::new(&store, task, Duration::ZERO).unwrap();
+        init(&store, spec).unwrap();
+        let mut sweeper = Sweeper::new(&store, spec, Duration::ZERO).unwrap();
         let (mut told, mut removed) = (BTreeSet::new(), 0);
         let mut waiting = Vec::new();
         let order = random_order(&game, &mut random);
@@ -75,7 +75,7 @@ fn a_sweep_that_follows_removes_what_a_sweep_would() {
             if random.index(4) == 0 {
                 // Another one lists what is there. What the first removed, it has not.
                 removed += sweeper.swept().blocks;
-                sweeper = Sweeper::new(&store, task, Duration::ZERO).unwrap();
+                sweeper = Sweeper::new(&store, spec, Duration::ZERO).unwrap();
                 told.extend(waiting.iter().copied());
             }
             // Neither done nor in the store: it is passed over. And one that it knows.
@@ -97,14 +97,14 @@ fn a_sweep_that_follows_removes_what_a_sweep_would() {
             let there: BTreeSet<String> =
                 store.list(task::DATABASE).unwrap().into_iter().map(|(name, _)| name).collect();
             assert_eq!(there, expected, "seed {seed}, {done} blocks");
-            assert_eq!(sweep(&store, task, Duration::ZERO).unwrap().blocks, 0, "seed {seed}, {done} blocks");
+            assert_eq!(sweep(&store, spec, Duration::ZERO).unwrap().blocks, 0, "seed {seed}, {done} blocks");
         }
         let swept = sweeper.swept();
-        assert_eq!(removed + swept.blocks, u64::from(task.blocks()));
+        assert_eq!(removed + swept.blocks, u64::from(spec.blocks()));
         assert!(swept.block_bytes > 0);
         seal(&store).unwrap();
-        assert_same_files(&database_files(folder.path()), &solved(task), "counts");
-        let none = sweeper.committed(&[BlockId(task.blocks())]).unwrap_err();
+        assert_same_files(&database_files(folder.path()), &solved(spec), "counts");
+        let none = sweeper.committed(&[BlockId(spec.blocks())]).unwrap_err();
         assert!(matches!(none, Error::NoBlock { .. }), "{none}");
     }
 }

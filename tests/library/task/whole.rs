@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Audit, BlockForm, Game, Keep, Task, Terms, block_file_name};
+use trinim::database::{Audit, BlockForm, Game, Keep, SolveSpec, Terms, block_file_name};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
@@ -33,20 +33,20 @@ pub fn store_in(folder: &Path, writer: &str) -> FolderStore {
 
 /// Returns the bytes of a bitmap.
 fn bitmap_bytes(game: &Game) -> u64 {
-    8 * Task::from(game).stream_words() as u64
+    8 * SolveSpec::from(game).stream_words() as u64
 }
 
 /// Computes blocks of a store.
 pub fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
     let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-    compute(store, terms.task(&game), &blocks, &options(threads, &never))
+    compute(store, terms.spec(&game), &blocks, &options(threads, &never))
 }
 
 /// Seals a store.
 pub fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
     let (game, terms) = task::open(store)?;
-    finish(store, terms.task(&game), Kernel::detect(), 2, |_| {})
+    finish(store, terms.spec(&game), Kernel::detect(), 2, |_| {})
 }
 
 #[test]
@@ -76,10 +76,10 @@ pub fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
 }
 
 /// The database of a solve, in a folder of its own.
-pub fn solved(task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
+pub fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
-    let solve = Solve::new(task.game).keep(task.terms.keep).threads(2).memory_bytes(1 << 28);
-    let solve = task.terms.audit.into_iter().fold(solve, Solve::audit);
+    let solve = Solve::new(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28);
+    let solve = spec.terms.audit.into_iter().fold(solve, Solve::audit);
     solve.run(folder.path()).unwrap();
     database_files(folder.path())
 }
@@ -123,12 +123,12 @@ fn few_symmetries_a_largest_take_and_an_audit_leave_the_bytes_of_a_solve() {
         let terms = Terms { audit: Some(Audit { per_block: 300, seed: 5 }), ..Terms::default() };
         let (folder, mut random) = (scratch(), Random::new(symmetries as u64));
         let store = store_in(folder.path(), "w");
-        init(&store, terms.task(&game)).unwrap();
+        init(&store, terms.spec(&game)).unwrap();
         for block in random_order(&game, &mut random) {
             work(&store, &[block], 2).unwrap();
         }
         seal(&store).unwrap();
-        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), &format!("{symmetries}"));
+        assert_same_files(&database_files(folder.path()), &solved(terms.spec(&game)), &format!("{symmetries}"));
     }
 }
 
@@ -140,9 +140,9 @@ fn a_task_is_audited() {
     let layout = layout_with(&board, 6, 3).unwrap();
     let game = Game { board, rule: Rule::Misere, layout };
     let caught = |audit: Option<Audit>| {
-        let task = Terms { audit, ..Terms::default() }.task(&game);
-        let (form, name) = (BlockForm::of(task), format!("db/{}", block_file_name(BlockId(0))));
-        let sound = solved(task)[&block_file_name(BlockId(0))].clone();
+        let spec = Terms { audit, ..Terms::default() }.spec(&game);
+        let (form, name) = (BlockForm::of(spec), format!("db/{}", block_file_name(BlockId(0))));
+        let sound = solved(spec)[&block_file_name(BlockId(0))].clone();
         let mut stream = vec![0; form.stream_words];
         form.read(name.as_ref(), BlockId(0), &sound, &mut stream).unwrap();
         (0..1 << game.layout.offset_bits())
@@ -151,15 +151,15 @@ fn a_task_is_audited() {
                 forged[offset / 64] ^= 1 << (offset % 64);
                 let folder = scratch();
                 let store = store_in(folder.path(), "w");
-                init(&store, task).unwrap();
+                init(&store, spec).unwrap();
                 fs::write(folder.path().join(&name), form.file(BlockId(0), &forged)).unwrap();
                 // Alone, and together without room for the sources.
                 let worked = if offset.is_multiple_of(2) {
-                    (1..task.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop))
+                    (1..spec.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop))
                 } else {
                     let words = bitmap_bytes(&game);
                     let options = Options { memory_bytes: 6 * words + words / 4, ..options(1, &never) };
-                    compute(&store, task, &(1..task.blocks()).map(BlockId).collect::<Vec<_>>(), &options).map(drop)
+                    compute(&store, spec, &(1..spec.blocks()).map(BlockId).collect::<Vec<_>>(), &options).map(drop)
                 };
                 assert!(matches!(worked, Ok(()) | Err(task::Error::Run(pipeline::Error::Audit { .. }))), "{worked:?}");
                 worked.is_err()
@@ -181,7 +181,7 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
         let rows = batches((&game).into(), wanted);
         let mut blocks: Vec<u32> = rows.iter().flat_map(|row| row.blocks.clone()).collect();
         blocks.sort_unstable();
-        assert!(blocks.into_iter().eq(0..Task::from(&game).blocks()), "{wanted}");
+        assert!(blocks.into_iter().eq(0..SolveSpec::from(&game).blocks()), "{wanted}");
         assert!(wanted != 1 || rows.len() == 1);
         assert!(wanted != 1000 || rows.len() == game.layout.canonical_blocks().len());
         let mut level: BTreeMap<u32, u32> = BTreeMap::new();
@@ -197,7 +197,7 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
             let memory_bytes = 4 * words + words / 4 + room * words;
             let options = Options { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
             let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
-            let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
+            let done = compute(&store, terms.spec(&game), &batch, &options).unwrap();
             assert_eq!(done.computed, batch);
         }
         seal(&store).unwrap();
@@ -212,7 +212,7 @@ fn a_batch_reads_no_stream_that_it_has_in_memory() {
     let folder = scratch();
     let store = store_in(folder.path(), "w");
     init(&store, (&game).into()).unwrap();
-    let blocks: Vec<u32> = (0..Task::from(&game).blocks()).collect();
+    let blocks: Vec<u32> = (0..SolveSpec::from(&game).blocks()).collect();
     let done = work(&store, &blocks, 1).unwrap();
     assert_eq!((done.read_bytes, done.computed.len()), (0, blocks.len()));
     assert!(done.written_bytes > 0);
@@ -226,7 +226,7 @@ fn a_batch_reads_a_source_once() {
     let store = store_in(folder.path(), "w");
     init(&store, (&game).into()).unwrap();
     work(&store, &[0], 1).unwrap();
-    let others: Vec<u32> = (1..Task::from(&game).blocks()).collect();
+    let others: Vec<u32> = (1..SolveSpec::from(&game).blocks()).collect();
     let first = fs::metadata(folder.path().join("db").join("000000.blk")).unwrap().len();
     assert_eq!(work(&store, &others, 1).unwrap().read_bytes, first);
 }
@@ -281,7 +281,7 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         let bitmap = bitmap_bytes(&game);
         let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
-        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
+        let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
         let worker = tasks.worker();
         let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
         for block in random_order(&game, &mut random) {
@@ -317,11 +317,11 @@ fn tasks_at_the_same_time_change_no_byte() {
         let bitmap = bitmap_bytes(&game);
         let memory_bytes = at_once as u64 * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
-        let tasks = Tasks::new(&store, terms.task(&game), &options).unwrap();
+        let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
         assert_eq!(tasks.at_once(), at_once);
         let worker = tasks.worker();
         let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        plan(terms.task(&game)).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
+        plan(terms.spec(&game)).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
         let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
         for (level, blocks) in levels {
             if level < 2 {
@@ -351,7 +351,7 @@ fn tasks_at_the_same_time_change_no_byte() {
     let (game, terms) = task::open(&store).unwrap();
     let bitmap = bitmap_bytes(&game);
     let options = Options { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
-    assert_eq!(Tasks::new(&store, terms.task(&game), &options).unwrap().at_once(), 3);
+    assert_eq!(Tasks::new(&store, terms.spec(&game), &options).unwrap().at_once(), 3);
 }
 
 #[test]
@@ -390,8 +390,8 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let game = Game::triangle(5, Rule::Misere, 8).unwrap();
     let folder = scratch();
     let store = store_in(folder.path(), "w");
-    init(&store, terms.task(&game)).unwrap();
-    let last = terms.task(&game).blocks() - 1;
+    init(&store, terms.spec(&game)).unwrap();
+    let last = terms.spec(&game).blocks() - 1;
     (0..last - 2).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
     let words = bitmap_bytes(&game);
     // Alone, and together with others that are not committed, without room for their sources.
@@ -415,7 +415,7 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
         };
         let options = Options { memory_bytes: at_hand, ..options(1, &wait) };
         let batch: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-        let done = compute(&store, terms.task(&game), &batch, &options).unwrap();
+        let done = compute(&store, terms.spec(&game), &batch, &options).unwrap();
         assert_eq!(done.skipped, batch[..1]);
     }
 }
@@ -426,11 +426,11 @@ fn a_missing_source_is_waited_for_and_then_told() {
     let folder = scratch();
     let store = store_in(folder.path(), "w");
     init(&store, (&game).into()).unwrap();
-    let task = Task::from(&game);
+    let spec = SolveSpec::from(&game);
     let target = game.layout.edges_from(BlockId(0))[0].target;
     let waits = AtomicU64::new(0);
     let wait = |_: Duration| waits.fetch_add(1, Ordering::Relaxed) < 3;
-    let error = compute(&store, task, &[target], &options(1, &wait)).unwrap_err();
+    let error = compute(&store, spec, &[target], &options(1, &wait)).unwrap_err();
     assert!(matches!(&error, task::Error::Run(error) if error.is_not_found()), "{error}");
     assert!(error.to_string().contains("db/000000.blk"), "{error}");
     assert_eq!(waits.into_inner(), 4);
@@ -439,7 +439,7 @@ fn a_missing_source_is_waited_for_and_then_told() {
         work(&store_in(folder.path(), "o"), &[0], 1).unwrap();
         true
     };
-    assert_eq!(compute(&store, task, &[target], &options(1, &come)).unwrap().computed, [target]);
+    assert_eq!(compute(&store, spec, &[target], &options(1, &come)).unwrap().computed, [target]);
 }
 
 #[test]

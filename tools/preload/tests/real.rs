@@ -221,7 +221,7 @@ fn what_a_task_reports_is_safe_on_the_real_storage() {
 /// Solves in tasks, and reports each.
 fn tasks(root: &Path, keep: Keep) {
     let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::from(keep));
-    let task = terms.task(&game);
+    let spec = terms.spec(&game);
     let store = FolderStore::new(Arc::new(RealStorage::open(root).unwrap()), "w");
     let done = |what: &str| fs::create_dir(root.join(format!("{DONE}-{what}"))).unwrap();
     let options = task::Options {
@@ -232,12 +232,12 @@ fn tasks(root: &Path, keep: Keep) {
         keeps_streams: false,
         wait: &|_| false,
     };
-    task::init(&store, task).unwrap();
+    task::init(&store, spec).unwrap();
     done("init");
-    for block in BlockId::all(task.blocks()) {
-        task::compute(&store, task, &[block], &options).unwrap();
+    for block in BlockId::all(spec.blocks()) {
+        task::compute(&store, spec, &[block], &options).unwrap();
         done(&format!("block-{}", block.0));
     }
-    task::finish(&store, task, options.kernel, 1, |_| {}).unwrap();
+    task::finish(&store, spec, options.kernel, 1, |_| {}).unwrap();
     done("finish");
 }

@@ -115,8 +115,8 @@ fn solve(
             }
             Event::Committed { finished_blocks } => finished.store(*finished_blocks, Ordering::Relaxed),
         };
-        let task = terms.task(&game);
-        trinim::solve::solve(task, Kernel::detect(), &storage, &options, &Metrics::default(), &observe)
+        let spec = terms.spec(&game);
+        trinim::solve::solve(spec, Kernel::detect(), &storage, &options, &Metrics::default(), &observe)
             .map_err(of_run)?;
         trinim::Database::open(&folder).map_err(of_database)
     };

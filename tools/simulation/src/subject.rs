@@ -171,7 +171,7 @@ impl Subject {
         let Work::Game(game, terms) = &self.work else { return None };
         let name = block_file_name(block);
         let file = self.golden.get(&format!("db/{name}"))?;
-        let form = BlockForm::of(terms.task(game));
+        let form = BlockForm::of(terms.spec(game));
         let mut stream = vec![0; form.stream_words];
         form.read(name.as_ref(), block, file, &mut stream).ok()?;
         Some(stream)
@@ -220,8 +220,8 @@ impl Subject {
                 Run::new(workload, storage).options(options).metrics(&metrics).observer(observer).start().map(|_| ())
             }
             Work::Game(game, terms) => {
-                let task = terms.task(game);
-                solve(task, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ())
+                let spec = terms.spec(game);
+                solve(spec, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ())
             }
         }
     }

@@ -71,9 +71,9 @@ pub fn preflight(
 
 /// What a solve may keep instead: a folder that was begun stays as it is.
 pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
-    let (begun, terms) = (run.earlier.begun.is_some(), run.task.terms);
+    let (begun, terms) = (run.earlier.begun.is_some(), run.spec.terms);
     let possible = move |keep| !begun && keep != terms.keep && Terms { keep, ..terms }.are_possible();
-    Keep::choices(&run.task.game.board).into_iter().filter(move |keep| possible(*keep))
+    Keep::choices(&run.spec.game.board).into_iter().filter(move |keep| possible(*keep))
 }
 
 /// Returns the changes of the options for update logs that fit: those that change least, without
@@ -83,14 +83,14 @@ pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
         let least = found.iter().map(|(changes, _)| *changes).min();
         found.into_iter().filter(move |(changes, _)| Some(*changes) == least).map(|(_, change)| change).take(3)
     };
-    let same = least(changes(run, plan, may_take, run.task.terms.keep));
+    let same = least(changes(run, plan, may_take, run.spec.terms.keep));
     same.chain(other_keeps(run).flat_map(|keep| least(changes(run, plan, may_take, keep)).take(1))).collect()
 }
 
 /// Returns the changes of placement and codec with which keeping this fits, and their number.
 fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize, String)> {
-    let values = run.task.terms.values;
-    let given = request(&run.task.game.board, &run.args.game, values, keep);
+    let values = run.spec.terms.values;
+    let given = request(&run.spec.game.board, &run.args.game, values, keep);
     let placements = [given.placement, other(given.placement)];
     // What auto stands for depends on the room.
     let others = DENSE_CODECS.into_iter().filter(|codec| given.codec != "auto" && *codec != given.codec);
@@ -104,7 +104,7 @@ fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize,
                 continue;
             }
             let mut change = Vec::new();
-            if keep != run.task.terms.keep {
+            if keep != run.spec.terms.keep {
                 change.push(format!("--keep {keep}"));
             }
             if placement != given.placement {

@@ -121,10 +121,10 @@ fn layout(board: &Board, game: &GameArgs, values: Values, earlier: Earlier<'_>) 
 
 /// Returns the result of a finished folder without changing anything; `None` if work is left.
 pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
-    let Run { task, earlier: Earlier { folder, begun }, .. } = *run;
-    let game = task.game;
+    let Run { spec, earlier: Earlier { folder, begun }, .. } = *run;
+    let game = spec.game;
     let Some(begun) = begun else { return Ok(None) };
-    let same = task.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
+    let same = spec.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
     if !same || begun.records.len() != game.layout.canonical_blocks().len() {
         return Ok(None);
     }
@@ -132,12 +132,12 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
     let records: BTreeMap<BlockId, _> = begun.records.iter().map(|record| (record.block, record)).collect();
     let summaries = records.values().map(|record| &record.summary[..]);
-    let Some(manifest) = Manifest::of_summaries(task, summaries) else { return Ok(None) };
+    let Some(manifest) = Manifest::of_summaries(spec, summaries) else { return Ok(None) };
     let manifest_bytes = manifest.to_json().len() as u64;
     let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
     let published = begun.records.iter().filter_map(|record| record.published.as_ref());
     expected.extend(published.map(|file| (file.name.clone(), file.length)));
-    if let Keep::Book { .. } = task.terms.keep {
+    if let Keep::Book { .. } = spec.terms.keep {
         // Parts that are still named are to become the book.
         let length = storage.length(&format!("{PUBLISHED}/{BOOK}"))?;
         let Some(length) = length.filter(|_| expected.len() == 1) else { return Ok(None) };

@@ -29,7 +29,7 @@ pub use report::Report;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
-use trinim::database::{Task, Values};
+use trinim::database::{SolveSpec, Values};
 use trinim::game::Board;
 use trinim::solve::{Solved, Strategy, baseline};
 
@@ -155,7 +155,7 @@ impl SolveArgs {
 struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
-    task: Task<'a>,
+    spec: SolveSpec<'a>,
     earlier: Earlier<'a>,
 }
 
@@ -191,8 +191,8 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let timeline = report::claim_timeline(args.session.timeline.as_deref())?;
     let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
     let counters = baseline::Counters::default();
-    let task = terms.task(&solved);
-    let run = Run { args: &args, strategy, task, earlier };
+    let spec = terms.spec(&solved);
+    let run = Run { args: &args, strategy, spec, earlier };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!(

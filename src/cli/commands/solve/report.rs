@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::database::Task;
+use trinim::database::SolveSpec;
 use trinim::game::Rule;
 use trinim::kernel::Isa;
 use trinim::plan::placement_name;
@@ -131,8 +131,8 @@ pub fn report(
     counters: &baseline::Counters,
     elapsed_s: f64,
 ) -> Report {
-    let Run { args, task, earlier, .. } = *run;
-    let layout = &task.game.layout;
+    let Run { args, spec, earlier, .. } = *run;
+    let layout = &spec.game.layout;
     let Outcome { strategy, solved, .. } = outcome;
     let logs = strategy == Strategy::UpdateLog;
     let kernel = match strategy {
@@ -141,10 +141,10 @@ pub fn report(
     };
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let counts = metrics.snapshot();
-    let placement = args.game.log_placement.placement(&task.game.board, task.terms.values);
+    let placement = args.game.log_placement.placement(&spec.game.board, spec.terms.values);
     Report {
         finished: true,
-        summary: Summary::of(&solved.manifest, task.game),
+        summary: Summary::of(&solved.manifest, spec.game),
         elapsed_s,
         rate_positions_per_second: Some(outcome.session_positions)
             .filter(|positions| *positions > 0)
@@ -156,7 +156,7 @@ pub fn report(
         streams_read: counts.streams_read,
         streams_held: counts.streams_held,
         published_bytes_read: counts.published_bytes_read,
-        blocks_as_logs: task.terms.keep.is_database() && placement == Placement::Shared,
+        blocks_as_logs: spec.terms.keep.is_database() && placement == Placement::Shared,
         database_bytes: solved.database_bytes,
         out: earlier.folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
@@ -176,11 +176,11 @@ pub fn report(
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: solved.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.resources.memory_bytes(&task.game.board),
+        memory_bytes: args.game.resources.memory_bytes(&spec.game.board),
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
-        bitmap_bytes: bitmap_bytes(task, metrics),
+        bitmap_bytes: bitmap_bytes(spec, metrics),
     }
 }
 
@@ -270,7 +270,7 @@ pub fn draw(file: &Export, run: &Run<'_>, elapsed_s: f64, metrics: &Metrics) -> 
     if recorded.is_empty() {
         return Ok(());
     }
-    let game = run.task.game;
+    let game = run.spec.game;
     let play = match game.rule {
         Rule::Normal => "normal play",
         Rule::Misere => "misère play",
@@ -284,8 +284,8 @@ pub fn draw(file: &Export, run: &Run<'_>, elapsed_s: f64, metrics: &Metrics) -> 
 }
 
 /// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
-fn bitmap_bytes(task: Task<'_>, metrics: &Metrics) -> u64 {
+fn bitmap_bytes(spec: SolveSpec<'_>, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
-    let block_bytes = 8 * task.stream_words() as u64;
+    let block_bytes = 8 * spec.stream_words() as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
 }

@@ -20,12 +20,12 @@ use trinim::solve::{Baseline, Redundancy};
 
 /// Solves through update logs, or continues such a solve.
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
-    let Run { args, task, earlier: Earlier { folder, begun }, .. } = *run;
-    let game = task.game;
+    let Run { args, spec, earlier: Earlier { folder, begun }, .. } = *run;
+    let game = spec.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
     let (request, plan) = out.telling("planning", || {
-        let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
+        let request = request(&game.board, &args.game, spec.terms.values, spec.terms.keep);
         let room = disk::Room::of(run);
         let plan = Plan::of(request, layout)?.within(request, room.may_take());
         plan.check(u64::MAX)?;
@@ -50,7 +50,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let blocks = layout.canonical_blocks().len();
     let records = begun.iter().flat_map(|begun| &begun.records);
     let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
-    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(task.planes());
+    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(spec.planes());
     let started = AtomicUsize::new(0);
     let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
     let work = |say: Say<'_>| {
@@ -61,7 +61,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
             }
             Event::Committed { finished_blocks } => watch::commit(total.blocks, u64::from(*finished_blocks)),
         };
-        trinim::solve::solve(task, kernel, &storage, &options, metrics, &observe)
+        trinim::solve::solve(spec, kernel, &storage, &options, metrics, &observe)
     };
     let solved = match progress::during(&status, signals, &shown, work) {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
@@ -91,11 +91,11 @@ pub fn baseline(
     signals: &Signals,
     out: &Out,
 ) -> anyhow::Result<Outcome> {
-    let Run { args, task, earlier: Earlier { folder, begun }, .. } = *run;
-    let game = task.game;
+    let Run { args, spec, earlier: Earlier { folder, begun }, .. } = *run;
+    let game = spec.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
+    let request = request(&game.board, &args.game, spec.terms.values, spec.terms.keep);
     let plan = Plan::of(request, layout)?;
     let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
     planned.check(u64::MAX)?;
@@ -136,7 +136,7 @@ pub fn baseline(
         None => progress::in_memory(counters, plan.positions, elapsed),
         Some(_) => progress::in_blocks(metrics, counters, &total, elapsed),
     };
-    let work = |_: Say<'_>| baseline::solve(task, kernel, baseline, &storage, &options, metrics, counters);
+    let work = |_: Say<'_>| baseline::solve(spec, kernel, baseline, &storage, &options, metrics, counters);
     let solved = match progress::during(&status, signals, &shown, work) {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
         Err(Error::Interrupted) => {
@@ -174,7 +174,7 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
         return format!("{folder}: resuming: all {blocks} are done, only manifest and checksums are left");
     }
     // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
-    let is_timed = run.task.game.board.cells() >= TIMED_CELLS && run.args.kernel.kernel.0 != Some(Isa::Scalar);
+    let is_timed = run.spec.game.board.cells() >= TIMED_CELLS && run.args.kernel.kernel.0 != Some(Isa::Scalar);
     let estimate = |share: f64, left: &str| {
         if is_timed { format!(", about {}{left}", estimated(plan, share)) } else { String::new() }
     };
@@ -183,7 +183,7 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
         false => format!(", logs in {} to fit the disk", plan.codec),
     };
     if finished == 0 {
-        let positions = counted(1 << run.task.game.layout.offset_bits(), "position");
+        let positions = counted(1 << run.spec.game.layout.offset_bits(), "position");
         return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
     }
     let share = total.resumed_share();

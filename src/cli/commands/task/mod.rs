@@ -196,7 +196,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,
     };
-    let tasks = Tasks::new(&*opened.store, opened.task(), &options)?;
+    let tasks = Tasks::new(&*opened.store, opened.spec(), &options)?;
     let worker = tasks.worker();
     let blocks = match &args.batch {
         Some(Wanted::Lines) => {

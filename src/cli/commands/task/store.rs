@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::database::{Game, Task, Terms};
+use trinim::database::{Game, SolveSpec, Terms};
 use trinim::task::{self, Error, FolderStore, Store};
 
 /// The hint for a store that is refused for good.
@@ -39,8 +39,8 @@ impl Opened {
     }
 
     /// Returns what is solved.
-    pub fn task(&self) -> Task<'_> {
-        self.terms.task(&self.game)
+    pub fn spec(&self) -> SolveSpec<'_> {
+        self.terms.spec(&self.game)
     }
 }
 

@@ -107,7 +107,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     // Before the summaries: of a store that keeps only counts, these say too little.
     database.require_values()?;
-    let counts = task::counts(&*opened.store, opened.task(), number - 1, of)?;
+    let counts = task::counts(&*opened.store, opened.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
@@ -133,12 +133,12 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 /// their children; for the first share, which checks the list of files, all blocks.
 fn fetch(opened: &Opened, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
-    let own = BlockId::share(opened.task().blocks(), shard.number - 1, shard.of);
+    let own = BlockId::share(opened.spec().blocks(), shard.number - 1, shard.of);
     let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    task::copy(&*opened.store, &*target, opened.task(), blocks, threads, |_| {}).map_err(|error| match error {
+    task::copy(&*opened.store, &*target, opened.spec(), blocks, threads, |_| {}).map_err(|error| match error {
         // What a check finds has its exit code.
         task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()

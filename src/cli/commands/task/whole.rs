@@ -116,8 +116,8 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
     let terms = Terms { keep, audit, ..Terms::default() };
     let store = store::create(&args.store.store)?;
-    let task = terms.task(&game);
-    let is_new = task::init(&*store, task)?;
+    let spec = terms.spec(&game);
+    let is_new = task::init(&*store, spec)?;
     let layout = &game.layout;
     let report = Begun {
         store: args.store.store,
@@ -126,9 +126,9 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keep,
         bid_cells: layout.bid_cells().to_vec(),
         blocks: layout.blocks(),
-        canonical_blocks: task.blocks(),
+        canonical_blocks: spec.blocks(),
         offset_bits: layout.offset_bits(),
-        block_bytes: 8 * task.stream_words() as u64,
+        block_bytes: 8 * spec.stream_words() as u64,
     };
     args.json.report("trinim.task.init/1", &report, out, print_begun)
 }
@@ -174,14 +174,14 @@ pub struct Row {
 /// Runs `list`.
 pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    let committed = task::committed(&*opened.store, opened.task())?;
+    let committed = task::committed(&*opened.store, opened.spec())?;
     if args.json.json {
         for run in committed.chunk_by(|one, next| one.0 + 1 == next.0) {
             out.json_line("trinim.task.list/1", &Row { first: run[0].0, last: run[run.len() - 1].0 })?;
         }
         return Ok(Exit::Done);
     }
-    let all = counted(opened.task().blocks().into(), "block");
+    let all = counted(opened.spec().blocks().into(), "block");
     writeln!(out, "{} of {all} committed", committed.len())?;
     Ok(Exit::Done)
 }
@@ -212,14 +212,14 @@ const BATCHES: u32 = 50_000;
 /// Runs `plan`.
 pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    match args.batches.or((opened.task().blocks() > task::ALONE).then_some(BATCHES)) {
+    match args.batches.or((opened.spec().blocks() > task::ALONE).then_some(BATCHES)) {
         None => {
-            for row in task::plan(opened.task()) {
+            for row in task::plan(opened.spec()) {
                 out.json_line("trinim.task.plan/1", &row)?;
             }
         }
         Some(wanted) => {
-            for row in task::batches(opened.task(), wanted) {
+            for row in task::batches(opened.spec(), wanted) {
                 out.json_line("trinim.task.plan.batches/1", &row)?;
             }
         }
@@ -287,8 +287,8 @@ fn tell(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + 
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let opened = Opened::of(&args.store.store)?;
-    let tell = tell(out, opened.task().blocks(), "summed up");
-    let sealed = task::finish(&*opened.store, opened.task(), Kernel::detect(), args.threads.count(), tell)?;
+    let tell = tell(out, opened.spec().blocks(), "summed up");
+    let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), args.threads.count(), tell)?;
     let report = Finished {
         finished: true,
         summary: Summary::of(&sealed.manifest, &opened.game),
@@ -350,8 +350,8 @@ pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Before anything is created.
     task::require_sealed(&*from.store)?;
     let to = store::create(&args.to)?;
-    let tell = tell(out, from.task().blocks(), "copied");
-    let copied = task::copy(&*from.store, &*to, from.task(), None, args.threads.count(), tell)?;
+    let tell = tell(out, from.spec().blocks(), "copied");
+    let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), tell)?;
     let report = Copied { store: args.store.store, to: args.to, copied };
     args.json.report("trinim.task.copy/1", &report, out, |Copied { to, copied, .. }, out| {
         Ok(out.table(&[
@@ -394,7 +394,7 @@ const LINES_AT_ONCE: usize = 16;
 /// Runs `sweep`.
 pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = Opened::of(&args.store.store)?;
-    let sweeper = task::Sweeper::new(&*opened.store, opened.task(), args.older_than)?;
+    let sweeper = task::Sweeper::new(&*opened.store, opened.spec(), args.older_than)?;
     if args.follow {
         lines::each(None, LINES_AT_ONCE, |blocks| Ok(sweeper.committed(&super::ids(blocks))?))?;
     }

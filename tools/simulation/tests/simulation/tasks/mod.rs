@@ -14,7 +14,7 @@ use simulation::subject::{Files, Subject};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use trinim::database::{Game, Keep, Task, Terms};
+use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::task::{
@@ -78,7 +78,7 @@ fn files(disk: &SimulatedStorage) -> Files {
 }
 
 /// Solves in a store, wherever others stopped.
-fn solve(store: &dyn Store, task: Task<'_>, sweeps_first: bool, promised: &Mutex<Promised>) -> Result<(), Error> {
+fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &Mutex<Promised>) -> Result<(), Error> {
     let options = Options {
         kernel: Kernel::detect(),
         threads: 1,
@@ -87,7 +87,7 @@ fn solve(store: &dyn Store, task: Task<'_>, sweeps_first: bool, promised: &Mutex
         keeps_streams: false,
         wait: &|_| false,
     };
-    let seal = || match finish(store, task, Kernel::detect(), 1, |_| {}) {
+    let seal = || match finish(store, spec, Kernel::detect(), 1, |_| {}) {
         Ok(_) => {
             promised.lock().unwrap().sealed = true;
             Ok(true)
@@ -95,18 +95,18 @@ fn solve(store: &dyn Store, task: Task<'_>, sweeps_first: bool, promised: &Mutex
         Err(Error::Unfinished { .. }) => Ok(false),
         Err(error) => Err(error),
     };
-    init(store, task)?;
+    init(store, spec)?;
     promised.lock().unwrap().begun = true;
-    let sweeper = if sweeps_first { Some(Sweeper::new(store, task, IDLE)?) } else { None };
+    let sweeper = if sweeps_first { Some(Sweeper::new(store, spec, IDLE)?) } else { None };
     // Somebody may take it for finished, and it may be.
     seal()?;
-    for block in BlockId::all(task.blocks()) {
-        compute(store, task, &[block], &options)?;
+    for block in BlockId::all(spec.blocks()) {
+        compute(store, spec, &[block], &options)?;
         promised.lock().unwrap().blocks.insert(block);
         match &sweeper {
             // The other one may be done, and another process not sure of that yet.
-            Some(sweeper) => sweeper.committed(&[block, BlockId((block.0 + 1).min(task.blocks() - 1))])?,
-            None if block.0 % 3 == 2 => drop(sweep(store, task, IDLE)?),
+            Some(sweeper) => sweeper.committed(&[block, BlockId((block.0 + 1).min(spec.blocks() - 1))])?,
+            None if block.0 % 3 == 2 => drop(sweep(store, spec, IDLE)?),
             None => {}
         }
     }
@@ -125,7 +125,7 @@ impl Work {
         let (game, terms) = (Game::triangle(layers, rule, offset_bits).unwrap(), Terms::from(keep));
         let same = game.clone();
         let run = move |store: &dyn Store, promised: &Mutex<Promised>| {
-            solve(store, terms.task(&same), sweeps_first, promised)
+            solve(store, terms.spec(&same), sweeps_first, promised)
         };
         let name = format!("{layers} layers, {rule}, {keep}");
         let work = Work { name, game, terms, run: Box::new(run), clean: Files::new() };
@@ -144,7 +144,7 @@ impl Work {
         let same = game.clone();
         let run = move |store: &dyn Store, promised: &Mutex<Promised>| {
             let from = Folder::store(&from, "r", (Omit::Nothing, true), &Alive::default(), FOR_EVER);
-            copy(&*from, store, terms.task(&same), None, 1, |_| {})?;
+            copy(&*from, store, terms.spec(&same), None, 1, |_| {})?;
             promised.lock().unwrap().sealed = true;
             Ok(())
         };
@@ -177,7 +177,7 @@ impl Work {
             open(&*store).map_err(|error| error.to_string())?;
         }
         if !promised.blocks.is_empty() {
-            let there = committed(&*store, self.terms.task(&self.game)).map_err(|error| error.to_string())?;
+            let there = committed(&*store, self.terms.spec(&self.game)).map_err(|error| error.to_string())?;
             let lost: Vec<_> = promised.blocks.iter().filter(|block| !there.contains(block)).collect();
             if !lost.is_empty() {
                 return Err(format!("lost {lost:?}"));
@@ -266,7 +266,7 @@ impl Work {
             self.is_finished(&disk.power_cut(0)).map_err(|lost| format!("{story}, power cut at the end: {lost}"))?;
         }
         let sweeper = Folder::store(&disk, "s", (Omit::Nothing, true), &Alive::default(), FOR_EVER);
-        sweep(&*sweeper, self.terms.task(&self.game), Duration::ZERO).map_err(|error| format!("{story}: {error}"))?;
+        sweep(&*sweeper, self.terms.spec(&self.game), Duration::ZERO).map_err(|error| format!("{story}: {error}"))?;
         self.is_finished(&disk).map_err(|wrong| format!("{story}: {wrong}"))?;
         match disk.names().iter().find(|name| name.starts_with("tmp/")) {
             Some(name) => Err(format!("{story}: {name} is left over")),
