@@ -17,7 +17,7 @@ use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
-use pipeline::care::check::{self, read_published};
+use pipeline::care::check;
 use pipeline::care::recompute::{Recomputer, Sources};
 use pipeline::care::repair::{self, Plan};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
@@ -293,7 +293,7 @@ fn mend_run(
         records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
     for (block, file) in files {
         if let std::collections::btree_map::Entry::Vacant(free) = sums.entry(block) {
-            free.insert(blake3::hash(&read_published(&**storage, file)?));
+            free.insert(blake3::hash(&file.read(&**storage)?));
         }
     }
     if manifest_wrong {

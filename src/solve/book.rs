@@ -22,7 +22,6 @@ use crate::database::book::{
 };
 use crate::database::census::Census;
 use crate::database::{BOOK, DatabaseError, Game, Keep, SolveSpec};
-use pipeline::care::check::read_published;
 use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
 use pipeline::storage::{Create, EntryKind};
 use pipeline::{BlockId, Damage, Error, Publication, Storage, StorageFile};
@@ -136,7 +135,7 @@ impl<'a> Parts<'a> {
 
     /// Reads the part of a block, and its index.
     fn read(&self, storage: &dyn Storage, block: BlockId, part: &PublishedFile) -> Result<(Vec<u8>, BookIndex), Error> {
-        let bytes = read_published(storage, part)?;
+        let bytes = part.read(storage)?;
         let index = BookIndex::of_file(&storage.path(&part.name), &bytes, &self.head(Some(block)), &self.order)
             .map_err(|error| unreadable(storage, part, &error))?;
         Ok((bytes, index))

@@ -19,7 +19,6 @@ pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
 use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums};
-use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED, PublishedFile};
 use pipeline::{BlockId, Event, Metrics, Options, Run, Storage};
 use std::collections::BTreeMap;
@@ -109,7 +108,7 @@ fn seal(
             _ => {
                 let hashed = files
                     .iter()
-                    .map(|(_, file)| Ok((file_name(&file.name), blake3::hash(&check::read_published(storage, file)?))))
+                    .map(|(_, file)| Ok((file_name(&file.name), blake3::hash(&file.read(storage)?))))
                     .collect::<Result<Vec<_>, pipeline::Error>>()?;
                 Sums::text(hashed, &json)
             }

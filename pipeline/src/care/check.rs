@@ -34,7 +34,7 @@ use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::parallel;
 use crate::run::ledger::Needs;
-use crate::storage::{Entry, EntryKind, Storage, read_whole};
+use crate::storage::{Entry, EntryKind, Storage};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -288,7 +288,7 @@ impl Look<'_> {
     }
 
     fn published(&self, block: BlockId, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
-        let bytes = read_recorded(self.storage, file)?;
+        let bytes = file.read_unchecked(self.storage)?;
         let got = xxh3_128(&bytes);
         let is_right = got == file.hash;
         if is_right {
@@ -313,29 +313,4 @@ impl Look<'_> {
             (Err(unreadable), true) => Err(Error::corrupt(path, unreadable.offset, unreadable.damage)),
         }
     }
-}
-
-/// Reads a published file and compares it with the length and the hash in its record.
-///
-/// # Errors
-/// Returns [`Error::Corrupt`] if they differ, or [`Error::Io`].
-pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
-    let bytes = read_recorded(storage, file)?;
-    let got = xxh3_128(&bytes);
-    if got != file.hash {
-        let damage = Damage::hash("hash of the file", file.hash, got);
-        return Err(Error::corrupt(storage.path(&file.name), None, damage));
-    }
-    Ok(bytes)
-}
-
-/// Reads as many bytes as the record names.
-fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
-    let opened = storage.open(&file.name)?;
-    let found = opened.length()?;
-    if found != file.length {
-        let expected = Expected::Exactly(file.length);
-        return Err(Error::corrupt(opened.path(), None, Damage::Length { expected, found }));
-    }
-    read_whole(&*opened, found)
 }

@@ -46,7 +46,7 @@
 //! costs what it cost the run, on one thread and with its sources read from published files instead
 //! of logs.
 
-use crate::care::check::{Report, read_published};
+use crate::care::check::Report;
 use crate::care::recompute::{Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
 use crate::codec::{self, FRAME_WORDS, Scratch};
@@ -85,7 +85,7 @@ impl Published<'_> {
 
 impl Sources for Published<'_> {
     fn read(&self, block: BlockId) -> Result<Vec<u8>, Error> {
-        read_published(self.storage, self.file(block)?)
+        self.file(block)?.read(self.storage)
     }
 
     fn path(&self, block: BlockId) -> PathBuf {

@@ -4,10 +4,11 @@ use super::identity::limit;
 use super::names::PUBLISHED;
 use crate::Error;
 use crate::bytes::{Cursor, Flaw, length_u32};
-use crate::finding::Expected;
+use crate::finding::{Damage, Expected};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
-use crate::storage::{folder_of, is_valid_name};
+use crate::storage::{Storage, folder_of, is_valid_name, read_whole};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Length of the longest summary of a block, in bytes.
 pub const SUMMARY_BYTES_AT_MOST: usize = 1 << 16;
@@ -40,6 +41,33 @@ pub struct PublishedFile {
     pub length: u64,
     /// Hash of the contents, compared on reading.
     pub hash: u128,
+}
+
+impl PublishedFile {
+    /// Reads the file and compares it with the record.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if length or hash differ; [`Error::Io`].
+    pub fn read(&self, storage: &dyn Storage) -> Result<Vec<u8>, Error> {
+        let bytes = self.read_unchecked(storage)?;
+        let got = xxh3_128(&bytes);
+        if got != self.hash {
+            let damage = Damage::hash("hash of the file", self.hash, got);
+            return Err(Error::corrupt(storage.path(&self.name), None, damage));
+        }
+        Ok(bytes)
+    }
+
+    /// Reads as many bytes as the record names; their hash is for the caller to compare.
+    pub(crate) fn read_unchecked(&self, storage: &dyn Storage) -> Result<Vec<u8>, Error> {
+        let opened = storage.open(&self.name)?;
+        let found = opened.length()?;
+        if found != self.length {
+            let expected = Expected::Exactly(self.length);
+            return Err(Error::corrupt(opened.path(), None, Damage::Length { expected, found }));
+        }
+        read_whole(&*opened, found)
+    }
 }
 
 fn encode_extent(extent: &Extent, bytes: &mut Vec<u8>) {

@@ -50,7 +50,6 @@ mod unsynced;
 mod worker;
 mod writer;
 
-use crate::care::check::read_published;
 use crate::checkpoint::{BlockRecord, Checkpoint};
 use crate::codec::FRAME_WORDS;
 use crate::error::Error;
@@ -218,7 +217,7 @@ impl Finished<'_> {
         let published = self.records.get(&block).and_then(|record| record.published.as_ref());
         let file = published.ok_or_else(|| Error::workload(format!("block {block} has published no file")))?;
         let storage = &**self.checkpoint.storage();
-        let bytes = read_published(storage, file)?;
+        let bytes = file.read(storage)?;
         let mut stream = vec![0; self.workload.stream_words()];
         self.workload
             .recall(block, &bytes, &mut stream)

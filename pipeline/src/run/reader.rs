@@ -9,7 +9,6 @@
 use super::budget::{Budget, Lease};
 use super::ledger::Incoming;
 use super::session::{Halt, Session};
-use crate::care::check::read_published;
 use crate::checkpoint::PublishedFile;
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -111,7 +110,7 @@ impl<'s> Serving<'s> {
                     let lease = self.ahead.lease(file.length).ok_or(Halt::GivenUp)?;
                     let bytes = {
                         let _time = metrics.enter(Stage::Read);
-                        read_published(*storage, file)?
+                        file.read(*storage)?
                     };
                     metrics.published_read(file.length);
                     let (source, file) = (*source, file.clone());
