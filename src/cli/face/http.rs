@@ -5,20 +5,18 @@
 //! limits on heads here, and on bodies by who reads them.
 
 use axum::Router;
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use std::io::{self, ErrorKind, IoSlice};
-use std::pin::Pin;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, Sleep, interval, sleep, timeout};
+use tokio::time::{interval, sleep, timeout};
+use tokio_io_timeout::TimeoutWriter;
 
 /// What clients may take.
 #[derive(Clone, Copy)]
@@ -63,7 +61,9 @@ pub async fn serve(
             _ = tick.tick() => continue,
         };
         let Some((stream, place)) = accepted else { continue };
-        let client = Patient { stream: TokioIo::new(stream), limit: limits.patience, stalled: None };
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(limits.patience));
+        let client = TokioIo::new(Box::pin(stream));
         let connection = graceful.watch(http.serve_connection(client, TowerToHyperService::new(routes.clone())));
         let open = open.clone();
         open.fetch_add(1, Ordering::Relaxed);
@@ -95,72 +95,5 @@ async fn accept(
             sleep(TICK).await;
             None
         }
-    }
-}
-
-/// A connection with a limit on stalled writes.
-struct Patient {
-    stream: TokioIo<TcpStream>,
-    /// How long a write may stall.
-    limit: Duration,
-    /// Runs while a write is stalled.
-    stalled: Option<Pin<Box<Sleep>>>,
-}
-
-impl Patient {
-    fn watch<T>(&mut self, poll: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if poll.is_ready() {
-            self.stalled = None;
-            return poll;
-        }
-        let limit = self.limit;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
-        match stalled.as_mut().poll(context) {
-            Poll::Ready(()) => {
-                stalled.as_mut().reset(Instant::now() + limit);
-                Poll::Ready(Err(ErrorKind::TimedOut.into()))
-            }
-            Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl Read for Patient {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl Write for Patient {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.watch(poll, context)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let poll = Pin::new(&mut self.stream).poll_flush(context);
-        self.watch(poll, context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let poll = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.watch(poll, context)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.watch(poll, context)
     }
 }

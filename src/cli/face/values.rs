@@ -55,45 +55,29 @@ impl fmt::Display for Size {
     }
 }
 
-/// Parses a duration: seconds, or numbers with `d`, `h`, `m`, `s` or `ms`, largest unit first; from
-/// 10 ms to one day.
+/// The shortest duration that an argument may name.
+const LEAST: Duration = Duration::from_millis(10);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Parses a duration: seconds, or numbers with units like `d`, `h`, `m`, `s` or `ms`; from 10 ms to
+/// one day.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    duration_up_to(text, 86_400.0, "500ms, 5s, 2m, from 10ms to 24h")
+    duration_up_to(text, DAY, "500ms, 5s, 2m, from 10ms to 24h")
 }
 
 /// Parses a duration like [`duration`], from 10 ms to a year.
 pub fn long_duration(text: &str) -> Result<Duration, String> {
-    duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 1h30m, 2d, from 10ms to 365d")
+    duration_up_to(text, 365 * DAY, "90s, 30m, 1h30m, 2d, from 10ms to 365d")
 }
 
-fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, String> {
-    let expected = || format!("{text:?} is not a duration: expected seconds or one like {examples}");
-    let (mut rest, mut total, mut smallest) = (text, 0.0, f64::INFINITY);
-    while !rest.is_empty() {
-        let (number, behind) =
-            rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
-        let (unit, behind) = behind.split_at(behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len()));
-        let seconds = match unit {
-            "ms" => 0.001,
-            "" if rest == text => 1.0,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            "d" => 86_400.0,
-            _ => return Err(expected()),
-        };
-        // Units get smaller, so that no unit is given twice.
-        if seconds >= smallest {
-            return Err(expected());
-        }
-        smallest = seconds;
-        total += number.parse::<f64>().map_err(|_| expected())? * seconds;
-        rest = behind;
-    }
-    if !(0.01..=most_s).contains(&total) {
-        return Err(expected());
-    }
-    Ok(Duration::from_secs_f64(total))
+fn duration_up_to(text: &str, most: Duration, examples: &str) -> Result<Duration, String> {
+    let is_seconds = text.ends_with(|end: char| end.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    let with_unit = if is_seconds { format!("{text}s") } else { text.to_owned() };
+    // The library takes M for months; a user means minutes.
+    let parsed = humantime::parse_duration(&with_unit).ok().filter(|_| !text.contains('M'));
+    parsed
+        .filter(|duration| (LEAST..=most).contains(duration))
+        .ok_or_else(|| format!("{text:?} is not a duration: expected seconds or one like {examples}"))
 }
 
 /// Parses an address to listen on.
@@ -134,9 +118,13 @@ mod tests {
         assert_eq!(long_duration("2d"), Ok(Duration::from_secs(172_800)));
         assert_eq!(long_duration("1h30m"), Ok(Duration::from_secs(5_400)));
         assert_eq!(duration("1m0.5s"), Ok(Duration::from_millis(60_500)));
+        assert_eq!(duration("30m1h"), duration("1h 30m"));
         assert!(long_duration("366d").is_err() && long_duration("0").is_err());
-        for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf", "1h30", "30m1h", "1h1h", "h", "1.2.3s"] {
+        for text in ["", "0", "1ms", "25h", "NaN", "-1s", "inf", "1h30", "h", "1.2.3s", "1e3", "9999999999999999999d"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+        for months in ["5M", "1h5M"] {
+            assert!(long_duration(months).is_err(), "{months}");
         }
     }
 }
