@@ -101,6 +101,14 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// The journal of this session is full; the next session begins another one.
+    #[error("the journal would have {length} bytes, the limit is {limit}")]
+    JournalFull {
+        /// Its length with the next record, in bytes.
+        length: u64,
+        /// Its largest allowed length, in bytes.
+        limit: u64,
+    },
     /// A quantity is larger than the format allows.
     #[error("{what} is {value}, the limit is {limit}")]
     Limit {

@@ -16,14 +16,14 @@ mod words;
 use clap::builder::FalseyValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
-use face::exit::{self, Exit, Told};
+use face::exit::{self, Ending, Exit};
 use face::output::{ColorChoice, Out, note};
 use face::{help, progress, refusal, signals, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use words::board::ranged;
-use words::folders;
+use words::{folders, hints};
 
 /// Strongly solves Triangular Nim and answers every position.
 ///
@@ -107,21 +107,21 @@ pub fn main() -> ExitCode {
         out.flush()?;
         Ok(exit)
     });
-    let told = match result {
-        Ok(exit) => Told { exit, ..Told::default() },
+    let ending = match result {
+        Ok(exit) => Ending { exit, ..Ending::default() },
         Err(error) => {
             let error = folders::explain(error, &refusal::arguments());
-            let told = Told::of(&error, continues);
-            told.print(&out);
+            let ending = hints::ending(&error, continues);
+            ending.print(&out);
             // No reader is left, or nothing can be written: standard error has said so.
             if let Some(command) = json_command.filter(|_| !error.is::<std::io::Error>()) {
-                told.write(&command, &mut out);
+                ending.write(&command, &mut out);
             }
-            told
+            ending
         }
     };
-    watch::ended(told.exit as u8, told.exit.is_stop(), &told.reason, &told.hint);
-    ExitCode::from(told.exit as u8)
+    watch::ended(ending.exit as u8, ending.exit.is_stop(), &ending.reason, &ending.hint);
+    ExitCode::from(ending.exit as u8)
 }
 
 fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
@@ -172,9 +172,9 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
             Ok(()) => Exit::Done,
             Err(error) => {
-                let told = Told::of(&error.into(), false);
-                told.print(&Out::new(ColorChoice::Auto, false));
-                told.exit
+                let ending = hints::ending(&error.into(), false);
+                ending.print(&Out::new(ColorChoice::Auto, false));
+                ending.exit
             }
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -37,6 +37,7 @@ mod fit;
 pub mod rates;
 mod shape;
 pub mod speed;
+pub mod work;
 
 pub use baseline::BaselinePlan;
 pub use choice::{PROGRAM_BYTES, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes};

@@ -57,7 +57,10 @@ impl Journal {
     /// Encodes the next record; returns its bytes and its hash.
     pub(super) fn encode(&self, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
         let (bytes, hash) = encode(self.generation, self.sequence, self.previous, records)?;
-        limit("length of the journal", self.end as usize + bytes.len(), JOURNAL_BYTES_AT_MOST as usize)?;
+        let length = self.end + bytes.len() as u64;
+        if length > JOURNAL_BYTES_AT_MOST {
+            return Err(Error::JournalFull { length, limit: JOURNAL_BYTES_AT_MOST });
+        }
         Ok((bytes, hash))
     }
 

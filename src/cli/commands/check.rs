@@ -2,11 +2,11 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
-use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
 use crate::cli::words::job::{Counter, Job, of_care, print_finding};
+use crate::cli::words::owner::{self, Owner};
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};

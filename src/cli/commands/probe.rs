@@ -1,6 +1,6 @@
 //! `trinim probe`: the values of positions and of all their moves.
 
-use crate::cli::face::exit::Exit;
+use crate::cli::face::exit::{Exit, reason};
 use crate::cli::face::output::{self, Out, counted, in_moves};
 use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
@@ -216,7 +216,7 @@ impl Asking {
             Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
             Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
                 let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
-                return Ok(Err((exit, chain(error))));
+                return Ok(Err((exit, reason(&error.into()))));
             }
             kept => kept,
         };
@@ -230,9 +230,9 @@ impl Asking {
             (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
             (Err(PartError::TooMany { .. }), Some(Err(error))) => {
                 self.not_kept = true;
-                Ok(Err((Exit::Usage, chain(error))))
+                Ok(Err((Exit::Usage, reason(&error.into()))))
             }
-            (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
+            (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, reason(&error.into())))),
             (Err(error), _) => Err(answers::unsolved(error)),
         }
     }
@@ -244,12 +244,6 @@ fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, Dat
         return database.probe(position);
     }
     Ok(Probe::alone(position, database.evaluate(position)?))
-}
-
-/// Tells an error with its causes.
-fn chain(error: impl std::error::Error + Send + Sync + 'static) -> String {
-    let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
-    chain.join(": ")
 }
 
 fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {

@@ -8,10 +8,9 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
-use crate::cli::face::owner::{self, Owner};
-use crate::cli::face::progress;
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::folders;
+use crate::cli::words::owner::{self, Owner};
 use crate::cli::words::summary::Named;
 use clap::Args;
 use pipeline::BlockId;
@@ -25,6 +24,7 @@ use std::time::SystemTime;
 use trinim::care;
 use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
+use trinim::plan::work::{block_ns, group_positions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,7 +106,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     if records.iter().any(|record| record.block.index() >= blocks) {
         return Err(foreign().into());
     }
-    let positions = |block: BlockId| progress::positions(&layout, block);
+    let positions = |block: BlockId| group_positions(&layout, block);
     let finished_positions = records.iter().map(|record| positions(record.block)).sum();
     let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
     let is_held = matches!(owner, Owner::Held(_));
@@ -124,7 +124,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let units = progress::units(&layout, &Shape::of(&layout));
+    let units = block_ns(&layout, &Shape::of(&layout));
     let work = |records: &[BlockRecord]| {
         // A sum of nothing would be -0.0.
         records.iter().fold(0.0, |sum, record| sum + units[record.block.index()])

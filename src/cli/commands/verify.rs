@@ -4,7 +4,7 @@ use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, Size};
-use crate::cli::words::job::{Counter, Job};
+use crate::cli::words::job::{self, Counter, Job};
 use crate::cli::words::machine::peak_rss_bytes;
 use clap::Args;
 use pipeline::Stopwatch;
@@ -91,7 +91,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         peak_rss_bytes: peak_rss_bytes(),
     };
     args.job.json.report("trinim.verify/1", &report, out, print)?;
-    Ok(Exit::of_verify(&report.found))
+    Ok(job::exit_of(&report.found))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
@@ -100,7 +100,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
     }
     let rate = per_second(report.rate_positions_per_second.unwrap_or_default(), "positions");
-    let verdict = match Exit::of_verify(found) {
+    let verdict = match job::exit_of(found) {
         Exit::Done => out.paint.good("correct"),
         Exit::Refuted => out.paint.bad("wrong values"),
         _ => out.paint.bad("damaged"),

@@ -1,25 +1,12 @@
-//! Exit codes, the hint for each error, and the JSON of a failure.
+//! Exit codes, how a command ends, and the JSON of a failure.
 
 use crate::cli::face::output::{Out, note};
-use crate::cli::face::owner::InUse;
 use crate::cli::face::refusal::{command_line, command_line_without};
 use crate::cli::face::watch;
 use clap::ArgMatches;
-use pipeline::Error as RunError;
-use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::borrow::Cow;
-use std::io::{self, Write};
-use std::path::Path;
-use trinim::amount::binary_up;
-use trinim::care::Error as UpkeepError;
-use trinim::database::{DatabaseError, LAST_READER};
-use trinim::game::BoardError;
-use trinim::layout::LayoutError;
-use trinim::layout::search::SearchError;
-use trinim::plan::PlanError;
-use trinim::verify;
+use std::io::Write;
 
 /// How the program ends. The table is in `--help` and in `src/care/README.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,16 +49,6 @@ impl Exit {
     pub fn is_stop(self) -> bool {
         matches!(self, Exit::TimeUp | Exit::Interrupted | Exit::Terminated | Exit::HungUp)
     }
-
-    /// Returns the exit code of a verification: damage takes precedence, because it explains wrong
-    /// values.
-    pub fn of_verify(report: &verify::Report) -> Exit {
-        match (report.is_clean(), report.damaged) {
-            (true, _) => Exit::Done,
-            (false, true) => Exit::Corrupt,
-            (false, false) => Exit::Refuted,
-        }
-    }
 }
 
 /// Table of exit codes for `--help`; its lines fit 80 columns, so that none is broken elsewhere.
@@ -96,13 +73,15 @@ pub const TABLE: &str = "Exit codes:
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";
 
-/// A command that cannot be carried out as given.
+/// A command that cannot be carried out as given, or whose error has a hint of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    exit: Exit,
+    /// The exit code.
+    pub exit: Exit,
     message: String,
-    hint: String,
+    /// What to do next; may be empty.
+    pub hint: String,
 }
 
 impl Refused {
@@ -115,16 +94,6 @@ impl Refused {
     pub fn with(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Refused {
         Refused { exit, message: message.into(), hint: hint.into() }
     }
-}
-
-/// A wrong answer of a measured solve.
-#[derive(Debug, thiserror::Error)]
-#[error("wrong answer of {command}: {what}")]
-pub struct WrongAnswer {
-    /// What was run.
-    pub command: String,
-    /// What is wrong with the answer.
-    pub what: String,
 }
 
 /// A stop by a signal, or because the time was up.
@@ -150,44 +119,6 @@ impl Stopped {
     }
 }
 
-/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
-/// standard output has closed it, which is not an error. Only the hint for a command that
-/// `continues` from a checkpoint speaks of one.
-pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, String)> {
-    if let Some(error) = error.downcast_ref::<io::Error>() {
-        let gone = error.kind() == io::ErrorKind::BrokenPipe;
-        return (!gone).then(|| (Exit::System, "standard output could not be written".to_owned()));
-    }
-    if let Some(refused) = error.downcast_ref::<Refused>() {
-        return Some((refused.exit, refused.hint.clone()));
-    }
-    if error.is::<WrongAnswer>() {
-        return Some((Exit::Refuted, "this is a bug in trinim: please report it with the command".to_owned()));
-    }
-    if let Some(Stopped { exit, hint }) = error.downcast_ref() {
-        return Some((*exit, (*hint).to_owned()));
-    }
-    if let Some(InUse { folder, .. }) = error.downcast_ref() {
-        let shown = folder.display();
-        return Some((
-            Exit::InUse,
-            format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
-        ));
-    }
-    let known = error.downcast_ref::<RunError>().map(|error| of_run(error, continues));
-    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(|error| of_care(error, continues)));
-    let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
-    let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
-    let known = known.or_else(|| {
-        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
-        usage.then_some((
-            Exit::Usage,
-            "rows and columns count from 0; trinim layout --layers K shows a layout that works".into(),
-        ))
-    });
-    Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.into_owned())))
-}
-
 /// Formats an error with its causes, on one line.
 pub fn reason(error: &anyhow::Error) -> String {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -210,162 +141,6 @@ fn from_here(text: &str) -> String {
         shown += part;
     }
     shown
-}
-
-/// Returns the hint for damaged files: the commands for the folder of the damaged file.
-fn mend(path: &Path) -> Cow<'static, str> {
-    let folder = path.parent().unwrap_or(path);
-    let is_inner =
-        folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
-    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
-}
-
-fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
-    match error {
-        UpkeepError::Run(error) => of_run(error, continues),
-        UpkeepError::Database(error) => of_database(error),
-        UpkeepError::Nothing { .. } => {
-            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
-        }
-        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
-        UpkeepError::Irreparable { .. } => (
-            Exit::Corrupt,
-            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
-        ),
-        _ => (Exit::System, "check that the folder can be read".into()),
-    }
-}
-
-/// What the system refuses, with the hint for commands that start over when they are run again, and
-/// for those that continue from a checkpoint.
-type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
-
-/// The first that fits counts.
-const REFUSALS: [Refusal; 5] = [
-    (
-        |error| matches!(error, RunError::OutOfMemory { .. }),
-        [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],
-    ),
-    (
-        RunError::is_too_many_files,
-        [
-            "allow more open files (ulimit -n), then run the same command again",
-            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
-             the last checkpoint",
-        ],
-    ),
-    (
-        RunError::is_full_disk,
-        [
-            "make room on this disk, or choose another, and run the same command again",
-            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
-             checkpoint",
-        ],
-    ),
-    (
-        |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
-        ["name another place, or change the permissions of this one"; 2],
-    ),
-    (
-        |_| true,
-        [
-            "remove the cause and run the same command again",
-            "remove the cause and run the same command again to continue from the last checkpoint, if there is one",
-        ],
-    ),
-];
-
-/// The hint if the system refuses memory to a command that only reads.
-const MEMORY: &str = "free memory on this machine, or use fewer --threads";
-
-/// The hint for a memory budget that is too small: smaller blocks help where these are not small.
-fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
-    let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
-    format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
-}
-
-/// A bitmap of this size is small beside the program itself.
-const SMALL_BLOCK_BYTES: u64 = 1 << 20;
-
-fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
-    match error {
-        RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
-        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
-        RunError::Parameters { .. } => {
-            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
-        }
-        RunError::Version { .. } => {
-            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out".into())
-        }
-        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
-            Exit::Usage,
-            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
-        ),
-        RunError::Memory { needed_bytes, .. } => (Exit::System, more_memory(*needed_bytes, SMALL_BLOCK_BYTES)),
-        RunError::OpenFiles { needed, .. } => (
-            Exit::System,
-            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
-        ),
-        RunError::Limit { what: "length of the journal", .. } => {
-            (Exit::System, "run the same command again: it continues with a new journal".into())
-        }
-        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
-        RunError::Audit { .. } => (
-            Exit::Refuted,
-            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
-             with another --out, and report it with this message if it returns"
-                .into(),
-        ),
-        RunError::Workload { .. } => {
-            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
-        }
-        error => {
-            let hint =
-                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
-            (Exit::System, hint.into())
-        }
-    }
-}
-
-fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
-    match error {
-        DatabaseError::Missing { .. } => {
-            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
-        }
-        DatabaseError::NotKept { .. } => {
-            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
-        }
-        DatabaseError::NotATriangle { path, .. } => {
-            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
-        }
-        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
-        DatabaseError::Unreleased { .. } => (
-            Exit::OtherRun,
-            format!("build trinim from commit {LAST_READER}, or solve again with another --out").into(),
-        ),
-        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
-        DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
-        _ => (Exit::System, "check that the folder can be read".into()),
-    }
-}
-
-fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
-    match error {
-        PlanError::Memory { needed_bytes, block_bytes, .. } => {
-            (Exit::System, more_memory(*needed_bytes, *block_bytes))
-        }
-        PlanError::Board { .. } => {
-            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
-        }
-        PlanError::Disk { .. } => (
-            Exit::System,
-            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
-             was written"
-                .into(),
-        ),
-        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
-    }
 }
 
 /// What any command with `--json` prints on one line if it fails or is stopped before its report.
@@ -402,10 +177,10 @@ pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     (path.join(" "), at)
 }
 
-/// What is told at the end of a command.
+/// How a command ends: its exit code, and what it says.
 #[derive(Default)]
-pub struct Told {
-    /// How it ends.
+pub struct Ending {
+    /// The exit code.
     pub exit: Exit,
     /// Why; empty if it is done.
     pub reason: String,
@@ -413,20 +188,15 @@ pub struct Told {
     pub hint: String,
 }
 
-impl Told {
-    /// Tells an error; one that is none ends with [`Exit::Done`].
-    pub fn of(error: &anyhow::Error, continues: bool) -> Told {
-        let told = classify(error, continues).map(|(exit, hint)| Told {
-            exit,
-            reason: from_here(&reason(error)),
-            hint: from_here(&hint),
-        });
-        told.unwrap_or_default()
+impl Ending {
+    /// The end by an error, with its exit code and hint.
+    pub fn failed(error: &anyhow::Error, exit: Exit, hint: &str) -> Ending {
+        Ending { exit, reason: from_here(&reason(error)), hint: from_here(hint) }
     }
 
     /// Prints reason and hint, unless the last event has both.
     pub fn print(&self, out: &Out) {
-        let Told { exit, reason, hint } = self;
+        let Ending { exit, reason, hint } = self;
         if watch::is_json() || *exit == Exit::Done {
             return;
         }
@@ -439,9 +209,9 @@ impl Told {
         }
     }
 
-    /// Writes the failure of `command` to standard output, after whatever it had written.
+    /// Writes the failure of `command` to standard output, after any earlier output.
     pub fn write(&self, command: &str, out: &mut Out) {
-        let Told { exit, reason, hint } = self;
+        let Ending { exit, reason, hint } = self;
         let hint = Some(hint.as_str()).filter(|hint| !hint.is_empty());
         let failure = Failure { finished: false, command, exit_code: *exit as u8, reason, hint };
         let _ = out.json_line("trinim.failure/1", &failure).and_then(|()| out.flush());

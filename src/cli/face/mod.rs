@@ -7,7 +7,6 @@ pub mod help;
 pub mod http;
 pub mod metrics;
 pub mod output;
-pub mod owner;
 pub mod progress;
 pub mod refusal;
 pub mod schema;

@@ -1,36 +1,20 @@
 //! Progress of a run: a bar on a terminal that can redraw it, lines elsewhere, events as JSON
 //! (`--progress`), and a line at SIGUSR1.
-//!
-//! # The estimate
-//! The plan says how long each block takes on its machine: its sources decoded, turned, applied,
-//! and the block itself. The percentage is of these times, earlier sessions included, as `trinim
-//! status` counts it. The time left is the time of this session, times what the plan says of the
-//! blocks left, over what it says of the blocks of this session; streams that stay in memory, which
-//! the memory of the session decides, count here.
-//!
-//! # Positions
-//! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
-//! group, so that the rates of progress, report and `status` mean the same.
 
 use crate::cli::face::exit::{self, Exit, Refused};
 use crate::cli::face::metrics::MetricsArgs;
 use crate::cli::face::output::{self, Out, Paint, note};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::values;
-use crate::cli::face::watch::{self, Blocks, Reading};
+use crate::cli::face::watch::{self, Reading};
 use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::{BlockId, Counts, Metrics, Stopwatch};
-use std::collections::BTreeSet;
+use pipeline::Stopwatch;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use trinim::database::Keep;
-use trinim::layout::Layout;
-use trinim::plan::{Shape, rates};
-use trinim::solve::baseline::Counters;
 
 /// Time between two readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
@@ -116,201 +100,11 @@ impl Choice {
     }
 }
 
-/// The work of one session, within that of the whole solve.
-#[derive(Clone, Debug)]
-pub struct Total {
-    /// All blocks, including those of earlier sessions.
-    pub blocks: u64,
-    /// Blocks of earlier sessions.
-    pub resumed_blocks: u64,
-    /// All work; see [`units`].
-    pub work: f64,
-    /// The work of earlier sessions.
-    pub resumed_work: f64,
-    /// Positions of this session's blocks and of their images.
-    pub positions: u64,
-    /// Bytes of a block's bitmap.
-    pub block_bytes: u64,
-    session: Session,
-}
-
-/// What a session has done after a number of blocks or edges.
-#[derive(Clone, Debug)]
-enum Session {
-    /// The work and the planned time of its first blocks, from none to all.
-    Blocks(Vec<[f64; 2]>),
-    /// An edge is a unit of work, and so is a block.
-    Edges,
-}
-
-impl Total {
-    /// The work of an update-log solve that finds the blocks in `finished` already solved and holds
-    /// at most `held` streams in memory.
-    pub fn of(layout: &Layout, shape: &Shape, held: u64, finished: &BTreeSet<BlockId>) -> Total {
-        let left = layout.ordinals().filter(|block| !finished.contains(block));
-        let (units, times) = (units(layout, shape), by_block(layout, shape, held));
-        let mut sums = vec![[0.0; 2]];
-        for block in layout.order().into_iter().filter(|block| !finished.contains(block)) {
-            let [work, time] = sums[sums.len() - 1];
-            sums.push([work + units[block.index()], time + times[block.index()]]);
-        }
-        Total {
-            blocks: layout.canonical_blocks().len() as u64,
-            resumed_blocks: finished.len() as u64,
-            work: units.iter().sum(),
-            resumed_work: finished.iter().map(|block| units[block.index()]).sum(),
-            positions: left.map(|block| positions(layout, block)).sum(),
-            block_bytes: (1 << layout.offset_bits()) / 8,
-            session: Session::Blocks(sums),
-        }
-    }
-
-    /// The same work on blocks of this many bitmaps.
-    pub fn with_planes(self, planes: usize) -> Total {
-        Total { block_bytes: self.block_bytes * planes as u64, ..self }
-    }
-
-    /// The work of a solve by a baseline, which always starts over: `edges` are applied to `blocks`
-    /// blocks of a board of `positions` positions.
-    pub fn from_the_start(layout: &Layout, blocks: u64, edges: u64, positions: u64) -> Total {
-        Total {
-            blocks,
-            resumed_blocks: 0,
-            work: (edges + blocks) as f64,
-            resumed_work: 0.0,
-            positions,
-            block_bytes: (1 << layout.offset_bits()) / 8,
-            session: Session::Edges,
-        }
-    }
-
-    /// Returns the share of the whole work that earlier sessions did.
-    pub fn resumed_share(&self) -> f64 {
-        if self.work > 0.0 { self.resumed_work / self.work } else { 1.0 }
-    }
-
-    /// Returns the share of the whole work done, and the time left in seconds.
-    fn shares(&self, counts: &Counts, elapsed: f64) -> (f64, Option<f64>) {
-        let settled = counts.blocks_computed;
-        let ([work, time], [_, all]) = match &self.session {
-            // Blocks are settled in about the order in which they are handed out.
-            Session::Blocks(sums) => {
-                let last = sums.len() - 1;
-                (sums[last.min(settled as usize)], sums[last])
-            }
-            Session::Edges => {
-                let done = ((counts.edges_applied + settled) as f64).min(self.work);
-                ([done; 2], [self.work; 2])
-            }
-        };
-        let share = if self.work > 0.0 { (self.resumed_work + work) / self.work } else { 1.0 };
-        (share.min(1.0), left_s(elapsed, time, all - time))
-    }
-
-    /// Returns what is known after `elapsed` seconds; `line` gets the blocks done of all, the time
-    /// left and the rate in words.
-    fn reading(
-        &self,
-        counts: &Counts,
-        blocks: Blocks,
-        elapsed: f64,
-        line: impl FnOnce(&str, &str, &str) -> String,
-    ) -> Reading {
-        let (share, eta_s) = self.shares(counts, elapsed);
-        let finished_blocks = self.resumed_blocks + counts.blocks_computed;
-        let rate = self.positions_of(counts.blocks_computed) / elapsed;
-        let done = format!("{finished_blocks}/{}", self.blocks);
-        Reading {
-            share,
-            line: line(&done, &in_words(eta_s), &output::per_second(rate, "positions")),
-            eta_s,
-            rate_positions_per_second: Some(rate),
-            blocks: Some(Blocks { blocks: self.blocks, finished_blocks, ..blocks }),
-        }
-    }
-
-    /// Returns the positions that `settled` blocks of this session stand for, on average.
-    fn positions_of(&self, settled: u64) -> f64 {
-        self.positions as f64 * settled as f64 / (self.blocks - self.resumed_blocks).max(1) as f64
-    }
-}
-
-/// Returns the work of each block: the nanoseconds that it takes one thread by the plan's rates if
-/// no stream is held in memory. A folder does not say how much memory its solve has.
-pub fn units(layout: &Layout, shape: &Shape) -> Vec<f64> {
-    by_block(layout, shape, 0)
-}
-
-/// Returns the planned nanoseconds of each block if `held` streams are held: whole numbers, because
-/// a sum of fractions would depend on the order of the blocks. If the block graph was too large to
-/// be walked, all blocks count alike.
-fn by_block(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
-    let blocks = layout.canonical_blocks().len();
-    if shape.estimated {
-        return vec![1.0; blocks];
-    }
-    let mut times = vec![0.0; blocks];
-    let rates = rates::of(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
-    let planned = shape.block_seconds(&rates, shape.usual_stream_bytes(), held);
-    layout.order().into_iter().zip(planned).for_each(|(block, planned)| times[block.index()] = (planned * 1e9).round());
-    times
-}
-
-/// Returns the positions of the isomorphic group of a block.
-pub fn positions(layout: &Layout, block: BlockId) -> u64 {
-    u64::from(layout.orbit_size(block)) << layout.offset_bits()
-}
-
 /// A function of the elapsed seconds that returns what is known of the work then.
 pub type Status<'a> = &'a (dyn Fn(f64) -> Reading + Sync);
 
 /// A function that prints a remark without disturbing the bar.
 pub type Say<'a> = &'a (dyn Fn(String) + Sync);
-
-/// The status of a solve after `elapsed` seconds.
-pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> Reading {
-    let counts = metrics.snapshot();
-    let committed = counts.blocks_committed;
-    let phase = if committed == total.blocks { "sealing" } else { "solving" };
-    let log_bytes = counts.log_bytes_written + counts.log_bytes_read + counts.published_bytes_read;
-    let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
-    let bitmap_bytes = (counts.blocks_computed * total.block_bytes).max(1);
-    let published = counts.published_bytes as f64 / bitmap_bytes as f64 * 100.0;
-    let blocks = Blocks {
-        committed_blocks: committed,
-        log_bytes_written: counts.log_bytes_written,
-        log_bytes_read: counts.log_bytes_read + counts.published_bytes_read,
-        ..Blocks::default()
-    };
-    total.reading(&counts, blocks, elapsed, |done, left, rate| {
-        format!(
-            "{phase}  ETA {left}  {done} blocks ({committed} saved)  {rate}  logs {logs}  \
-             database {published:.1} % of bitmap"
-        )
-    })
-}
-
-/// The status of a baseline in blocks after `elapsed` seconds.
-pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> Reading {
-    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
-    let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
-    total.reading(&metrics.snapshot(), Blocks::default(), elapsed, |done, left, rate| {
-        format!("solving  ETA {left}  {done} blocks  {rate}  blocks {moved}")
-    })
-}
-
-/// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes
-/// little of the time.
-pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> Reading {
-    let visited = counters.positions_visited.load(Ordering::Relaxed);
-    let share = visited as f64 / all as f64;
-    let phase = if visited == all { "publishing" } else { "solving" };
-    let rate = visited as f64 / elapsed;
-    let positions = output::per_second(rate, "positions");
-    let reading = at_share(share, elapsed, |left| format!("{phase}  ETA {left}  {positions}"));
-    Reading { rate_positions_per_second: Some(rate), ..reading }
-}
 
 /// The status of work whose time is proportional to its share; `line` gets the time left in words.
 pub fn at_share(share: f64, elapsed: f64, line: impl FnOnce(String) -> String) -> Reading {
@@ -319,12 +113,12 @@ pub fn at_share(share: f64, elapsed: f64, line: impl FnOnce(String) -> String) -
 }
 
 /// Estimates the time left in seconds, if `done` took `elapsed` seconds.
-fn left_s(elapsed: f64, done: f64, left: f64) -> Option<f64> {
+pub fn left_s(elapsed: f64, done: f64, left: f64) -> Option<f64> {
     (done > 0.0).then(|| elapsed * left.max(0.0) / done)
 }
 
 /// Writes an estimated time.
-fn in_words(left_s: Option<f64>) -> String {
+pub fn in_words(left_s: Option<f64>) -> String {
     left_s.map_or_else(|| "unknown".to_owned(), output::seconds)
 }
 
@@ -414,7 +208,6 @@ fn in_percent(reading: &Reading) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trinim::game::Board;
 
     #[test]
     fn a_bar_is_for_terminals_that_redraw() {
@@ -424,43 +217,5 @@ mod tests {
         for choice in [Choice::Lines, Choice::Json, Choice::None] {
             assert_eq!(styles(choice), [Some(choice); 2]);
         }
-    }
-
-    /// A resumed run began at 0 % again, and estimated what was left from the whole work.
-    #[test]
-    fn a_resumed_run_counts_the_whole_and_estimates_what_is_left() {
-        let layout = Layout::suggested(&Board::triangle(7, None).unwrap(), 18);
-        let all: BTreeSet<BlockId> = layout.ordinals().collect();
-        let half: BTreeSet<BlockId> = all.iter().copied().take(all.len() / 2).collect();
-        let shape = Shape::of(&layout);
-        let (whole, rest) = (Total::of(&layout, &shape, 3, &BTreeSet::new()), Total::of(&layout, &shape, 3, &half));
-        assert_eq!((whole.positions, whole.resumed_share()), (1 << 28, 0.0));
-        assert_eq!(rest.work, whole.work);
-        let begun: u64 = half.iter().map(|block| positions(&layout, *block)).sum();
-        assert_eq!(rest.positions, whole.positions - begun);
-        assert_eq!(rest.positions_of(rest.blocks - rest.resumed_blocks), rest.positions as f64);
-
-        let metrics = Metrics::default();
-        let Reading { share, line, eta_s, .. } = of_solve(&metrics, &rest, 1.0);
-        assert_eq!((share, eta_s), (rest.resumed_share(), None));
-        assert!(share > 0.1 && line.contains("ETA unknown"), "{share} {line}");
-        // A hundred blocks of this session took two seconds.
-        let counts = Counts { blocks_computed: 100, ..metrics.snapshot() };
-        let (share, left) = rest.shares(&counts, 2.0);
-        let first: Vec<BlockId> = layout.order().into_iter().filter(|block| !half.contains(block)).take(100).collect();
-        let sum = |held: u64, blocks: &[BlockId]| -> f64 {
-            let times = by_block(&layout, &shape, held);
-            blocks.iter().map(|block| times[block.index()]).sum()
-        };
-        let begun: Vec<BlockId> = half.iter().copied().collect();
-        let expected = (sum(0, &begun) + sum(0, &first)) / sum(0, &layout.order());
-        assert!((share - expected).abs() < 1e-9, "{share} {expected}");
-        let others = sum(3, &layout.order()) - sum(3, &begun);
-        let wanted = 2.0 * (others - sum(3, &first)) / sum(3, &first);
-        assert!((left.unwrap() - wanted).abs() < 1e-9 * wanted, "{left:?} {wanted}");
-
-        let none = Total::of(&layout, &shape, 3, &all);
-        assert_eq!((none.resumed_share(), none.positions), (1.0, 0));
-        assert_eq!(of_solve(&metrics, &none, 1.0).share, 1.0);
     }
 }

@@ -4,10 +4,11 @@
 use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
-use crate::cli::face::progress::{self, ProgressArgs, Say, Total};
+use crate::cli::face::progress::{self, ProgressArgs, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::machine::free_bytes;
+use crate::cli::words::pace;
 use clap::Args;
 use pipeline::{Error, Metrics, Options};
 use std::cell::OnceCell;
@@ -20,6 +21,7 @@ use trinim::database::{BuiltIn, Database, Game, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::plan::speed::Speed;
+use trinim::plan::work::SessionWork;
 use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
@@ -88,9 +90,9 @@ impl SpotArgs {
                 }
             };
             let plan = planned(game, memory_bytes, &options, folder.path())?;
-            let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
+            let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
-            let status = |elapsed: f64| progress::of_solve(&metrics, &total, elapsed);
+            let status = |elapsed: f64| pace::of_solve(&metrics, &work, elapsed);
             progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))
         }))
     }
@@ -211,7 +213,7 @@ pub fn failed(error: AnswerError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::face::exit::classify;
+    use crate::cli::words::hints::classify;
 
     #[test]
     fn hints_name_options_that_there_are() {

@@ -3,9 +3,9 @@
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{counted, grouped};
-use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
+use crate::cli::words::owner::{self, Owner};
 use pipeline::checkpoint::{self, FORMAT, Inspection, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage, Storage};
 use std::io;

@@ -1,18 +1,19 @@
 //! What commands take that work through many files for a while: threads, JSON, progress,
 //! findings, and how they end.
 
-use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::output::{Out, grouped};
-use crate::cli::face::owner;
 use crate::cli::face::progress::{self, ProgressArgs};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch::Reading;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
+use crate::cli::words::owner;
 use clap::Args;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::care::{self, Finding, Request, Weight};
+use trinim::verify;
 
 /// How such a command works and tells.
 #[derive(Args)]
@@ -88,6 +89,16 @@ impl Counter {
         progress::at_share(share, elapsed, |left| {
             format!("{doing}  ETA {left}  {} of {} {unit}", grouped(done), grouped(all))
         })
+    }
+}
+
+/// Returns the exit code of a verification: damage takes precedence, because it explains wrong
+/// values.
+pub fn exit_of(report: &verify::Report) -> Exit {
+    match (report.is_clean(), report.damaged) {
+        (true, _) => Exit::Done,
+        (false, true) => Exit::Corrupt,
+        (false, false) => Exit::Refuted,
     }
 }
 

@@ -67,7 +67,7 @@ fn a_journal_keeps_its_limit() {
     journal.end = JOURNAL_BYTES_AT_MOST - PAGE_BYTES;
     assert!(journal.encode(&[block(0)]).is_ok());
     journal.end = JOURNAL_BYTES_AT_MOST;
-    assert!(matches!(journal.encode(&[block(0)]), Err(Error::Limit { .. })));
+    assert!(matches!(journal.encode(&[block(0)]), Err(Error::JournalFull { .. })));
 }
 
 #[test]

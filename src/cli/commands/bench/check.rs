@@ -1,5 +1,6 @@
 //! Checks of every measured run: no time counts without the right answer.
 
+use crate::cli::face::exit::{Exit, Refused};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use trinim::game::Rule;
@@ -96,10 +97,15 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// The refusal of a wrong answer of a measured command.
+pub fn wrong_answer(command: &str, what: &str) -> Refused {
+    let hint = "this is a bug in trinim: please report it with the command";
+    Refused::with(Exit::Refuted, format!("wrong answer of {command}: {what}"), hint)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::face::exit::{Exit, WrongAnswer, classify};
     use serde_json::json;
 
     fn report() -> Value {
@@ -160,10 +166,9 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_ends_the_program_with_1() {
-        let wrong = WrongAnswer { command: "trinim solve".into(), what: "142 losses, expected 141".into() };
-        let (exit, hint) = classify(&anyhow::Error::new(wrong), false).unwrap();
-        assert_eq!(exit, Exit::Refuted);
-        assert!(hint.contains("report it"));
+        let wrong = wrong_answer("trinim solve", "142 losses, expected 141");
+        assert_eq!(wrong.exit, Exit::Refuted);
+        assert!(wrong.hint.contains("report it"));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use super::case::{Action, Case};
 use super::check::{self, Checker};
 use super::yardsticks::mixed;
-use crate::cli::face::exit::{Exit, Refused, WrongAnswer};
+use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use pipeline::{Error, Stopwatch};
@@ -76,7 +76,7 @@ impl<'a> Rounds<'a> {
     /// cases, with the runs up to the end or a stop.
     ///
     /// # Errors
-    /// Returns [`WrongAnswer`] for a wrong answer, [`Refused`] for a run that failed, and
+    /// Returns [`Refused`] for a wrong answer or a run that failed, and
     /// [`Error::Io`] if the system refuses.
     pub fn measure(&mut self, cases: &[Case], warm_up: u32, repeats: u32, out: &Out) -> anyhow::Result<Vec<Row>> {
         let row = |case: &Case| Row {
@@ -221,7 +221,7 @@ impl<'a> Rounds<'a> {
                 return Ok(Outcome::Stopped);
             };
             succeeded(case, &ended)?;
-            let wrong = |what: String| WrongAnswer { command: case.command(), what };
+            let wrong = |what: String| check::wrong_answer(&case.command(), &what);
             check::probes(&ended.output, questions as usize).map_err(wrong)?;
             times.push(ended.seconds);
         }
@@ -241,7 +241,7 @@ fn cells(case: &Case) -> u32 {
 /// Returns the report of a process that succeeded with the right answer.
 fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
     succeeded(case, ended)?;
-    let wrong = |what: String| WrongAnswer { command: case.command(), what };
+    let wrong = |what: String| check::wrong_answer(&case.command(), &what);
     let report: Value = serde_json::from_str(&ended.output).map_err(|error| wrong(format!("no JSON: {error}")))?;
     check(&report).map_err(wrong)?;
     Ok(report)

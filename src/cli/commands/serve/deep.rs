@@ -5,8 +5,8 @@
 
 use super::offer::{AT_ONCE, Offer};
 use super::reply::Problem;
-use crate::cli::face::progress::{self, Total};
 use crate::cli::words::answers::{planned, temporary};
+use crate::cli::words::pace;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 use pipeline::{Metrics, Options, Stopwatch};
@@ -17,6 +17,7 @@ use std::thread::{JoinHandle, available_parallelism};
 use std::time::{Duration, Instant};
 use trinim::kernel::Kernel;
 use trinim::plan;
+use trinim::plan::work::SessionWork;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::{PartError, PartSolver};
 
@@ -113,10 +114,10 @@ impl Deep {
         let solved = temporary(None).map_err(PartError::from).and_then(|folder| {
             let runner = Box::new(move |game: &_, solve: &trinim::solve::parts::InFolder<'_>| {
                 let plan = planned(game, MEMORY_BYTES, &of_solve, folder.path())?;
-                let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
+                let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
                 let (metrics, is_over) = (Metrics::default(), AtomicBool::new(false));
                 std::thread::scope(|scope| {
-                    scope.spawn(|| deep.watch(&metrics, &total, &is_over));
+                    scope.spawn(|| deep.watch(&metrics, &work, &is_over));
                     let result = solve(folder.path(), &metrics);
                     is_over.store(true, Ordering::Relaxed);
                     result
@@ -136,10 +137,10 @@ impl Deep {
     }
 
     /// Notes how far a solve is until it is over; stops it when nobody asks any more.
-    fn watch(&self, metrics: &Metrics, total: &Total, is_over: &AtomicBool) {
+    fn watch(&self, metrics: &Metrics, work: &SessionWork, is_over: &AtomicBool) {
         let clock = Stopwatch::start();
         while !is_over.load(Ordering::Relaxed) {
-            let share = progress::of_solve(metrics, total, clock.elapsed().as_secs_f64()).share;
+            let share = pace::of_solve(metrics, work, clock.elapsed().as_secs_f64()).share;
             if let Some(running) = &mut self.0.lock().running {
                 running.done = share;
                 if running.asked.elapsed() > PATIENCE {

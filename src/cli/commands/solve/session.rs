@@ -4,16 +4,18 @@ use super::folder::Earlier;
 use super::{Outcome, Run, disk};
 use crate::cli::face::exit::Stopped;
 use crate::cli::face::output::{Out, counted, grouped};
-use crate::cli::face::owner;
-use crate::cli::face::progress::{self, Say, Total};
+use crate::cli::face::progress::{self, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
 use crate::cli::words::game::{TIMED_CELLS, estimated, request};
+use crate::cli::words::owner;
+use crate::cli::words::pace;
 use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim::kernel::Isa;
+use trinim::plan::work::SessionWork;
 use trinim::plan::{self, BaselinePlan, Plan, Request};
 use trinim::solve::baseline::{self, Counters};
 use trinim::solve::{Baseline, Redundancy};
@@ -50,9 +52,9 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let blocks = layout.canonical_blocks().len();
     let records = begun.iter().flat_map(|begun| &begun.records);
     let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
-    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(spec.planes());
+    let total = SessionWork::new(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(spec.planes());
     let started = AtomicUsize::new(0);
-    let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
+    let status = |elapsed: f64| pace::of_solve(metrics, &total, elapsed);
     let work = |say: Say<'_>| {
         let observe = |event: &Event| match event {
             Event::Opened { workers, finished_blocks, .. } => {
@@ -131,10 +133,10 @@ pub fn baseline(
         _ => plan.shape.edges,
     };
     let blocks = planned.evaluated_blocks;
-    let total = Total::from_the_start(layout, blocks, updates, plan.positions);
+    let total = SessionWork::from_the_start(layout, blocks, updates, plan.positions);
     let status = |elapsed: f64| match baseline.redundancy() {
-        None => progress::in_memory(counters, plan.positions, elapsed),
-        Some(_) => progress::in_blocks(metrics, counters, &total, elapsed),
+        None => pace::in_memory(counters, plan.positions, elapsed),
+        Some(_) => pace::in_blocks(metrics, counters, &total, elapsed),
     };
     let work = |_: Say<'_>| baseline::solve(spec, kernel, baseline, &storage, &options, metrics, counters);
     let solved = match progress::during(&status, signals, &shown, work) {
@@ -166,7 +168,7 @@ fn storage(run: &Run<'_>) -> anyhow::Result<Arc<dyn Storage>> {
 }
 
 /// Says what is about to be done, or what is left of it.
-fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usize) -> String {
+fn header(run: &Run<'_>, plan: &Plan, total: &SessionWork, finished: u64, workers: usize) -> String {
     let folder = run.earlier.folder.display();
     let blocks = counted(total.blocks, "block");
     let workers = counted(workers as u64, "worker");

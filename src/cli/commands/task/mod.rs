@@ -8,9 +8,10 @@ mod store;
 pub mod verify;
 pub mod whole;
 
-use crate::cli::face::exit::{Exit, Refused, classify, reason};
+use crate::cli::face::exit::{Exit, Refused, reason};
 use crate::cli::face::output::{Out, counted, note, seconds};
 use crate::cli::words::args::{self, JsonArgs, KernelArgs, MemoryArgs, Size};
+use crate::cli::words::hints::classify;
 use clap::{Args, Subcommand};
 use lines::Wanted;
 use parking_lot::Mutex;

@@ -10,6 +10,7 @@
 //!
 //! Writers take the lock through the storage.
 
+use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{counted, grouped};
 use pipeline::checkpoint::{self, LOCK};
 use pipeline::{Error, RealStorage};
@@ -18,7 +19,7 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use trinim::database::Game;
 
 /// A list below this length is complete after one read: a page, less more than a line.
@@ -80,7 +81,7 @@ fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
 /// Names who holds a locked run folder, and how far the run is.
 pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
     match refuse_in_use(folder) {
-        Err(in_use) => in_use.into(),
+        Err(refused) => refused.into(),
         // The owner has just ended, or is hidden.
         Ok(()) => error.into(),
     }
@@ -89,25 +90,20 @@ pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
 /// Refuses a folder that another process can be seen to hold.
 ///
 /// # Errors
-/// Returns [`InUse`] if a process holds the lock.
-pub fn refuse_in_use(folder: &Path) -> Result<(), InUse> {
+/// Returns [`Refused`] with [`Exit::InUse`] if a process holds the lock.
+pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     let Owner::Held(pid) = of(&folder.join(LOCK)) else { return Ok(()) };
     let progress = RealStorage::open(folder).ok().and_then(|storage| {
         let run = checkpoint::inspect(&storage).ok()?;
         let blocks = Game::from_parameters(&run.parameters.0)?.layout.canonical_blocks().len();
         Some(format!(", {} of {} saved", grouped(run.records.len() as u64), counted(blocks as u64, "block")))
     });
-    Err(InUse { folder: folder.to_path_buf(), pid, progress: progress.unwrap_or_default() })
-}
-
-/// A run folder that another process holds.
-#[derive(Debug, thiserror::Error)]
-#[error("{} is in use by process {pid}{progress}", folder.display())]
-pub struct InUse {
-    /// The folder.
-    pub folder: PathBuf,
-    pid: u32,
-    progress: String,
+    let (shown, progress) = (folder.display(), progress.unwrap_or_default());
+    Err(Refused::with(
+        Exit::InUse,
+        format!("{shown} is in use by process {pid}{progress}"),
+        format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
+    ))
 }
 
 /// Parses inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY

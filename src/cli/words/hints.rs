@@ -1,0 +1,205 @@
+//! What to do about an error of a library: the exit code and the hint for each kind. Hints name the
+//! program's options, which the libraries do not know.
+
+use crate::cli::face::exit::{Ending, Exit, Refused, Stopped};
+use pipeline::Error as RunError;
+use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+use trinim::amount::binary_up;
+use trinim::care::Error as UpkeepError;
+use trinim::database::{DatabaseError, LAST_READER};
+use trinim::game::BoardError;
+use trinim::layout::LayoutError;
+use trinim::layout::search::SearchError;
+use trinim::plan::PlanError;
+
+/// Returns how a command ends by an error: with [`Exit::Done`] if the reader of standard output has
+/// closed it, which is not an error. Only the hint for a command that `continues` from a checkpoint
+/// speaks of one.
+pub fn ending(error: &anyhow::Error, continues: bool) -> Ending {
+    let known = classify(error, continues);
+    known.map_or_else(Ending::default, |(exit, hint)| Ending::failed(error, exit, &hint))
+}
+
+/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
+/// standard output has closed it. `continues` as in [`ending`].
+pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'static, str>)> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
+        return (!is_closed).then(|| (Exit::System, "standard output could not be written".into()));
+    }
+    if let Some(Refused { exit, hint, .. }) = error.downcast_ref() {
+        return Some((*exit, hint.clone().into()));
+    }
+    if let Some(Stopped { exit, hint }) = error.downcast_ref() {
+        return Some((*exit, hint.clone().into()));
+    }
+    let known = error.downcast_ref::<RunError>().map(|error| of_run(error, continues));
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(|error| of_care(error, continues)));
+    let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
+    let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
+    let known = known.or_else(|| {
+        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
+        let hint = "rows and columns count from 0; trinim layout --layers K shows a layout that works";
+        usage.then_some((Exit::Usage, hint.into()))
+    });
+    Some(known.unwrap_or((Exit::System, "".into())))
+}
+
+/// Returns the hint for damaged files: the commands for the folder of the damaged file.
+fn mend(path: &Path) -> Cow<'static, str> {
+    let folder = path.parent().unwrap_or(path);
+    let is_inner =
+        folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
+    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
+}
+
+fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
+    match error {
+        UpkeepError::Run(error) => of_run(error, continues),
+        UpkeepError::Database(error) => of_database(error),
+        UpkeepError::Nothing { .. } => {
+            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
+        }
+        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
+        UpkeepError::Irreparable { .. } => (
+            Exit::Corrupt,
+            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
+        ),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+/// What the system refuses, with the hint for commands that start over when they are run again, and
+/// for those that continue from a checkpoint.
+type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
+
+/// The first that fits counts.
+const REFUSALS: [Refusal; 5] = [
+    (
+        |error| matches!(error, RunError::OutOfMemory { .. }),
+        [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],
+    ),
+    (
+        RunError::is_too_many_files,
+        [
+            "allow more open files (ulimit -n), then run the same command again",
+            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
+             the last checkpoint",
+        ],
+    ),
+    (
+        RunError::is_full_disk,
+        [
+            "make room on this disk, or choose another, and run the same command again",
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+             checkpoint",
+        ],
+    ),
+    (
+        |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
+        ["name another place, or change the permissions of this one"; 2],
+    ),
+    (
+        |_| true,
+        [
+            "remove the cause and run the same command again",
+            "remove the cause and run the same command again to continue from the last checkpoint, if there is one",
+        ],
+    ),
+];
+
+/// The hint if the system refuses memory to a command that only reads.
+const MEMORY: &str = "free memory on this machine, or use fewer --threads";
+
+/// The hint for a memory budget that is too small: smaller blocks help where these are not small.
+fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
+    let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
+    format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
+}
+
+/// A bitmap of this size is small beside the program itself.
+const SMALL_BLOCK_BYTES: u64 = 1 << 20;
+
+fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
+    match error {
+        RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
+        RunError::Parameters { .. } => {
+            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
+        }
+        RunError::Version { .. } => {
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out".into())
+        }
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
+            Exit::Usage,
+            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
+        ),
+        RunError::Memory { needed_bytes, .. } => (Exit::System, more_memory(*needed_bytes, SMALL_BLOCK_BYTES)),
+        RunError::OpenFiles { needed, .. } => (
+            Exit::System,
+            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
+        ),
+        RunError::JournalFull { .. } => {
+            (Exit::System, "run the same command again: it continues with a new journal".into())
+        }
+        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
+        RunError::Audit { .. } => (
+            Exit::Refuted,
+            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
+             with another --out, and report it with this message if it returns"
+                .into(),
+        ),
+        RunError::Workload { .. } => {
+            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
+        }
+        error => {
+            let hint =
+                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
+            (Exit::System, hint.into())
+        }
+    }
+}
+
+fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
+    match error {
+        DatabaseError::Missing { .. } => {
+            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
+        }
+        DatabaseError::NotKept { .. } => {
+            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+        }
+        DatabaseError::NotATriangle { path, .. } => {
+            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
+        }
+        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::Unreleased { .. } => (
+            Exit::OtherRun,
+            format!("build trinim from commit {LAST_READER}, or solve again with another --out").into(),
+        ),
+        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
+    match error {
+        PlanError::Memory { needed_bytes, block_bytes, .. } => {
+            (Exit::System, more_memory(*needed_bytes, *block_bytes))
+        }
+        PlanError::Board { .. } => {
+            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
+        }
+        PlanError::Disk { .. } => (
+            Exit::System,
+            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
+             was written"
+                .into(),
+        ),
+        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
+    }
+}
