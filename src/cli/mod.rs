@@ -19,9 +19,12 @@ use commands::*;
 use face::exit::{self, Ending, Exit};
 use face::output::{ColorChoice, Out, note};
 use face::{help, progress, refusal, signals, watch};
+use pipeline::checkpoint::FORMAT_VERSION;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use trinim::database::VERSION as DATABASE_VERSION;
+use trinim::kernel::{Isa, Kernel};
 use words::board::ranged;
 use words::{folders, hints};
 
@@ -154,8 +157,32 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(ranged(Cli::command().long_version(help::version()), ""))
+    help::dressed(ranged(Cli::command().long_version(version()), ""))
         .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+}
+
+/// Returns the text of `--version`, without the name of the program. It does not name the commit:
+/// only a script that runs at every build would know that.
+fn version() -> String {
+    let names = |names: Vec<String>| names.join(", ");
+    let kernels = Isa::available().iter().map(ToString::to_string).collect();
+    let codecs = pipeline::codec::all().iter().map(|codec| codec.name().to_owned()).collect();
+    let build = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
+    format!(
+        "{}\n\
+         built    for {} on {}, {build}\n\
+         formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
+         kernels  {} on this machine; auto takes {}\n\
+         codecs   {}\n\
+         stores   {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        names(kernels),
+        Kernel::detect().isa(),
+        names(codecs),
+        if cfg!(feature = "s3") { "folder, s3" } else { "folder" },
+    )
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal

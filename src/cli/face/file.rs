@@ -44,10 +44,7 @@ impl Export {
         let shown = path.display();
         let refused =
             |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
+        let folder = folder_of(path).to_path_buf();
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(refused(format!("{flag} {shown} is a folder")).into()),
             Ok(found) if !found.is_file() => {
@@ -131,6 +128,11 @@ impl Export {
     }
 }
 
+/// Returns the folder of a file or folder that is named from here.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Returns the system's error of a temporary file or folder, without the name that nobody gave it.
 pub fn unnamed(error: io::Error) -> io::Error {
     let text = error.to_string();
@@ -185,13 +187,13 @@ impl ParentsArgs {
     /// Refuses a folder whose parent is missing, unless that was asked for: below the place of a
     /// disk that is not mounted, a run would fill another one.
     pub fn check(self, folder: &Path) -> Result<(), Refused> {
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-        match parent.filter(|parent| !self.parents && matches!(parent.try_exists(), Ok(false))) {
-            None => Ok(()),
-            Some(parent) => Err(Refused::new(
-                format!("--out {}: there is no folder {}", folder.display(), parent.display()),
-                "mount the disk, or create the folder with --parents",
-            )),
+        let parent = folder_of(folder);
+        if self.parents || !matches!(parent.try_exists(), Ok(false)) {
+            return Ok(());
         }
+        Err(Refused::new(
+            format!("--out {}: there is no folder {}", folder.display(), parent.display()),
+            "mount the disk, or create the folder with --parents",
+        ))
     }
 }

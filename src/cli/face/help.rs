@@ -1,14 +1,10 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, the groups of the commands, and what the program is. It does
-//! not say the commit: only a script that runs at every build would know that.
+//! offers, the order of the options, and the groups of the commands.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
-use pipeline::checkpoint::FORMAT_VERSION;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use trinim::database::VERSION as DATABASE_VERSION;
-use trinim::kernel::{Isa, Kernel};
 
 /// Order of the headings. Clap shows them in the order of their first arguments.
 const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
@@ -111,29 +107,6 @@ pub fn print(error: &Error) -> io::Result<()> {
     let text = if ColorChoice::Auto.on_stdout() { text.ansi().to_string() } else { text.to_string() };
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
-}
-
-/// Returns the text of `--version`, without the name of the program.
-pub fn version() -> String {
-    let names = |names: Vec<String>| names.join(", ");
-    let kernels = Isa::available().iter().map(ToString::to_string).collect();
-    let codecs = pipeline::codec::all().iter().map(|codec| codec.name().to_owned()).collect();
-    let build = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
-    format!(
-        "{}\n\
-         built    for {} on {}, {build}\n\
-         formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
-         kernels  {} on this machine; auto takes {}\n\
-         codecs   {}\n\
-         stores   {}",
-        env!("CARGO_PKG_VERSION"),
-        std::env::consts::ARCH,
-        std::env::consts::OS,
-        names(kernels),
-        Kernel::detect().isa(),
-        names(codecs),
-        if cfg!(feature = "s3") { "folder, s3" } else { "folder" },
-    )
 }
 
 #[cfg(test)]

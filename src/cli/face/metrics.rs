@@ -1,6 +1,7 @@
 //! The metrics of a long command: where they are kept and served.
 
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::folder_of;
 use crate::cli::face::output::Out;
 use crate::cli::face::values;
 use crate::cli::face::watch;
@@ -38,7 +39,7 @@ impl MetricsArgs {
 /// Refuses a file of metrics that cannot be replaced.
 fn refuse(path: &Path) -> Result<(), Refused> {
     let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if !folder.is_dir() {
         return Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())));
     }

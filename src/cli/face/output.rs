@@ -108,10 +108,10 @@ fn columns() -> Option<usize> {
 
 /// Breaks a line at spaces to fit the width. What follows stands below the second column of the
 /// line, which two spaces separate, if there is room.
-fn broken(line: &str, columns: usize) -> String {
+pub fn wrapped(line: &str, columns: usize) -> String {
     let begin = line.len() - line.trim_start().len();
     let gap = line[begin..].find("  ").map(|gap| &line[begin + gap..]);
-    let indent = gap.map(|gap| line.len() - gap.trim_start().len());
+    let indent = gap.map(|gap| shown(line) - shown(gap.trim_start()));
     let indent = indent.filter(|indent| *indent <= columns / 2).unwrap_or(0);
     let (mut text, mut used) = (String::new(), 0);
     for word in line.split_inclusive(' ') {
@@ -194,7 +194,7 @@ impl Out {
 
     /// Writes a text over several lines, broken at spaces to fit the width.
     pub fn paragraph(&mut self, text: &str) -> io::Result<()> {
-        let text = broken(text, self.columns);
+        let text = wrapped(text, self.columns);
         writeln!(self, "{text}")
     }
 
@@ -238,7 +238,7 @@ impl Write for Out {
             let rest = self.line.split_off(end + 1);
             let line = std::mem::replace(&mut self.line, rest);
             let text = String::from_utf8_lossy(&line[..end]);
-            writeln!(self.stream, "{}", broken(&text, columns))?;
+            writeln!(self.stream, "{}", wrapped(&text, columns))?;
         }
         Ok(bytes.len())
     }
@@ -360,11 +360,11 @@ mod tests {
     fn lines_are_broken_at_spaces() {
         let help = "hint           show the winning moves, or the reply that is hardest to answer";
         let narrow = "hint           show the winning moves,\n               or the reply that is\n               hardest to answer";
-        assert_eq!(broken(help, 40), narrow);
-        assert_eq!(broken(help, 78), help);
-        assert_eq!(broken("\x1b[1;32myou win\x1b[0m now and then", 11), "\x1b[1;32myou win\x1b[0m now\nand then");
-        assert_eq!(broken("a_word_that_is_longer and another", 10), "a_word_that_is_longer\nand\nanother");
-        assert_eq!(broken("     k l m", 40), "     k l m");
+        assert_eq!(wrapped(help, 40), narrow);
+        assert_eq!(wrapped(help, 78), help);
+        assert_eq!(wrapped("\x1b[1;32myou win\x1b[0m now and then", 11), "\x1b[1;32myou win\x1b[0m now\nand then");
+        assert_eq!(wrapped("a_word_that_is_longer and another", 10), "a_word_that_is_longer\nand\nanother");
+        assert_eq!(wrapped("     k l m", 40), "     k l m");
     }
 
     #[test]

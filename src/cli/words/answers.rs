@@ -15,6 +15,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::database::{BuiltIn, Database, Game, Keep, Values};
@@ -79,14 +81,13 @@ impl SpotArgs {
         let progress = self.progress.on(out)?;
         let (memory_bytes, scratch) = (self.resources.memory_bytes_of_a_part(), self.scratch.clone());
         // Made for the first solve, and gone with the solver.
-        let folder = OnceCell::new();
+        let scratch_folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {
-            let folder: &TempDir = match folder.get() {
-                Some(folder) => folder,
+            let folder = match scratch_folder.get() {
+                Some(ScratchFolder { folder, .. }) => folder,
                 None => {
-                    let made = temporary(scratch.as_deref())?;
-                    guard(&signals, made.path());
-                    folder.get_or_init(|| made)
+                    let made = ScratchFolder::new(temporary(scratch.as_deref())?, &signals);
+                    &scratch_folder.get_or_init(|| made).folder
                 }
             };
             let plan = planned(game, memory_bytes, &options, folder.path())?;
@@ -138,19 +139,45 @@ pub fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
     made.map_err(|error| Error::io("create a folder in", &parent, unnamed(error)))
 }
 
-/// From now on a signal lets a solve end by itself, with a message; if the program waits for its
-/// input instead, this removes the folder and ends it.
-fn guard(signals: &Signals, folder: &Path) {
-    signals.hold();
-    let (signals, folder) = (signals.clone(), folder.to_path_buf());
-    std::thread::spawn(move || {
-        while !signals.stopped() {
-            std::thread::sleep(LOOK);
-        }
-        std::thread::sleep(GRACE);
-        let _ = std::fs::remove_dir_all(folder);
-        std::process::exit(signals.exit() as i32);
-    });
+/// A folder for temporary files that a signal does not leave behind.
+///
+/// While it is there, a signal lets a solve end by itself, with a message. If the program waits for
+/// its input instead, a thread removes the folder and ends the program. The thread ends with this.
+struct ScratchFolder {
+    folder: TempDir,
+    signals: Signals,
+    /// Closed to end the thread.
+    closing: Option<Sender<()>>,
+    watcher: Option<JoinHandle<()>>,
+}
+
+impl ScratchFolder {
+    fn new(folder: TempDir, signals: &Signals) -> ScratchFolder {
+        signals.hold();
+        let (closing, closed) = channel::<()>();
+        let (watched, path) = (signals.clone(), folder.path().to_path_buf());
+        let watcher = std::thread::spawn(move || {
+            let waits = |time| closed.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            while !watched.stopped() {
+                if !waits(LOOK) {
+                    return;
+                }
+            }
+            if waits(GRACE) {
+                let _ = std::fs::remove_dir_all(path);
+                std::process::exit(watched.exit() as i32);
+            }
+        });
+        ScratchFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) }
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        self.closing = None;
+        let _ = self.watcher.take().map(JoinHandle::join);
+        self.signals.release();
+    }
 }
 
 /// Turns the error of a position that could not be solved into one that has an exit code.

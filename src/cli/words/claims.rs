@@ -1,16 +1,15 @@
 //! Lists of a paper's claims, with verdicts: the form that all commands share.
 
 use crate::cli::face::exit::Exit;
-use crate::cli::face::output::{Out, counted};
+use crate::cli::face::output::{Out, counted, wrapped};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::claims::{Claim, Verdict};
-use trinim::report::draw::svg::wrapped;
 
 /// Width of the text, in columns.
-const COLUMNS: f64 = 80.0;
+const COLUMNS: usize = 80;
 
 /// The claims of a paper, with verdicts.
 #[derive(Serialize, JsonSchema)]
@@ -61,12 +60,8 @@ pub fn print(claim: &Claim, out: &mut Out) -> anyhow::Result<()> {
     let rows =
         [("claim", &claim.claim), ("printed", &claim.printed), ("computed", &claim.computed), ("why", &claim.reason)];
     for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
-        // With this font size a character is one column wide.
-        let lines = wrapped(text, 1.0 / 0.57, COLUMNS - 12.0);
-        for (index, line) in lines.iter().enumerate() {
-            let label = out.paint.faint(format!("{:8}", if index == 0 { label } else { "" }));
-            writeln!(out, "  {label}  {line}")?;
-        }
+        let line = format!("  {}{:width$}  {text}", out.paint.faint(label), "", width = 8 - label.len());
+        writeln!(out, "{}", wrapped(&line, COLUMNS))?;
     }
     writeln!(out)?;
     Ok(())

@@ -2,6 +2,7 @@
 //! arguments filled in.
 
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::folder_of;
 use crate::cli::face::output::{counted, grouped};
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
@@ -125,7 +126,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
         let begins = !name.is_empty() && (other.starts_with(&name) || name.starts_with(&other));
         if begins { 1.0 } else { strsim::jaro_winkler(&name, &other) }
     };
-    let found = solves(parent.unwrap_or(Path::new(".")));
+    let found = solves(folder_of(path));
     let best = found.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     match best.filter(|solve| likeness(solve) >= ALIKE) {
         Some(solve) => {

@@ -8,6 +8,7 @@
 //! 1. A reader finds a whole file: each is written under another name in the same folder and
 //!    renamed.
 
+use crate::cli::face::file::folder_of;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Write};
@@ -64,13 +65,9 @@ const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
 
 /// Replaces a file of metrics.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     let readable = fs::Permissions::from_mode(0o666);
     // The exporter reads *.prom only.
-    let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder)?;
+    let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder_of(path))?;
     fs::write(file.path(), text)?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
