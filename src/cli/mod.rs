@@ -64,8 +64,7 @@ Examples:
   trinim task init --store tasks --layers 6 --block-bits 18
                                      begin a solve on many machines
   trinim evolve run --game nim:4,4,4,4 --preset best
-                                     find formulas for wins and losses
-  trinim plane at 2718282 3141593    Nim on the plane: who wins, and how";
+                                     find formulas for wins and losses";
 
 #[derive(Subcommand)]
 enum Command {
@@ -88,7 +87,6 @@ enum Command {
     Bench(Box<bench::BenchArgs>),
     Task(task::TaskArgs),
     Evolve(evolve::EvolveArgs),
-    Plane(plane::PlaneArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
     Schema(schema::SchemaArgs),
@@ -148,7 +146,6 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Bench(args) => bench::run(*args, &command(), out),
         Command::Task(args) => task::run(args, out),
         Command::Evolve(args) => evolve::run(args, out),
-        Command::Plane(args) => plane::run(args, out),
         Command::Completions(args) => manual::complete(args, command(), out),
         Command::Man(args) => manual::run(args, command(), out),
         Command::Schema(args) => schema::run(args, out),

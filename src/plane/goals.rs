@@ -19,14 +19,6 @@ pub const fn name(rule: Rule) -> &'static str {
     }
 }
 
-/// Parses a goal; `misere` is accepted too.
-pub fn parse(text: &str) -> Option<Rule> {
-    match text {
-        "attrition" => Some(Rule::Misere),
-        other => other.parse().ok(),
-    }
-}
-
 /// Returns the goal after a flip.
 pub const fn other(rule: Rule) -> Rule {
     match rule {
@@ -37,7 +29,7 @@ pub const fn other(rule: Rule) -> Rule {
 
 /// When the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Flip {
     /// Never.
@@ -50,14 +42,9 @@ pub enum Flip {
     Turn,
 }
 
-impl Flip {
-    /// All of them.
-    pub const ALL: [Flip; 4] = [Flip::None, Flip::Free, Flip::After, Flip::Turn];
-}
-
 /// How often the goal can change in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Budget {
     /// Once, by either player.
@@ -70,14 +57,9 @@ pub enum Budget {
     Unlimited,
 }
 
-impl Budget {
-    /// All of them.
-    pub const ALL: [Budget; 4] = [Budget::One, Budget::Each, Budget::Two, Budget::Unlimited];
-}
-
 /// Where the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
     /// `L ≥ S + 2 ≥ 7`, the paper's.
@@ -91,9 +73,6 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// All of them.
-    pub const ALL: [Condition; 4] = [Condition::Paper, Condition::Apart, Condition::Sum, Condition::Always];
-
     /// Returns whether the condition holds for two small heaps, the shorter one first.
     pub const fn holds_for(self, short: u64, long: u64) -> bool {
         match self {

@@ -111,6 +111,15 @@ pub fn brief(text: &str) -> String {
     }
 }
 
+/// Formats a whole number with commas between groups of three digits.
+pub fn grouped(number: impl ToString) -> String {
+    let mut digits = number.to_string();
+    for place in (1..digits.len()).rev().filter(|place| (digits.len() - place).is_multiple_of(3)).collect::<Vec<_>>() {
+        digits.insert(place, ',');
+    }
+    digits
+}
+
 /// Two heaps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Point {

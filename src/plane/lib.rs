@@ -17,7 +17,6 @@
 //! | which claims of the paper hold? | [`claims`] |
 //! | what is true by definition? | [`retrograde`]; [`comparison`] sets the formulas beside it |
 //! | what does the paper's program do? | [`paper`] |
-//! | a game with its transcript | [`game`] |
 //!
 //! A loss, and the winning moves of a point whose heaps have a thousand digits:
 //!
@@ -45,7 +44,6 @@
 
 pub mod claims;
 pub mod comparison;
-pub mod game;
 pub mod goals;
 pub mod golden;
 pub mod heaps;

@@ -9,15 +9,10 @@
 use super::heaps::{Kind, Move, Point};
 use super::sequence;
 use dashu_int::UBig;
-use trinim_game::random::Random;
 use trinim_game::{Rule, Value};
 
 /// Amounts tried for the move out of a loss.
 const DELAYS: u8 = 4;
-/// The largest random amount that a player who cannot win takes.
-const DELAY_MAX: u64 = 8;
-/// Random moves compared.
-const TRIES: usize = 6;
 
 /// Returns the short heap of the one loss whose heaps differ by `difference`.
 fn short_of(rule: Rule, difference: &UBig) -> UBig {
@@ -90,29 +85,12 @@ pub fn moves(rule: Rule, point: &Point) -> Vec<Move> {
 /// Returns the move out of a loss that makes the reply hardest: it leaves one winning reply if any
 /// small move does, and takes as little as possible. `None` at the end.
 pub fn delay(rule: Rule, point: &Point) -> Option<Move> {
-    hardest(rule, point, small_moves())
-}
-
-/// Like [`delay`], but chooses among small moves of all kinds, so that no opponent learns the
-/// pattern.
-pub fn random_delay(rule: Rule, point: &Point, random: &mut Random) -> Option<Move> {
-    let mut draw = || Move::new(Kind::ALL[random.index(Kind::ALL.len())], random.below(DELAY_MAX) + 1);
-    let drawn: Vec<Move> = (0..TRIES).map(|_| draw()).collect();
-    hardest(rule, point, drawn.into_iter().chain(small_moves()))
-}
-
-fn small_moves() -> impl Iterator<Item = Move> {
-    let kinds = [Kind::Long, Kind::Short, Kind::Both];
-    (1..=DELAYS).flat_map(move |amount| kinds.map(|kind| Move::new(kind, amount)))
-}
-
-/// Returns the first legal move that leaves exactly one winning reply, or else the one that leaves
-/// the fewest; a move that ends the game comes last.
-fn hardest(rule: Rule, point: &Point, moves: impl Iterator<Item = Move>) -> Option<Move> {
     let mut best = None;
-    for step in moves {
+    let kinds = [Kind::Long, Kind::Short, Kind::Both];
+    for step in (1..=DELAYS).flat_map(|amount| kinds.map(|kind| Move::new(kind, amount))) {
         let Ok(after) = point.after(&step) else { continue };
-        let replies = if after.is_end() { usize::MAX } else { self::moves(rule, &after).len() };
+        // A move that ends the game comes last.
+        let replies = if after.is_end() { usize::MAX } else { moves(rule, &after).len() };
         if replies == 1 {
             return Some(step);
         }

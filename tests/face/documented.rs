@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 /// Commands that are stopped by SIGTERM soon after their start, and why. A command is meant if it
 /// begins with this text.
 const LONG: &[(&str, &str)] = &[
-    ("trinim plane claims --long", "a minute"),
     ("trinim evolve claims", "two thousand runs"),
     ("trinim solve --layers 8", "seconds to minutes each"),
     ("trinim solve --layers 9", "hours"),
@@ -27,8 +26,6 @@ const LONG: &[(&str, &str)] = &[
     ("trinim evolve run", "seconds without optimisation"),
     ("trinim layout --layers 9", "a search"),
     ("trinim layout search --layers 9", "a search"),
-    ("trinim plane randomised --max 1000000", "a million points"),
-    ("trinim plane points --count 1000000", "a million points"),
 ];
 
 /// How long a command of [`LONG`] runs before it is stopped.
@@ -38,11 +35,7 @@ const SHORT_WHILE: Duration = Duration::from_millis(150);
 const ENDS: &[(&str, i32, &str)] = &[
     ("trinim resume trinim-k7-misere", 2, "an earlier example has finished it"),
     ("trinim resume trinim-k7-misere --wait --max-duration 8h --progress json", 2, "the same"),
-    ("trinim plane claims", 1, "some claims of the paper do not hold"),
     ("trinim layout --paper", 1, "a claim of the paper does not hold"),
-    ("trinim plane verify --max 100", 1, "turn contradicts the paper, as the example says"),
-    ("trinim plane verify --max 34 --flip turn --flips unlimited", 1, "turn contradicts the paper"),
-    ("trinim plane verify --max 34 --flip free --condition always --json", 1, "contradicts the paper"),
     ("trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"", 1, "a wrong formula"),
     ("trinim solve --layers 9 --max-duration 8h --max-disk 200GiB", 4, "if the disk has less free"),
 ];

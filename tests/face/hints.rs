@@ -121,11 +121,8 @@ fn a_usage_error_hints_at_a_command() {
     }
     let (_, error) = ends(path, 2, &["solve", "--layers", "11"]);
     assert!(error.contains("expected 1 to 10"), "{error}");
-    let (_, error) = ends(path, 2, &["plane", "verify", "--max", "abc"]);
-    assert!(
-        error.contains("'abc' for '--max <M>': expected a whole number\nhint: trinim plane verify --help"),
-        "{error}"
-    );
+    let (_, error) = ends(path, 2, &["puzzle", "-k", "3", "--seed", "abc"]);
+    assert!(error.contains("'abc' for '--seed <N>': expected a whole number\nhint: trinim puzzle --help"), "{error}");
     let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
     assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
 }

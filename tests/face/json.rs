@@ -120,14 +120,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["task", "finish", "--store", "tasks", "--json"],
         &["task", "verify", "--store", "tasks", "--shard", "1/2", "--json"],
         &["task", "copy", "--store", "tasks", "--to", "copied", "--json"],
-        &["plane", "at", "520", "1459", "--flip", "free", "--json"],
-        &["plane", "at", "1", "2", "--flip", "free", "--json"],
-        &["plane", "points", "--count", "2", "--json"],
-        &["plane", "points", "--count", "2", "--check", "--json"],
-        &["plane", "index", "102", "--check", "--json"],
-        &["plane", "precision", "--digits", "6", "--json"],
-        &["plane", "randomised", "--max", "9", "--tries", "9", "--json"],
-        &["plane", "verify", "--max", "9", "--flip", "none", "--json"],
         &["evolve", "run", "--game", "nim:2,2", "--runs", "2", "--preset", "best", "--json"],
         &["evolve", "run", "--game", "nim:4,4,4,4", "--runs", "2", "--preset", "paper", "--json"],
         // Too short to find a formula.
@@ -148,8 +140,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         seen.add(&error, "--progress json");
     }
     seen.run(path, 2, &["probe", "six", "--json", "nonsense"]);
-    seen.run(path, 1, &["plane", "verify", "--max", "20", "--flip", "turn", "--json"]);
-    seen.run(path, 1, &["plane", "claims", "--json"]);
     seen.run(path, 1, &["layout", "--paper", "--json"]);
     seen.run(path, 1, &["evolve", "claims", "--runs", "1", "--json"]);
     seen.run(path, 1, &["evolve", "verify", "--game", "nim:4,4", "--formula", "a1", "--json"]);
@@ -171,13 +161,12 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
 }
 
 /// Fields that no small run prints: codecs are measured from eight layers on, a store has no
-/// nimbers or distances, no method is wrong, and of what `evolve verify` prints, too, some is rare
+/// nimbers or distances, and of what `evolve verify` prints, too, some is rare
 /// in a run.
-const RARE: [(&str, &str); 6] = [
+const RARE: [(&str, &str); 5] = [
     ("trinim.solve/1", "codec_candidates[]."),
     ("trinim.task.finish/1", "by_nimber[]."),
     ("trinim.task.finish/1", "by_distance[]."),
-    ("trinim.plane.points.check/1", "first_difference"),
     ("trinim.evolve.run/1", "runs[].check.theorem"),
     ("trinim.evolve.run/1", "runs[].check.no_proof_because"),
 ];
@@ -225,7 +214,7 @@ fn a_command_that_fails_or_is_stopped_says_so_in_json() {
         (&["solve", "-k", "8", "--memory", "20MiB", "--json"], 4, "solve"),
         (&["stats", "absent", "--json"], 2, "stats"),
         (&["repair", "absent", "--json"], 2, "repair"),
-        (&["plane", "at", "x", "y", "--json"], 2, "plane at"),
+        (&["task", "list", "--store", "absent", "--json"], 2, "task list"),
     ];
     for (args, code, command) in cases {
         let (found, out, error) = run(path, args);

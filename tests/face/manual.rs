@@ -130,7 +130,6 @@ fn completions_offer_choices_and_folders() {
     assert_eq!(offered(path, &["trinim", "solve", "--rule", ""]), ["misere", "normal"]);
     assert_eq!(offered(path, &["trinim", "solve", "--log-placement", "d"]), ["dedicated"]);
     assert_eq!(offered(path, &["trinim", "plan", "--codec", "zstd"]), ["zstd1", "zstd3"]);
-    assert_eq!(offered(path, &["trinim", "plane", "at", "--goal", ""]), ["attrition", "normal"]);
     assert_eq!(offered(path, &["trinim", "bench", "--rule", "n"]), ["normal"]);
     assert_eq!(offered(path, &["trinim", "stats", "--j"]), ["--json"]);
     assert_eq!(offered(path, &["trinim", "solve", "--memory", ""]), [""]);
@@ -146,7 +145,6 @@ fn choices_are_read_in_any_case() {
         "solve -k 3 --rule misère --out three --strategy Block-Pull --redundancy Keep",
         "check three --depth Full",
         "export three --what Canonical --format CSV",
-        "plane at 1 2 --goal Attrition --flip None",
         "evolve verify --game nim:2,2 --formula a1-a2 --states All",
         "bench -k 3 --rule Normal --repeats 1 --yardstick none",
         "--color Never stats three",

@@ -73,7 +73,6 @@ fn no_option_is_read_as_a_formula_or_a_list() {
         [&score[..], &["--zero=0"]].concat(),
         [&run[..], &["--terminals", "--json"]].concat(),
         [&run[..], &["--functions", "--seed", "1"]].concat(),
-        vec!["plane", "play", "--start", "--hint"],
     ] {
         let (out, error) = ends(path, 2, &args);
         assert!(out.is_empty() && error.starts_with("error: ") && error.contains("\nhint: "), "{args:?}: {error}");

@@ -467,7 +467,7 @@ fn a_transcript_of_another_game_is_refused_with_the_line() {
     let text = transcript::write(&session);
     let rule = answers.rule().name();
     for (from, to, reason) in [
-        ("# trinim game", "# trinim plane game", "line 1: expected \"# trinim game\""),
+        ("# trinim game", "# trinim puzzle", "line 1: expected \"# trinim game\""),
         ("triangle:4", "triangle:5", "line 2: the game is on \"triangle:5\", not on \"triangle:4\""),
         (rule, "nim", "line 3: the game has rule \"nim\""),
         ("1/11", "1/12", "line 4: row 1, column 1: unexpected '2'"),

@@ -1,5 +1,4 @@
-//! What readers of the papers come for: published figures, layouts, strategies, reports, formulas
-//! and the plane.
+//! What readers of the papers come for: published figures, layouts, strategies, reports and formulas.
 
 #[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
@@ -8,6 +7,5 @@ mod common;
 mod board;
 mod evolve;
 mod layout;
-mod plane;
 mod report;
 mod strategies;

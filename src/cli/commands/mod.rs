@@ -7,7 +7,6 @@ pub mod export;
 pub mod layout;
 pub mod manual;
 pub mod plan;
-pub mod plane;
 pub mod play;
 pub mod probe;
 pub mod puzzle;

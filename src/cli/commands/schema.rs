@@ -4,7 +4,7 @@
 //! struct lacks, and each of its fields, unless it is left out where it has no value. JSON.md is
 //! made from them, too.
 
-use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
+use super::{check, evolve, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
 use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
@@ -64,14 +64,6 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
     ("trinim.report/1", &[report::Printed::json_schema]),
     ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
-    ("trinim.plane.at/1", &[plane::at::Report::json_schema]),
-    ("trinim.plane.points/1", &[plane::points::Row::json_schema]),
-    ("trinim.plane.points.check/1", &[plane::points::Checked::json_schema]),
-    ("trinim.plane.index/1", &[plane::points::IndexReport::json_schema]),
-    ("trinim.plane.precision/1", &[plane::precision::Report::json_schema]),
-    ("trinim.plane.randomised/1", &[plane::randomised::Report::json_schema]),
-    ("trinim.plane.verify/1", &[plane::verify::Report::json_schema]),
-    ("trinim.plane.claims/1", &[claims::Report::json_schema]),
     ("trinim.evolve.run/1", &[evolve::run_report::Printed::json_schema]),
     ("trinim.evolve.score/1", &[evolve::score::Printed::json_schema]),
     ("trinim.evolve.verify/1", &[evolve::verify::Printed::json_schema]),

@@ -16,7 +16,7 @@ pub enum Exit {
     #[default]
     Done = 0,
     /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
-    /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper`, `plane` and
+    /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper` and
     /// `evolve claims` a published value or claim.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
@@ -56,8 +56,8 @@ pub const TABLE: &str = "Exit codes:
     0  success
     1  a check found something wrong in undamaged files: verify or the audit of
        a solve a value, evolve verify a formula, bench an answer; report,
-       layout --paper, plane and evolve claims a published value or claim that
-       does not hold
+       layout --paper and evolve claims a published value or claim that does
+       not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
@@ -150,7 +150,7 @@ fn from_here(text: &str) -> String {
 pub struct Failure<'a> {
     /// False: there is no report.
     finished: bool,
-    /// The command, like `solve` or `plane at`.
+    /// The command, like `solve` or `task list`.
     command: &'a str,
     /// The exit code, see the README.
     exit_code: u8,

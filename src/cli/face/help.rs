@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Trust", &["verify", "check", "repair"]),
     ("Study", &["layout", "report", "bench"]),
     ("Many machines", &["task"]),
-    ("Other games", &["evolve", "plane"]),
+    ("Other games", &["evolve"]),
     ("Shell", &["completions", "man", "schema"]),
 ];
 

@@ -7,7 +7,6 @@
 mod numbers;
 mod play;
 
-use dashu_int::UBig;
 use trinim_game::claims::Claim;
 
 /// How far the computations go.
@@ -63,16 +62,6 @@ fn lost() -> Vec<Claim> {
     ]
 }
 
-/// Formats a number with commas between groups of three digits, as the paper prints them.
-fn grouped(number: &UBig) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let (head, tail) = digits.split_at(first);
-    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
-    let parts: Vec<String> = Some(head.to_owned()).filter(|head| !head.is_empty()).into_iter().chain(groups).collect();
-    parts.join(",")
-}
-
 fn newton_steps(steps: u32) -> String {
     format!("{steps} Newton step{}", if steps == 1 { "" } else { "s" })
 }
@@ -122,12 +111,5 @@ mod tests {
         assert!(computed("(41), (42)")[0].ends_with("k = 3, 5, 6, 10, 11, 12"));
         assert!(computed("section 17, V")[1].starts_with("from (378, 611) it goes to (376, 609); (377, 610) wins"));
         assert!(computed("remark 3")[0].starts_with("(1, 2) and (4, 7) satisfy"));
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, text) in [(0u32, "0"), (102, "102"), (1_000, "1,000"), (3_141_593, "3,141,593")] {
-            assert_eq!(grouped(&number.into()), text);
-        }
     }
 }

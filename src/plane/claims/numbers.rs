@@ -1,10 +1,10 @@
 //! The sequences, how exact the golden ratio has to be, and the examples.
 
 use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, paper_steps, steps_needed};
-use super::super::heaps;
+use super::super::heaps::{self, grouped};
 use super::super::paper::{self, Generator};
 use super::super::sequence::{self, Place};
-use super::{Effort, grouped, newton_steps};
+use super::{Effort, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
 
@@ -34,7 +34,7 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
             }
         }
     }
-    let through = format!("for all numbers up to {}", grouped(&big(most)));
+    let through = format!("for all numbers up to {}", grouped(most));
     let generator = match &wrong {
         None => format!("equal to ⌊nφ⌋ and ⌊nφ²⌋ {through}"),
         Some(index) => format!("first wrong at n = {index}"),
@@ -214,7 +214,7 @@ pub(super) fn examples() -> Vec<Claim> {
         )
         .because(format!(
             "right for this m; the smallest for which one step is wrong is {}",
-            grouped(&first_failure(&Ratio::newton(1)))
+            grouped(first_failure(&Ratio::newton(1)))
         )),
     ]
 }

@@ -3,10 +3,10 @@
 use super::super::comparison::{Comparison, compare};
 use super::super::goals::{Budget, Condition, Flip};
 use super::super::golden::{Ratio, TABLE_2, first_failure, paper_steps, steps_needed};
-use super::super::heaps::{Kind, Move, Point};
+use super::super::heaps::{Kind, Move, Point, grouped};
 use super::super::retrograde::{self, Setting, Situation};
 use super::super::{paper, sequence, winning};
-use super::{Effort, grouped, newton_steps};
+use super::{Effort, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
 use trinim_game::random::Random;
@@ -226,7 +226,7 @@ pub(super) fn first_move(effort: Effort) -> Vec<Claim> {
         "a palliative solution",
         known,
         "a time limit bounds what a person works out, not who wins: who chooses and plays well moves first and wins, \
-         whatever the level; trinim plane play doubles the level and measures no time",
+         whatever the level",
     )]
 }
 

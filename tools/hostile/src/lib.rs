@@ -43,7 +43,7 @@ pub const TARGETS: [Target; 16] = [
     ("layout", texts::layout),
     ("formula", formulas::formula),
     ("game", formulas::game),
-    ("transcript", texts::transcript),
+    ("heap", texts::heap),
     ("played", played::played),
 ];
 

@@ -1,11 +1,10 @@
-//! Positions as text, cells of a layout, transcripts of games.
+//! Positions as text, cells of a layout, heaps of Nim on the plane.
 
 use crate::choice;
 use trinim::game::position;
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
-use trinim_plane::game::Game;
-use trinim_plane::winning;
+use trinim_plane::heaps::{self, DIGITS_MAX};
 
 /// A position of a board whose size is in the first byte.
 pub fn position(bytes: &[u8]) {
@@ -40,14 +39,18 @@ pub fn layout(bytes: &[u8]) {
     }
 }
 
-/// A transcript of Nim on the plane: it is rejected, or is a legal game that survives writing and
-/// parsing.
-pub fn transcript(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let Ok(game) = Game::parse(&text) else { return };
-    assert_eq!(Game::parse(&game.to_string()).as_ref(), Ok(&game), "{text}");
-    let last = game.turns().last();
-    assert!(last.is_none_or(|turn| turn.to == *game.point()), "{text}");
-    let is_lost = winning::value(game.rule(), game.point()).is_loss();
-    assert_eq!(is_lost || game.point().is_end(), winning::moves(game.rule(), game.point()).is_empty(), "{text}");
+/// A heap of Nim on the plane: it is rejected in a short sentence, or has as many digits as allowed
+/// and survives writing and parsing.
+pub fn heap(bytes: &[u8]) {
+    match heaps::parse(&String::from_utf8_lossy(bytes)) {
+        Err(error) => assert!(error.to_string().len() < 300),
+        Ok(heap) => {
+            let digits = heaps::length(&heap);
+            assert!(digits <= DIGITS_MAX);
+            // Longer ones take too long here.
+            if digits <= 10_000 {
+                assert_eq!(heaps::parse(&heap.to_string()), Ok(heap));
+            }
+        }
+    }
 }

@@ -1,18 +1,11 @@
-//! `trinim plane at`: value and winning moves of one point.
+//! `trinim-plane at`: value and winning moves of one point.
 
-use super::{MoveReport, NUMBERS, goal_name, pair, shown, whole_number};
-use crate::cli::face::exit::{Exit, Refused};
-use crate::cli::face::output::Out;
-use crate::cli::words::args::JsonArgs;
-use crate::cli::words::choice::{choice, name};
+use super::{Exit, NUMBERS, Out, Refusal, goal, json, name, table, whole_number};
+use anyhow::anyhow;
 use clap::Args;
-use pipeline::Error;
-use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Read, Write};
-use std::path::Path;
-use trinim::game::Rule;
-use trinim::game::Value;
+use std::io::{self, Read};
+use trinim_game::{Rule, Value};
 use trinim_plane::goals::{self, Budget, Condition, Flip};
 use trinim_plane::heaps::{DIGITS_MAX, Move, Point, brief};
 use trinim_plane::retrograde::{Setting, Situation, Step, Table};
@@ -26,11 +19,11 @@ const INPUT_BYTES: u64 = 2 * DIGITS_MAX as u64 + 1000;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane at 520 1459
-  trinim plane at 10^1000 10^999 --json
-  trinim plane at 2 2 --goal attrition
-  trinim plane at 6 10 --flip turn            one flip in all; a flip is a turn
-  echo 10^1000 123456 | trinim plane at -     numbers that are too long for an argument
+  trinim-plane at 520 1459
+  trinim-plane at 10^1000 10^999 --json
+  trinim-plane at 2 2 --goal attrition
+  trinim-plane at 6 10 --flip turn            one flip in all; a flip is a turn
+  echo 10^1000 123456 | trinim-plane at -     numbers that are too long for an argument
 
 In normal play, whoever reaches (0, 0) wins; in attrition, that player loses. With --flip, the goal can be changed \
 where L >= S + 2 >= 7: before a move (free), after it (after), or as a separate turn (turn). The first two change no \
@@ -41,33 +34,30 @@ value, whatever the number of flips. If the heaps are equal, either counts as th
 #[command(after_help = EXAMPLES)]
 pub struct AtArgs {
     /// A heap: decimal digits or a power like 10^1000; or - to read both from standard input
-    #[arg(value_name = "S")]
+    #[arg(value_name = "S", allow_negative_numbers = true)]
     one: String,
 
     /// The other heap
-    #[arg(value_name = "L")]
+    #[arg(value_name = "L", allow_negative_numbers = true)]
     other: Option<String>,
 
-    /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", value_parser = goal_name(), default_value = "normal")]
+    /// The goal
+    #[arg(long, value_parser = goal(), ignore_case = true, default_value = "normal")]
     goal: Rule,
 
-    /// When the goal can be changed: none, free, after, turn
-    #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL), default_value = "none")]
+    /// When the goal can change
+    #[arg(long, value_name = "WHEN", ignore_case = true, default_value = "none")]
     flip: Flip,
 
-    /// How often the goal can be changed: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", value_parser = choice(&Budget::ALL), default_value = "one")]
+    /// How often the goal can change
+    #[arg(long, value_name = "TIMES", ignore_case = true, default_value = "one")]
     flips: Budget,
-
-    #[command(flatten)]
-    json: JsonArgs,
 }
 
-/// What `trinim plane at` prints. Heaps, amounts and indices are strings of digits, because they
+/// What `trinim-plane at` prints. Heaps, amounts and indices are strings of digits, because they
 /// may have any length.
-#[derive(Serialize, JsonSchema)]
-pub struct Report {
+#[derive(Serialize)]
+struct Report {
     /// The heaps, the short one first.
     position: [String; 2],
     /// `normal` or `attrition`.
@@ -87,27 +77,52 @@ pub struct Report {
     delay: Option<MoveReport>,
 }
 
-/// Runs the subcommand.
-pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let point = point(&args.one, args.other.as_deref())?;
-    if point.is_end() {
-        let rule = goals::name(args.goal);
-        return Err(Refused::new(
-            format!("S, L: (0, 0) ends the game and has no moves ({rule} goal)"),
-            "give a heap above 0; whoever reached (0, 0) has won in normal play and lost in attrition",
-        )
-        .into());
+/// A move.
+#[derive(Clone, Serialize)]
+struct MoveReport {
+    /// `short`, `long`, `both`, or `flip` where a flip is a turn.
+    kind: &'static str,
+    /// Pieces taken from each heap; `0` for a flip.
+    amount: String,
+    /// The heaps after it.
+    to: [String; 2],
+    /// Whether the goal changes; only with `--flip`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flip: Option<bool>,
+}
+
+impl AtArgs {
+    /// Runs the command.
+    pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+        let point = point(&self.one, self.other.as_deref())?;
+        if point.is_end() {
+            let rule = goals::name(self.goal);
+            return Err(Refusal::new(
+                format!("S, L: (0, 0) ends the game and has no moves ({rule} goal)"),
+                "give a heap above 0; the player who reached (0, 0) has won in normal play and lost in attrition",
+            )
+            .into());
+        }
+        let (value, report) = match self.flip {
+            Flip::Turn => by_table(&point, &self)?,
+            _ => by_formula(&point, &self),
+        };
+        if as_json {
+            json("trinim.plane.at/1", &report, out)?;
+        } else {
+            table(&rows(value, &report), out)?;
+        }
+        Ok(Exit::Done)
     }
-    let (value, report) = match args.flip {
-        Flip::Turn => by_table(&point, &args)?,
-        _ => by_formula(&point, &args),
-    };
-    if args.json.json {
-        out.json("trinim.plane.at/1", &report)?;
-    } else {
-        print(value, &report, out)?;
-    }
-    Ok(Exit::Done)
+}
+
+fn pair(point: &Point) -> [String; 2] {
+    [point.short().to_string(), point.long().to_string()]
+}
+
+/// Formats a point as text, with long numbers shortened.
+fn shown([short, long]: &[String; 2]) -> String {
+    format!("({}, {})", brief(short), brief(long))
 }
 
 fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
@@ -116,19 +131,19 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
     }
     let both = "expected two numbers, S and L, or - and both on standard input";
     if one != "-" {
-        return Err(Refused::new("L: there is only one heap", both).into());
+        return Err(Refusal::new("L: there is only one heap", both).into());
     }
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(INPUT_BYTES + 1).read_to_end(&mut bytes);
-    let length = read.map_err(|error| Error::io("read", Path::new("standard input"), error))?;
+    let length = read.map_err(|error| anyhow!("standard input: {error}"))?;
     if length as u64 > INPUT_BYTES {
-        return Err(Refused::new(format!("standard input: expected at most {INPUT_BYTES} bytes"), NUMBERS).into());
+        return Err(Refusal::new(format!("standard input: expected at most {INPUT_BYTES} bytes"), NUMBERS).into());
     }
     let text = String::from_utf8_lossy(&bytes);
     let mut words = text.split_whitespace();
     match (words.next(), words.next(), words.next()) {
         (Some(one), Some(other), None) => Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?)),
-        _ => Err(Refused::new("standard input: not two numbers", both).into()),
+        _ => Err(Refusal::new("standard input: not two numbers", both).into()),
     }
 }
 
@@ -137,7 +152,8 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let is_flippable = args.flip != Flip::None;
     let reported = |step: &Move, flip: bool| {
         let to = point.after(step).ok()?;
-        Some(MoveReport::new(step, &to, is_flippable.then_some(flip)))
+        let flip = is_flippable.then_some(flip);
+        Some(MoveReport { kind: step.kind.name(), amount: step.amount.to_string(), to: pair(&to), flip })
     };
     let mut moves: Vec<MoveReport> =
         winning::moves(rule, point).iter().filter_map(|step| reported(step, false)).collect();
@@ -172,7 +188,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
         usize::try_from(number).ok().filter(|number| *number <= TURN_HEAP_MAX).ok_or_else(|| {
             let reason =
                 format!("{name}: no formula is known for flips as turns: expected heaps up to {TURN_HEAP_MAX}");
-            Refused::new(reason, "--flip free and --flip after take heaps of any length")
+            Refusal::new(reason, "--flip free and --flip after take heaps of any length")
         })
     };
     let (short, long) = (heap("S", point.short())?, heap("L", point.long())?);
@@ -208,45 +224,39 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     Ok((value, report))
 }
 
-fn print(value: Option<Value>, report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    let paint = out.paint;
+/// Returns the report as labelled lines.
+fn rows(value: Option<Value>, report: &Report) -> Vec<(&'static str, String)> {
     let flips = match report.flip {
         Flip::None => String::new(),
-        flip => format!(", flips: {}", name(&flip)),
+        flip => format!(", flips: {}", name(flip)),
     };
     let mut rows = vec![("point", format!("{}, {} goal{flips}", shown(&report.position), report.goal))];
-    rows.push((
-        "value",
-        match value {
-            Some(value) => format!("{} for the player to move ({})", paint.value(value), value.outcome()),
-            None => "draw: both players change the goal rather than lose".to_owned(),
-        },
-    ));
+    let describe = |value: Value| {
+        let sign = if value.is_loss() { '-' } else { '+' };
+        format!("{sign} {value} for the player to move ({})", value.outcome())
+    };
+    let draw = "draw: both players change the goal rather than lose";
+    rows.push(("value", value.map_or_else(|| draw.to_owned(), describe)));
     if let Some(index) = &report.index {
         rows.push(("index", format!("lost point number {}", brief(index))));
     }
-    let describe = |step: &MoveReport| {
-        let flip = match (step.flip, step.kind) {
-            (_, "flip") => return format!("{} the goal", paint.mark("change")),
-            (Some(true), _) => ", changing the goal",
-            _ => "",
-        };
-        format!("{} {} to {}{flip}", paint.mark(step.kind), brief(&step.amount), shown(&step.to))
+    let describe = |step: &MoveReport| match (step.flip, step.kind) {
+        (_, "flip") => "change the goal".to_owned(),
+        (flip, kind) => {
+            let flip = if flip == Some(true) { ", changing the goal" } else { "" };
+            format!("{kind} {} to {}{flip}", brief(&step.amount), shown(&step.to))
+        }
     };
-    match (value, report.moves.is_empty()) {
-        (Some(Value::Loss), _) => rows.push(("moves", "every move loses".to_owned())),
-        (None, _) => rows.push(("moves", "none wins".to_owned())),
-        (_, true) => rows.push(("moves", "none".to_owned())),
-        (_, false) => {
-            for (index, step) in report.moves.iter().enumerate() {
-                rows.push((if index == 0 { "wins by" } else { "" }, describe(step)));
-            }
+    match value {
+        Some(Value::Loss) => rows.push(("moves", "every move loses".to_owned())),
+        None => rows.push(("moves", "none wins".to_owned())),
+        Some(Value::Win) => {
+            let labels = std::iter::once("wins by").chain(std::iter::repeat(""));
+            rows.extend(labels.zip(report.moves.iter().map(describe)));
         }
     }
     if let Some(delay) = &report.delay {
         rows.push(("delay", format!("{}: hardest to answer", describe(delay))));
     }
-    out.table(&rows)?;
-    out.flush()?;
-    Ok(())
+    rows
 }

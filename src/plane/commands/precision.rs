@@ -1,12 +1,9 @@
-//! `trinim plane precision`: how exact the golden ratio has to be, in the paper and in fact.
+//! `trinim-plane precision`: how exact the golden ratio has to be, in the paper and in fact.
 
-use crate::cli::face::exit::Exit;
-use crate::cli::face::output::Out;
-use crate::cli::words::args::JsonArgs;
+use super::{Exit, Out, json, table};
 use clap::Args;
-use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, Write};
 use trinim_plane::golden::{self, Ratio, first_failure};
 use trinim_plane::heaps::brief;
 
@@ -17,9 +14,9 @@ const ROWS: u32 = 5;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane precision                  the paper's table 2 beside the correct one
-  trinim plane precision --digits 6
-  trinim plane precision --digits 100 --json
+  trinim-plane precision                  the paper's table 2 beside the correct one
+  trinim-plane precision --digits 6
+  trinim-plane precision --digits 100 --json
 
 A ratio y in place of the golden one is right for all n below the smallest n with a fraction h/n between the two. \
 That n is a Fibonacci number, found without counting up to it. The paper requires n times the error to be below 1; \
@@ -30,16 +27,14 @@ in fact n * n times the error has to be below about 0.45.";
 #[command(after_help = EXAMPLES)]
 pub struct PrecisionArgs {
     /// Cover all n up to 10^K; K from 0 to 10000
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=i64::from(DIGITS_MAX)))]
+    #[arg(long, value_name = "K", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(..=i64::from(DIGITS_MAX)))]
     digits: Option<u32>,
-
-    #[command(flatten)]
-    json: JsonArgs,
 }
 
-/// What `trinim plane precision` prints.
-#[derive(Serialize, JsonSchema)]
-pub struct Report {
+/// What `trinim-plane precision` prints.
+#[derive(Serialize)]
+struct Report {
     /// `--digits`; only with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     digits: Option<u32>,
@@ -54,7 +49,7 @@ pub struct Report {
 }
 
 /// What is needed up to `10^digits`, and what the paper uses.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Needed {
     /// What is needed.
     needed: u32,
@@ -67,7 +62,7 @@ struct Needed {
 }
 
 /// A row of the table: one number of Newton steps.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Row {
     /// Newton steps.
     steps: u32,
@@ -79,19 +74,20 @@ struct Row {
     first_failure: String,
 }
 
-/// Runs the subcommand.
-pub fn run(args: PrecisionArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let report = args.digits.map(|digits| (needed_steps(digits), needed_decimals(digits)));
-    let rows = report.as_ref().map_or(ROWS, |(steps, _)| ROWS.max(steps.needed.max(steps.paper) + 1));
-    let table = (0..rows).map(row).collect();
-    let (newton_steps, decimals) = report.unzip();
-    let report = Report { digits: args.digits, newton_steps, decimals, table };
-    if args.json.json {
-        out.json("trinim.plane.precision/1", &report)?;
-    } else {
-        print(&report, out)?;
+impl PrecisionArgs {
+    /// Runs the command.
+    pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+        let found = self.digits.map(|digits| (needed_steps(digits), needed_decimals(digits)));
+        let rows = found.as_ref().map_or(ROWS, |(steps, _)| ROWS.max(steps.needed.max(steps.paper) + 1));
+        let (newton_steps, decimals) = found.unzip();
+        let report = Report { digits: self.digits, newton_steps, decimals, table: (0..rows).map(row).collect() };
+        if as_json {
+            json("trinim.plane.precision/1", &report, out)?;
+        } else {
+            print(&report, out)?;
+        }
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
 }
 
 fn needed_steps(digits: u32) -> Needed {
@@ -118,7 +114,7 @@ fn row(steps: u32) -> Row {
     }
 }
 
-fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report, out: &mut Out) -> io::Result<()> {
     if let (Some(digits), Some(steps), Some(decimals)) = (report.digits, &report.newton_steps, &report.decimals) {
         let describe = |found: &Needed, source: &str| {
             let verdict = if found.paper_is_enough { "enough" } else { "too few" };
@@ -130,7 +126,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             ("Newton steps", describe(steps, "the paper uses")),
             ("decimals", describe(decimals, "the paper's theorem 4 requires")),
         ];
-        out.table(&rows)?;
+        table(&rows, out)?;
         writeln!(out)?;
     }
     writeln!(out, "all n up to 10^k are right for k in")?;

@@ -1,30 +1,25 @@
-//! `trinim plane verify`: the formulas against the rules, for small heaps.
+//! `trinim-plane verify`: the formulas against the rules, for small heaps.
 
-use super::goal_name;
-use crate::cli::face::exit::Exit;
-use crate::cli::face::output::{Out, grouped};
-use crate::cli::words::args::JsonArgs;
-use crate::cli::words::choice::{choice, name};
-use clap::Args;
-use schemars::JsonSchema;
+use super::{Exit, Out, goal, json, name};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::io::Write;
-use trinim::game::Rule;
-use trinim::game::Value;
+use std::io::{self, Write};
+use trinim_game::{Rule, Value};
 use trinim_plane::comparison::{Comparison, compare};
 use trinim_plane::goals::{self, Budget, Condition, Flip};
+use trinim_plane::heaps::grouped;
 use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane verify --max 400 --flip none        both goals
-  trinim plane verify --max 100                    all ways to change the goal; turn ends with 1
-  trinim plane verify --max 34 --flip turn --flips unlimited
-  trinim plane verify --max 34 --flip free --condition always --json
+  trinim-plane verify --max 400 --flip none        both goals
+  trinim-plane verify --max 100                    all ways to change the goal; turn ends with 1
+  trinim-plane verify --max 34 --flip turn --flips unlimited
+  trinim-plane verify --max 34 --flip free --condition always --json
 
 Every point with heaps up to M is decided from its options, from the end upwards, and compared with the formula. \
 Where the goal never changes, every winning move is compared too. Where a flip is a turn, the formula is the paper's \
-claim, which is wrong; trinim plane at does not use it there.";
+claim, which is wrong; trinim-plane at does not use it there.";
 
 /// Check the formulas against the rules; exit code 1 if they differ
 #[derive(Args)]
@@ -35,29 +30,26 @@ pub struct VerifyArgs {
           default_value = "100")]
     max: u32,
 
-    /// Goal: normal or attrition [default: both]
-    #[arg(long, value_name = "GOAL", value_parser = goal_name())]
+    /// The goal [default: both]
+    #[arg(long, value_parser = goal(), ignore_case = true)]
     goal: Option<Rule>,
 
-    /// When the goal can be changed: none, free, after, turn [default: all of them]
-    #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL))]
+    /// When the goal can change [default: all of them]
+    #[arg(long, value_name = "WHEN", ignore_case = true)]
     flip: Option<Flip>,
 
-    /// How often the goal can be changed: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", value_parser = choice(&Budget::ALL), default_value = "one")]
+    /// How often the goal can change
+    #[arg(long, value_name = "TIMES", ignore_case = true, default_value = "one")]
     flips: Budget,
 
-    /// Where: paper (L >= S + 2 >= 7), apart (L >= S + 2), sum (L + S >= 27), always
-    #[arg(long, value_name = "WHERE", value_parser = choice(&Condition::ALL), default_value = "paper")]
+    /// Where the goal can change
+    #[arg(long, value_name = "WHERE", ignore_case = true, default_value = "paper")]
     condition: Condition,
-
-    #[command(flatten)]
-    json: JsonArgs,
 }
 
-/// What `trinim plane verify` prints.
-#[derive(Serialize, JsonSchema)]
-pub struct Report {
+/// What `trinim-plane verify` prints.
+#[derive(Serialize)]
+struct Report {
     /// The same as `agrees`.
     ok: bool,
     /// Largest heap.
@@ -68,7 +60,7 @@ pub struct Report {
     rows: Vec<Row>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Row {
     /// `normal` or `attrition`.
     goal: &'static str,
@@ -96,7 +88,7 @@ struct Row {
     first_difference: Option<Difference>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Difference {
     /// The heaps.
     position: [String; 2],
@@ -106,23 +98,23 @@ struct Difference {
     by_rules: String,
 }
 
-/// Runs the subcommand.
-pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let flips: Vec<Flip> = args.flip.map_or_else(|| Flip::ALL.to_vec(), |flip| vec![flip]);
-    let mut rows = Vec::new();
-    for flip in flips {
-        let setting = Setting { flip, budget: args.flips, condition: args.condition };
-        let found = compare(setting, args.max as usize);
-        rows.extend(found.iter().filter(|found| args.goal.is_none_or(|goal| goal == found.rule)).map(row));
+impl VerifyArgs {
+    /// Runs the command.
+    pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+        let flips = Flip::value_variants().iter().filter(|flip| self.flip.is_none_or(|only| only == **flip));
+        let settings = flips.map(|flip| Setting { flip: *flip, budget: self.flips, condition: self.condition });
+        let found = settings.flat_map(|setting| compare(setting, self.max as usize));
+        let rows: Vec<Row> =
+            found.filter(|found| self.goal.is_none_or(|goal| goal == found.rule)).map(|found| row(&found)).collect();
+        let agrees = rows.iter().all(|row| row.agrees);
+        let report = Report { ok: agrees, max: self.max, agrees, rows };
+        if as_json {
+            json("trinim.plane.verify/1", &report, out)?;
+        } else {
+            print(&report, out)?;
+        }
+        Ok(Exit::of_check(agrees))
     }
-    let agrees = rows.iter().all(|row| row.agrees);
-    let report = Report { ok: agrees, max: args.max, agrees, rows };
-    if args.json.json {
-        out.json("trinim.plane.verify/1", &report)?;
-    } else {
-        print(&report, out)?;
-    }
-    Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
 }
 
 fn row(found: &Comparison) -> Row {
@@ -155,23 +147,21 @@ fn row(found: &Comparison) -> Row {
     }
 }
 
-fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    writeln!(
-        out,
-        "{:9}  {:5}  {:9}  {:>11}  {:>9}  {:>7}  {:>11}",
-        "goal", "flip", "flips", "situations", "losses", "draws", "differences"
-    )?;
-    for row in &report.rows {
-        let Row { goal, flip, situations, losses, draws, differences, .. } = row;
-        let [situations, losses, draws] = [*situations, *losses, *draws].map(grouped);
-        let flips = row.flips.as_ref().map_or("-".to_owned(), name);
-        let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("differs") };
+fn print(report: &Report, out: &mut Out) -> io::Result<()> {
+    let heading = ["goal", "flip", "flips", "situations", "losses", "draws", "differences"];
+    let mut line = |[goal, flip, flips, situations, losses, draws, differences]: [&str; 7], end: &str| {
         writeln!(
             out,
-            "{goal:9}  {:5}  {flips:9}  {situations:>11}  {losses:>9}  {draws:>7}  {:>11}  {verdict}",
-            name(flip),
-            grouped(*differences),
-        )?;
+            "{goal:9}  {flip:5}  {flips:9}  {situations:>11}  {losses:>9}  {draws:>7}  {differences:>11}{end}"
+        )
+    };
+    line(heading, "")?;
+    for row in &report.rows {
+        let [situations, losses, draws, differences] =
+            [row.situations, row.losses, row.draws, row.differences].map(grouped);
+        let (flip, flips) = (name(row.flip), row.flips.map_or("-".to_owned(), name));
+        let end = if row.agrees { "  agrees" } else { "  differs" };
+        line([row.goal, &flip, &flips, &situations, &losses, &draws, &differences], end)?;
     }
     for row in &report.rows {
         if let Some(Difference { position: [short, long], flips_left, by_rules }) = &row.first_difference {
@@ -180,13 +170,14 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
                 out,
                 "first difference, {} goal, flip {}: ({short}, {long}){flips}: by the rules {by_rules}",
                 row.goal,
-                name(&row.flip)
+                name(row.flip)
             )?;
         }
     }
-    let counted = report.rows.iter().filter_map(|row| row.winning_moves.map(|counts| (row.goal, counts)));
-    for (goal, [none, one, two, three]) in counted {
-        writeln!(out, "points with 0, 1, 2, 3 winning moves, {goal} goal: {none}, {one}, {two}, {three}")?;
+    for row in &report.rows {
+        if let Some([none, one, two, three]) = row.winning_moves {
+            writeln!(out, "points with 0, 1, 2, 3 winning moves, {} goal: {none}, {one}, {two}, {three}", row.goal)?;
+        }
     }
     Ok(())
 }

@@ -1,0 +1,166 @@
+//! The program `trinim-plane`.
+//!
+//! Results go to standard output, everything else to standard error. With `--json` a result is an
+//! object, or one a line, that begins with the name and version of its schema; the fields are
+//! documented at the structs of the `commands`.
+//!
+//! # Invariants
+//! 1. No argument, input or closed stream makes the program panic.
+#![forbid(unsafe_code)]
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use commands::{Exit, Refusal, json_line, note};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim-plane at 2718282 3141593           show who wins, and every winning move
+  trinim-plane at 10^1000 10^999 --json
+  trinim-plane points --from 0 --count 26   list the lost points in order
+  trinim-plane index 102                    find the one with a heap of 102
+  trinim-plane precision --digits 6         show how exact the golden ratio must be
+  trinim-plane verify --max 100 --flip none  check the formulas against the rules
+  trinim-plane claims                       list every claim of the paper, with a verdict
+
+There are two heaps; a move takes from one of them, or the same number from both. The player who reaches (0, 0) wins \
+(normal) or loses (attrition).
+
+Exit codes: 0 success; 1 a check or a claim fails; 2 usage; 4 input or output failed; 130 interrupted.";
+
+/// Nim on the plane (Wythoff's game) with heaps of any length
+#[derive(Parser)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    /// Report as JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    At(commands::at::AtArgs),
+    Points(commands::points::PointsArgs),
+    Index(commands::points::IndexArgs),
+    Precision(commands::precision::PrecisionArgs),
+    Verify(commands::verify::VerifyArgs),
+    Claims(commands::claims::ClaimsArgs),
+    #[command(hide = true)]
+    Play(Dropped),
+    #[command(hide = true)]
+    Randomised(Dropped),
+}
+
+/// The arguments of a command that no longer exists.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+struct Dropped {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _all: Vec<String>,
+}
+
+impl Command {
+    /// Returns the command as the failure names it.
+    fn name(&self) -> &'static str {
+        match self {
+            Command::At(_) => "plane at",
+            Command::Points(_) => "plane points",
+            Command::Index(_) => "plane index",
+            Command::Precision(_) => "plane precision",
+            Command::Verify(_) => "plane verify",
+            Command::Claims(_) => "plane claims",
+            Command::Play(_) => "plane play",
+            Command::Randomised(_) => "plane randomised",
+        }
+    }
+
+    fn run(self, json: bool, out: &mut commands::Out) -> anyhow::Result<Exit> {
+        let dropped = |name, instead| Err(Refusal::new(format!("{name} was removed"), instead).into());
+        match self {
+            Command::At(args) => args.run(json, out),
+            Command::Points(args) => args.run(json, out),
+            Command::Index(args) => args.run(json, out),
+            Command::Precision(args) => args.run(json, out),
+            Command::Verify(args) => args.run(json, out),
+            Command::Claims(args) => args.run(json, out),
+            Command::Play(_) => dropped("play", "trinim-plane at S L shows every winning move"),
+            Command::Randomised(_) => dropped("randomised", "trinim-plane claims has the orders of section 18"),
+        }
+    }
+}
+
+/// What a command with `--json` prints on one line if it fails; standard error says the same.
+#[derive(serde::Serialize)]
+struct Failure<'a> {
+    /// False: there is no report.
+    finished: bool,
+    /// The command, like `plane at`.
+    command: &'a str,
+    /// The exit code.
+    exit_code: u8,
+    /// What went wrong.
+    reason: String,
+    /// What to do next; null if there is no advice.
+    hint: Option<&'a str>,
+}
+
+fn main() -> ExitCode {
+    let Cli { json, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refused) => {
+            let exit = if refused.use_stderr() { Exit::Usage } else { Exit::Done };
+            return refused.print().map_or_else(|error| failed(&error.into()), |()| exit).into();
+        }
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let name = command.name();
+    let result = command.run(json, &mut out).and_then(|exit| Ok(out.flush().map(|()| exit)?));
+    let exit = result.unwrap_or_else(|error| {
+        let exit = failed(&error);
+        if json && !error.is::<io::Error>() {
+            let hint = error.downcast_ref::<Refusal>().map(|refusal| &*refusal.hint);
+            let reason = error.to_string();
+            let failure = Failure { finished: false, command: name, exit_code: exit as u8, reason, hint };
+            // Standard error has said the same.
+            let _ = json_line("trinim.failure/1", &failure, &mut out).and_then(|()| out.flush());
+        }
+        exit
+    });
+    exit.into()
+}
+
+/// Prints an error on standard error and returns its exit code. A reader that has closed standard
+/// output is not an error.
+fn failed(error: &anyhow::Error) -> Exit {
+    match (error.downcast_ref::<io::Error>(), error.downcast_ref::<Refusal>()) {
+        (Some(cause), _) if cause.kind() == ErrorKind::BrokenPipe => return Exit::Done,
+        (Some(cause), _) => note(&format!("error: standard output: {cause}")),
+        (None, Some(Refusal { reason, hint })) => {
+            note(&format!("error: {reason}\nhint: {hint}"));
+            return Exit::Usage;
+        }
+        (None, None) => note(&format!("error: {error}")),
+    }
+    Exit::System
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+}
