@@ -3,6 +3,9 @@
 //! Positions are sorted by frame, by counting, and each frame is decoded once for all positions of
 //! a batch in it. A position is then one word of a megabyte that the caches hold.
 //!
+//! # Invariants
+//! 1. The frames of a batch divide its places: each position is visited once.
+//!
 //! # Cost
 //! 16 bytes for each position of a batch, two million at most, and four for each frame of the
 //! database.
@@ -104,6 +107,7 @@ impl Database {
             for frame in 1..ends.len() {
                 ends[frame] += ends[frame - 1];
             }
+            assert_eq!(ends.last(), Some(&(batch.len() as u32)), "batch, invariant 1: the frames divide the places");
             sorted.resize(batch.len(), (0, 0));
             for (number, (frame, bit)) in (first..).zip(&located) {
                 let next = &mut ends[*frame as usize];
@@ -119,6 +123,7 @@ impl Database {
                 }
                 begin = end;
             }
+            assert_eq!(begin, batch.len(), "batch, invariant 1: each position is visited once");
         }
         Ok(())
     }

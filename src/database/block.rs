@@ -9,7 +9,8 @@
 //! 2. Every frame decodes on its own and has its own hash; so do the header and the index. A block
 //!    of another board, rule or layout fails by the identity in the header, a block under another's
 //!    name by its ordinal.
-//! 3. Lengths are checked against the file before any allocation.
+//! 3. A file has the words of its form; no frame is longer in the file than its words. Lengths are
+//!    checked against the file before any allocation.
 
 use super::{DatabaseError, SolveSpec};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
@@ -83,8 +84,9 @@ impl BlockForm {
         BlockForm { identity: spec.identity(), stream_words: spec.stream_words() }
     }
 
-    /// Encodes the whole file of a block.
+    /// Encodes the whole file of a block, of [`stream_words`](BlockForm::stream_words) words.
     pub fn file(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
+        assert_eq!(stream.len(), self.stream_words, "block files, invariant 3: the words of the form");
         let frames = stream.len().div_ceil(FRAME_WORDS);
         let mut payload = Vec::new();
         let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
@@ -94,6 +96,7 @@ impl BlockForm {
                 let from = payload.len();
                 let tag = encode(words, &mut payload, scratch);
                 let stored = &payload[from..];
+                assert!(stored.len() <= 8 * words.len(), "block files, invariant 3: no longer than its words");
                 index.extend_from_slice(&((begin + from) as u64).to_le_bytes());
                 index.extend_from_slice(&(stored.len() as u64 | u64::from(tag) << CODEC_SHIFT).to_le_bytes());
                 index.extend_from_slice(&xxh3_64(stored).to_le_bytes());
@@ -299,6 +302,7 @@ impl BlockIndex {
         scratch: &mut Scratch,
     ) -> Result<(), DatabaseError> {
         let FrameRow { offset, hash, codec, .. } = self.frames[frame];
+        assert_eq!(words.len(), self.words_of(frame), "block files, invariant 3: the words of the form");
         let damage = |what: String| DatabaseError::corrupt(path, offset, what);
         if xxh3_64(stored) != hash {
             return Err(damage(format!("the hash of frame {frame} is wrong")));

@@ -5,8 +5,9 @@
 //! anyone can compare the counts of two solves that share nothing but the rules.
 //!
 //! # Invariants
-//! 1. The sum over the symmetric images of the empty rows is the same for all blocks of an
-//!    isomorphic group, so that one canonical block stands for its group.
+//! 1. The images of the empty rows are a whole orbit under the symmetries of the board. So the sum
+//!    over them is the same for all blocks of an isomorphic group, and one canonical block stands
+//!    for its group.
 
 use super::Game;
 use crate::layout::Bid;
@@ -40,6 +41,8 @@ impl SmallerBoards {
             let mut images: Vec<u64> = board.symmetries().iter().map(|symmetry| symmetry.apply(below)).collect();
             images.sort_unstable();
             images.dedup();
+            let is_orbit = board.symmetries().len().is_multiple_of(images.len());
+            assert!(is_orbit, "losses by layers, invariant 1: the images are a whole orbit");
             images.into_iter().map(|cells| layout.split(cells)).collect()
         };
         SmallerBoards { empty: (1..board.layers().unwrap_or(1)).map(images).collect() }
@@ -52,6 +55,7 @@ impl SmallerBoards {
 
     /// Returns the losses of a block on each smaller board, added up over its images.
     pub fn losses(&self, bid: Bid, stream: &[u64]) -> Vec<u64> {
+        debug_assert!(stream.len().is_power_of_two(), "a bitmap has a bit for each offset");
         let images = |images: &Vec<(Bid, u64)>| {
             let inside = images.iter().filter(|(empty, _)| bid.0 & empty.0 == 0);
             inside.map(|(_, empty)| losses_without(*empty, stream)).sum()
@@ -62,6 +66,7 @@ impl SmallerBoards {
     /// Returns the rows of the boards from the losses of all blocks on each, added up as often as
     /// blocks stand for others; the last row is the whole board.
     pub fn rows(&self, sums: &[u64], whole: u64) -> Vec<LayerCount> {
+        assert_eq!(sums.len(), self.count(), "losses by layers, invariant 1: a sum for each smaller board");
         let inner = sums.iter().zip(&self.empty).map(|(sum, images)| sum / images.len() as u64);
         let row =
             |(layers, losses): (u32, u64)| LayerCount { layers, positions: 1 << (layers * (layers + 1) / 2), losses };

@@ -34,13 +34,17 @@ impl Census {
     pub fn of_none(layout: &Layout) -> Census {
         let cells = layout.bid_bits() + layout.offset_bits();
         let row = |pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 };
-        Census { by_pieces: (0..=cells).map(row).collect() }
+        let by_pieces: Vec<PieceCount> = (0..=cells).map(row).collect();
+        let all: u128 = by_pieces.iter().map(|row| u128::from(row.positions)).sum();
+        assert_eq!(all, 1 << cells, "census, invariant 1: the rows add up to all positions");
+        Census { by_pieces }
     }
 
     /// Adds the losses of a block with so many pieces on BID cells, by number of pieces on offset
     /// cells, as often as it stands for a block of its group.
     pub(super) fn add(&mut self, in_bid: u32, weight: u64, losses_by_pieces: &[u64]) {
         let rows = self.by_pieces.iter_mut().skip(in_bid as usize);
+        assert!(losses_by_pieces.len() <= rows.len(), "census, invariant 1: a row for each number of pieces");
         rows.zip(losses_by_pieces).for_each(|(row, losses)| row.losses += weight * losses);
     }
 

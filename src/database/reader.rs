@@ -416,6 +416,8 @@ impl BlockSource {
 
     fn stored(&self, frame: usize) -> Result<Vec<u8>, DatabaseError> {
         let row = self.index.frames[frame];
+        let most = 8 * self.index.words_of(frame) as u64;
+        assert!(row.stored_bytes <= most, "block files, invariant 3: no longer than its words");
         let mut stored = vec![0; row.stored_bytes as usize];
         self.file.read_exact_at(&mut stored, row.offset)?;
         Ok(stored)

@@ -84,6 +84,8 @@ impl<'a> Tally<'a> {
         if blocks.len() != layout.canonical_blocks().len() {
             return None;
         }
+        let represented: u64 = layout.ordinals().map(|block| u64::from(layout.orbit_size(block))).sum();
+        assert_eq!(represented, layout.blocks(), "census, invariant 2: each block represents its group");
         // A child of a position with nimber `n` has each lower one, and one of a position of
         // distance `d` has `d - 1`: none in between is missing.
         by_plane.truncate(by_plane.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1));

@@ -67,7 +67,10 @@ impl Stand {
     /// Returns the stand after a turn.
     fn after(self, turn: Turn) -> Stand {
         match turn {
-            Turn::Take(taken) => Stand { position: self.position ^ taken, to_move: self.to_move.other() },
+            Turn::Take(taken) => {
+                assert_eq!(taken & !self.position, 0, "session, invariant 1: a turn is legal");
+                Stand { position: self.position ^ taken, to_move: self.to_move.other() }
+            }
             Turn::Set(position) => Stand { position, to_move: Player::Person },
             Turn::Swap => Stand { to_move: self.to_move.other(), ..self },
         }
@@ -198,6 +201,8 @@ impl Session {
         self.turns.push(turn);
         self.now = self.now.after(turn);
         self.undone.clear();
+        let full = self.answers.board().full();
+        assert_eq!(self.now.position & !full, 0, "session, invariant 1: a turn is legal");
     }
 
     /// Takes turns back, up to and including the last one of the person. Returns how many; 0, and
@@ -212,8 +217,13 @@ impl Session {
         let back = self.turns.split_off(last);
         let number = back.len();
         self.undone.extend(back.into_iter().rev());
-        self.now = self.turns.iter().fold(self.first, |stand, turn| stand.after(*turn));
+        self.now = self.replayed();
         number
+    }
+
+    /// Returns where the turns lead from the first position.
+    fn replayed(&self) -> Stand {
+        self.turns.iter().fold(self.first, |stand, turn| stand.after(*turn))
     }
 
     /// Plays undone turns again, until the person is to move. Returns how many.
@@ -227,6 +237,7 @@ impl Session {
                 break;
             }
         }
+        debug_assert_eq!(self.now, self.replayed(), "session, invariant 2: what was undone follows the turns");
         number
     }
 

@@ -63,8 +63,7 @@ impl Survey {
 
 /// Surveys a position. A value that the source does not hold is concluded from the moves if these
 /// are known: one winning move proves a win, and only losing moves prove a loss. Values of moves
-/// are
-/// [inferred](infer) from that of the position.
+/// are [inferred](infer) from that of the position.
 ///
 /// # Errors
 /// Those of [`Answers::evaluate`].
@@ -91,7 +90,9 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
     let mut moves: Vec<Choice> = choices
         .map(|(taken, (after, found))| Choice { taken, after, distance: found.and_then(|found| found.distance) })
         .collect();
-    // The sort is stable, and the moves of a board ascend.
+    let ascends = moves.is_sorted_by(|one, next| one.taken < next.taken);
+    debug_assert!(ascends, "board, invariant 1: the moves are sorted");
+    // The sort is stable.
     moves.sort_by_key(rank);
     let distance = own.and_then(|own| own.distance);
     Ok(Survey { position, value, distance, moves, inferred })

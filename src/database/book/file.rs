@@ -56,6 +56,8 @@ pub struct BookEncoder {
     head: BookHead,
     at: u64,
     losses: u64,
+    /// The last number of the last frame.
+    last: Option<u64>,
     index: Vec<u8>,
     digest: blake3::Hasher,
 }
@@ -63,7 +65,8 @@ pub struct BookEncoder {
 impl BookEncoder {
     /// Starts an empty book; its first frame follows the header.
     pub fn new(head: BookHead) -> BookEncoder {
-        BookEncoder { head, at: HEADER_BYTES as u64, losses: 0, index: Vec::new(), digest: blake3::Hasher::new() }
+        let (index, digest) = (Vec::new(), blake3::Hasher::new());
+        BookEncoder { head, at: HEADER_BYTES as u64, losses: 0, last: None, index, digest }
     }
 
     /// Returns the offset of the next frame, or of the index after the last one.
@@ -73,6 +76,10 @@ impl BookEncoder {
 
     /// Encodes the next frame: [`FRAME_LOSSES`] ascending numbers, or fewer in the last one.
     pub fn frame(&mut self, numbers: &[u64]) -> Vec<u8> {
+        let ascends = numbers.is_sorted_by(|one, next| one < next) && numbers.first().copied() > self.last;
+        assert!(ascends, "book, invariant 2: numbers ascend strictly through the whole file");
+        assert!(self.losses.is_multiple_of(FRAME_LOSSES as u64), "book, invariant 3: all frames but the last are full");
+        self.last = numbers.last().copied();
         let mut gaps = Vec::with_capacity(numbers.len() * 2);
         for pair in numbers.windows(2) {
             let mut gap = pair[1] - pair[0] - 1;
@@ -97,7 +104,7 @@ impl BookEncoder {
 
     /// Returns the header and the index, which follows the last frame.
     pub fn finish(self) -> (Vec<u8>, Vec<u8>) {
-        let BookEncoder { head, at, losses, index, digest } = self;
+        let BookEncoder { head, at, losses, index, digest, .. } = self;
         let mut header = Vec::with_capacity(HEADER_BYTES);
         header.extend_from_slice(&MAGIC);
         let part = head.part.map_or(0, |block| block.0 + 1);
@@ -281,6 +288,7 @@ impl BookIndex {
 
     /// Returns the frame that would hold a number; `None` before the first.
     pub fn frame_of(&self, number: u64) -> Option<usize> {
+        debug_assert!(self.frames.is_sorted_by_key(|row| row.first), "book, invariant 2: numbers ascend");
         self.frames.partition_point(|row| row.first <= number).checked_sub(1)
     }
 
@@ -295,6 +303,7 @@ impl BookIndex {
             return Err(corrupt("the hash of a frame is wrong"));
         }
         let before = frame as u64 * FRAME_LOSSES as u64;
+        assert!(before < self.losses, "book, invariant 3: all frames but the last are full");
         let count = (self.losses - before).min(FRAME_LOSSES as u64) as usize;
         let end = self.frames.get(frame + 1).map_or(self.end, |next| next.first);
         let gaps = zstd::bulk::decompress(stored, count * NUMBER_BYTES).map_err(|_| corrupt("a frame is not zstd"))?;

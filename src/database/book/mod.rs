@@ -8,7 +8,8 @@
 //! 1. The bytes are a pure function of board, rule, least pieces and losses.
 //! 2. Every frame has its own hash; so do the header and the index. Numbers ascend strictly through
 //!    the whole file.
-//! 3. Lengths are checked against the file before any allocation.
+//! 3. All frames but the last are full, and none is empty. Lengths are checked against the file
+//!    before any allocation.
 //!
 //! # Cost
 //! A lookup in a cached frame is a binary search of two lists; otherwise it reads and decodes a

@@ -81,6 +81,7 @@ pub fn canonical(board: &Board, position: u64) -> u64 {
 /// Returns the number of positions that a canonical one stands for.
 pub fn orbit_size(board: &Board, position: u64) -> u64 {
     let fixing = board.symmetries().iter().filter(|symmetry| symmetry.apply(position) == position).count();
+    debug_assert!(board.symmetries().len().is_multiple_of(fixing), "board, invariant 2: the symmetries are a group");
     (board.symmetries().len() / fixing) as u64
 }
 

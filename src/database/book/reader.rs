@@ -154,6 +154,7 @@ impl Book {
             return Ok(numbers.clone());
         }
         let numbers = Arc::new(self.decode(frame)?);
+        debug_assert!(numbers.is_sorted_by(|one, next| one < next), "book, invariant 2: numbers ascend strictly");
         let mut cache = self.cache.lock();
         if cache.len() >= CACHED_FRAMES {
             cache.clear();

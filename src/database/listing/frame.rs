@@ -38,6 +38,7 @@ impl<'a> FrameWalk<'a> {
         words.truncate(positions.div_ceil(64).saturating_sub(first_word).min(words.len() as u64) as usize);
         let valid = if positions < 64 { (1 << positions) - 1 } else { u64::MAX };
         let mut left = symmetries(layout, bid);
+        assert_eq!(left.len() as u32, layout.orbit_size(block), "listing, invariant 1: the blocks of a group");
         left.reverse();
         let image = Image::new(layout, bid, left.pop().unwrap_or(0));
         Ok(FrameWalk {
@@ -62,6 +63,7 @@ impl<'a> FrameWalk<'a> {
 
     /// Leaves out all images but the stored block itself.
     pub(super) fn stored(self) -> FrameWalk<'a> {
+        assert_eq!(self.image.bid(), self.bid, "listing, invariant 1: the stored block comes first");
         FrameWalk { left: Vec::new(), ..self }
     }
 
@@ -125,6 +127,7 @@ impl<'a> Classes<'a> {
             canonical = canonical.max(image);
             fixing += u32::from(image == position);
         }
+        debug_assert!(fixing > 0, "board, invariant 2: the identity is a symmetry");
         let stands = self.apart || self.layout.locate(canonical) == (self.block, self.layout.split(position).1);
         stands.then(|| (canonical, self.board.symmetries().len() as u32 / fixing))
     }

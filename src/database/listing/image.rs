@@ -50,6 +50,11 @@ impl<'a> Image<'a> {
         image
     }
 
+    /// Returns the block that the image is.
+    pub(super) fn bid(&self) -> Bid {
+        self.layout.symmetries()[self.symmetry].map_bid(self.bid)
+    }
+
     fn apply(&self, position: u64) -> u64 {
         self.layout.symmetries()[self.symmetry].board().apply(position)
     }

@@ -5,6 +5,10 @@
 //! turns it to all of its images, so that every position of the board appears once. A book has the
 //! losses of its canonical positions, and their images are listed in the same way.
 //!
+//! # Invariants
+//! 1. The images of a stored block are the blocks of its group, each once; the stored block itself
+//!    comes first.
+//!
 //! # Order
 //! Positions come by part, and a listing has as many parts as there are stored frames of losses:
 //! parts can be read in any order and by several threads. Inside a part they come by image of the

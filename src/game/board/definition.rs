@@ -98,7 +98,7 @@ impl Definition {
         }
         moves.sort_unstable();
         moves.dedup();
-        Ok(Board {
+        let board = Board {
             name,
             layers: None,
             min_take,
@@ -108,7 +108,8 @@ impl Definition {
             symmetries: automorphisms::symmetries(cells as u32, &moves),
             places,
             moves,
-        })
+        };
+        Ok(board.asserted())
     }
 }
 

@@ -121,7 +121,7 @@ impl Board {
             let Cell { row, col } = Cell::from_index(index);
             [f64::from(layers - 1 - u32::from(row)) / 2.0 + f64::from(col), f64::from(row)]
         };
-        Ok(Board {
+        let board = Board {
             name: format!("triangle:{layers}"),
             layers: Some(layers),
             min_take: None,
@@ -131,7 +131,18 @@ impl Board {
             places: (0..cells).map(place).collect(),
             moves: triangle::moves(layers, max_take.unwrap_or(layers)),
             symmetries: triangle::symmetries(layers),
-        })
+        };
+        Ok(board.asserted())
+    }
+
+    /// Asserts the invariants of the page.
+    fn asserted(self) -> Board {
+        let is_inside = |taken: &u64| *taken != 0 && taken & !self.full() == 0;
+        let are_sorted = self.moves.is_sorted_by(|one, next| one < next);
+        assert!(are_sorted && self.moves.iter().all(is_inside), "board, invariant 1: the moves of {}", self.name);
+        assert!(self.symmetries[0].is_identity(), "board, invariant 2: the identity comes first");
+        debug_assert!(symmetry::is_group(&self.symmetries), "board, invariant 2: the symmetries are a group");
+        self
     }
 
     /// Returns the name: `triangle:7`, `rect:6x6`, or what a file says.

@@ -5,11 +5,22 @@
 //! redundancy they cause.
 
 use super::BitPermutation;
+use std::collections::BTreeSet;
 
 /// A permutation of the cells of a board that maps moves to moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetry {
     permutation: BitPermutation,
+}
+
+/// Returns whether these are distinct and closed under composition.
+pub(super) fn is_group(symmetries: &[Symmetry]) -> bool {
+    let images: BTreeSet<&[u8]> = symmetries.iter().map(Symmetry::image).collect();
+    let is_closed = |first: &&[u8]| {
+        let after = |image: &&[u8]| first.iter().map(|cell| image[usize::from(*cell)]).collect::<Vec<u8>>();
+        images.iter().all(|image| images.contains(&*after(image)))
+    };
+    images.len() == symmetries.len() && images.iter().all(is_closed)
 }
 
 impl Symmetry {
