@@ -1,13 +1,14 @@
 //! Names of cells, moves as players write them, and where the cells lie.
 //!
-//! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row
-//! and the number in the row, from 1: `c2` is the second cell of the third row. A move is `d-f`,
-//! from cell to cell along a line, or the list of its cells, `d,e,f`, in any order.
+//! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row,
+//! `aa` after `z`, and the number in the row, from 1: `c2` is the second cell of the third row. A
+//! move is `d-f`, from cell to cell along a line, or the list of its cells, `d,e,f`, in any order.
 //!
 //! # Invariants
 //! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
 //!    shortest move joins the two cells.
 
+use std::collections::BTreeSet;
 use trinim_game::position::cells;
 use trinim_game::{Board, Rule, Value};
 
@@ -23,12 +24,16 @@ pub struct Names {
 impl Names {
     /// Returns the names for a board.
     pub fn of(board: &Board) -> Names {
-        let letter = |index: u32| char::from(b'a' + (index % LETTERS) as u8);
-        let names = if board.cells() <= LETTERS {
-            (0..board.cells()).map(|cell| letter(cell).to_string()).collect()
+        let letter = |index: u32| char::from(b'a' + (index % LETTERS) as u8).to_string();
+        // After z, rows are aa, ab, ..: 64 cells have 64 rows at most.
+        let row = |row: u32| if row < LETTERS { letter(row) } else { letter(row / LETTERS - 1) + &letter(row) };
+        let names: Vec<String> = if board.cells() <= LETTERS {
+            (0..board.cells()).map(letter).collect()
         } else {
-            places(board).iter().map(|place| format!("{}{}", letter(place.row), place.col + 1)).collect()
+            places(board).iter().map(|place| format!("{}{}", row(place.row), place.col + 1)).collect()
         };
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len(), "names, invariant 1: a name belongs to one cell");
         Names { names }
     }
 
@@ -245,6 +250,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Regression: a board with more than 26 rows has a name for each cell.
+    #[test]
+    fn tall_boards_have_distinct_names() {
+        let board = Board::named("rect:32x2", Takes::ANY).unwrap();
+        let names = Names::of(&board);
+        assert_eq!(["a1", "z2", "aa1", "af2"].map(|name| names.find(name)), [Ok(0), Ok(51), Ok(52), Ok(63)]);
+        let column = Board::named("rect:64x1", Takes::ANY).unwrap();
+        assert_eq!(Names::of(&column).cell(63), "bl1");
     }
 
     #[test]
