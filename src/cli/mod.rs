@@ -18,7 +18,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
 use face::exit::{self, Ending, Exit};
 use face::output::{ColorChoice, Out, note};
-use face::{help, progress, refusal, signals, watch};
+use face::{help, programs, progress, refusal, signals, watch};
 use pipeline::checkpoint::FORMAT_VERSION;
 use std::ffi::OsString;
 use std::io::Write;
@@ -50,21 +50,9 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plan --layers 9             show what a solve would need
   trinim solve --layers 7            solve the misère game in ./trinim-k7-misere
-  trinim resume trinim-k7-misere     go on with an unfinished solve
-  trinim status trinim-k7-misere     show how far it is, from another shell
-  trinim stats trinim-k7-misere      counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
-  trinim play --layers 4             play against the program
-  trinim puzzle --layers 4           find the only winning move
-  trinim verify trinim-k7-misere     check every byte and every value
-  trinim check trinim-k7-misere      find damaged files; trinim repair restores them
-  trinim report trinim-k*-* --out report
-  trinim task init --store tasks --layers 6 --block-bits 18
-                                     begin a solve on many machines
-  trinim evolve run --game nim:4,4,4,4 --preset best
-                                     find formulas for wins and losses";
+  trinim play --layers 4             play against the program";
 
 #[derive(Subcommand)]
 enum Command {
@@ -154,8 +142,7 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(ranged(Cli::command().long_version(version()), ""))
-        .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(ranged(Cli::command().long_version(version()), "")).after_help(EXAMPLES)
 }
 
 /// Returns the text of `--version`, without the name of the program. It does not name the commit:
@@ -182,30 +169,36 @@ fn version() -> String {
     )
 }
 
-/// Parses the arguments; the second result is the command if it has to report as JSON. A refusal
-/// prints two lines: the reason and a hint.
+/// Parses the arguments; the second result is the command if it has to report as JSON. An unknown
+/// command is handed over to its program, if there is one. A refusal prints two lines: the reason
+/// and a hint.
 fn parse() -> Result<(Cli, Option<String>), Exit> {
     use clap::error::ErrorKind;
     let given: Vec<OsString> = std::env::args_os().collect();
-    let parsed = help::shown(command()).try_get_matches_from(given).and_then(|matches| {
+    let parsed = help::shown(command()).try_get_matches_from(&given).and_then(|matches| {
         let json_command = exit::json_command(&matches);
         progress::watch(&matches);
         Ok((Cli::from_arg_matches(&matches)?, json_command))
     });
+    let failed = |error: anyhow::Error| {
+        let ending = hints::ending(&error, false);
+        ending.print(&Out::new(ColorChoice::Auto, false));
+        ending.exit
+    };
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
             Ok(()) => Exit::Done,
-            Err(error) => {
-                let ending = hints::ending(&error.into(), false);
-                ending.print(&Out::new(ColorChoice::Auto, false));
-                ending.exit
-            }
+            Err(error) => failed(error.into()),
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             note(error.render().to_string().trim_end());
             Exit::Usage
         }
-        _ => {
+        kind => {
+            let unknown = kind == ErrorKind::InvalidSubcommand;
+            if let Some(refused) = unknown.then(|| programs::hand_over(command(), &given)).flatten() {
+                return failed(refused.into());
+            }
             let (reason, hint) = refusal::explain(&error, &command(), &refusal::arguments());
             note(reason);
             note(format_args!("hint: {hint}"));

@@ -51,17 +51,27 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The subcommands named in a help text.
-fn subcommands(help: &str) -> Vec<String> {
+/// The subcommands named in a help text. That of the program has groups in front, and the programs
+/// of other games last.
+pub fn subcommands(help: &str) -> Vec<String> {
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = list.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let margin = if help.contains("\n  Solve  ") { 9 } else { 2 };
+    let names = list.filter_map(|line| line.get(margin..)?.split(' ').next());
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+}
+
+/// The help of a command; `None` for the program of another game, which need not be there.
+pub fn help(path: &[&str]) -> Option<String> {
+    let (code, help, error) = crate::common::program::run(root(), &[path, &["--help"]].concat());
+    let usage = ["Usage: trinim"].iter().chain(path).copied().collect::<Vec<_>>().join(" ");
+    let is_own = code == 0 && help.contains(&usage);
+    assert!(is_own || ["plane", "evolve"].contains(&path[0]), "{path:?}: {code} {help} {error}");
+    is_own.then_some(help)
 }
 
 /// The words of each subcommand, with its help.
 fn helps(path: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
-    let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
-    let (help, _) = ends(root(), 0, &words);
+    let Some(help) = help(&path.iter().map(String::as_str).collect::<Vec<_>>()) else { return };
     let names = subcommands(&help);
     found.push((path.clone(), help));
     for name in names {

@@ -22,6 +22,7 @@ mod page;
 mod pages;
 mod play;
 mod probe;
+mod programs;
 mod progress;
 mod repeatable;
 mod serve;

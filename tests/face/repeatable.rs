@@ -3,11 +3,11 @@
 
 use crate::common::program::{after, ends, outcome, run, tree};
 use crate::common::{assert_same_files, database_files, scratch};
+use crate::documented;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 /// Each command that computes, with arguments and its exit code.
 const CASES: [(&str, &str, i32); 34] = [
@@ -87,24 +87,21 @@ fn untimed(line: &str) -> &str {
 }
 
 /// The commands that have no subcommands, from the help of the program.
-fn commands(folder: &Path, path: &[&str], found: &mut BTreeSet<String>) {
-    let (help, _) = ends(folder, 0, &[path, &["--help"]].concat());
-    let listed = help.split_once("\nCommands:\n").map(|(_, rest)| rest.split("\n\n").next().unwrap_or(""));
-    let Some(listed) = listed else {
+fn commands(path: &[&str], found: &mut BTreeSet<String>) {
+    let Some(help) = documented::help(path) else { return };
+    let names = documented::subcommands(&help);
+    if names.is_empty() {
         found.insert(path.join(" "));
-        return;
-    };
-    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    for name in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
-        commands(folder, &[path, &[name]].concat(), found);
+    }
+    for name in &names {
+        commands(&[path, &[name]].concat(), found);
     }
 }
 
 #[test]
 fn every_command_has_a_case() {
-    let folder = scratch();
     let mut found = BTreeSet::new();
-    commands(folder.path(), &[], &mut found);
+    commands(&[], &mut found);
     let cases = CASES.iter().map(|(command, ..)| *command).chain(ENDLESS);
     let cases: BTreeSet<String> = cases.map(str::to_owned).collect();
     let without: Vec<&String> = found.difference(&cases).collect();

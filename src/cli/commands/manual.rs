@@ -105,9 +105,9 @@ fn page(command: &Command, name: &str) -> String {
 }
 
 /// Writes the text after the options: indented lines, such as examples, as they stand, other lines
-/// filled. The table of exit codes has a section of its own.
+/// filled.
 fn after(roff: &mut Roff, text: &str) {
-    for paragraph in text.split("\n\n").filter(|paragraph| *paragraph != exit::TABLE && !paragraph.is_empty()) {
+    for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
         let lines: Vec<&str> = paragraph.lines().collect();
         for part in lines.chunk_by(|one, next| one.starts_with("  ") == next.starts_with("  ")) {
             match part {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 
-/// How the program ends. The table is in `--help` and in `src/care/README.md`.
+/// How the program ends. The table is in the manual pages and in `src/care/README.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -16,8 +16,7 @@ pub enum Exit {
     #[default]
     Done = 0,
     /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
-    /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper` and
-    /// `evolve claims` a published value or claim.
+    /// `bench` an answer, or `report` and `layout --paper` a published value.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
@@ -51,13 +50,12 @@ impl Exit {
     }
 }
 
-/// Table of exit codes for `--help`; its lines fit 80 columns, so that none is broken elsewhere.
+/// The exit codes with their meaning, for the manual pages.
 pub const TABLE: &str = "Exit codes:
     0  success
     1  a check found something wrong in undamaged files: verify or the audit of
-       a solve a value, evolve verify a formula, bench an answer; report,
-       layout --paper and evolve claims a published value or claim that does
-       not hold
+       a solve a value, bench an answer; report or layout --paper a published
+       value that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out

@@ -2,6 +2,7 @@
 //! offers, the order of the options, and the groups of the commands.
 
 use crate::cli::face::output::ColorChoice;
+use crate::cli::face::programs::PROGRAMS;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -10,13 +11,11 @@ use std::io::{self, Write};
 const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
 
 /// The commands by what they are for.
-const GROUPS: [(&str, &[&str]); 7] = [
-    ("Solve", &["plan", "solve", "resume", "status"]),
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Solve", &["plan", "solve", "resume", "status", "task"]),
     ("Ask", &["stats", "probe", "play", "puzzle", "serve", "export"]),
     ("Trust", &["verify", "check", "repair"]),
     ("Study", &["layout", "report", "bench"]),
-    ("Many machines", &["task"]),
-    ("Other games", &["evolve"]),
     ("Shell", &["completions", "man", "schema"]),
 ];
 
@@ -59,21 +58,26 @@ fn read(arg: Arg) -> Arg {
     arg.value_hint(hint).ignore_case(is_choice).allow_negative_numbers(!has_own_words)
 }
 
-/// Returns the program as its help shows it: the commands in groups, and below each command the
-/// options that only a page or a driver uses.
+/// Returns the program as its help shows it: the commands in groups, the programs of other games,
+/// and below each command the options that only a page or a driver uses.
 pub fn shown(command: Command) -> Command {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let mut list = format!("{header}Commands:{header:#}");
+    let mut row = |group: &str, name: &str, about: &str| {
+        let _ = write!(list, "\n  {header}{group:6}{header:#} {literal}{name:12}{literal:#} {about}");
+    };
     for (group, names) in GROUPS {
-        let _ = write!(list, "\n {header}{group}{header:#}");
-        for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+        let known = names.iter().filter_map(|name| command.find_subcommand(name));
+        for (command, number) in known.zip(0..) {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = write!(list, "\n  {literal}{:12}{literal:#} {about}", command.get_name());
+            row(if number == 0 { group } else { "" }, command.get_name(), &about);
         }
     }
-    let variables: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
-    let end = format!("Variables: {}; trinim man DIR writes pages that say more.", variables.join(", "));
+    for ((name, about), group) in PROGRAMS.into_iter().zip(["Other", "games"]) {
+        row(group, name, about);
+    }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let end = "Exit codes and variables are in the manual pages, which trinim man DIR writes.";
     command
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\n\nOptions:\n{{options}}{{after-help}}"
@@ -127,6 +131,7 @@ mod tests {
             listed.retain(|name| *name != "serve");
         }
         listed.sort_unstable();
+        known.retain(|name| PROGRAMS.iter().all(|(program, _)| program != name));
         known.sort_unstable();
         assert_eq!(listed, known);
     }
@@ -140,6 +145,8 @@ mod tests {
         assert!(places.is_sorted(), "{help}");
         assert!(help.lines().count() <= 100, "{}:\n{help}", help.lines().count());
         assert!(help.contains("--strategy") && !help.contains("--strategy <"), "{help}");
+        let help = command.render_help().to_string();
+        assert!(help.lines().count() <= 40, "{}:\n{help}", help.lines().count());
     }
 
     /// Clap wraps the examples, too: one that is wider than a terminal could not be copied.

@@ -7,6 +7,7 @@ pub mod help;
 pub mod http;
 pub mod metrics;
 pub mod output;
+pub mod programs;
 pub mod progress;
 pub mod refusal;
 pub mod schema;
