@@ -1,16 +1,17 @@
 //! Thresholds: how much gathers before something is written, synced or closed.
 //!
-//! No threshold can change a result. They bound the files that a run keeps open, and the system
-//! bounds these too: [`Thresholds::within`] shrinks the counts of files to its limit. The
-//! simulation runs with thresholds down to one, so that every place that one of them guards is
-//! reached.
+//! They bound the files that a run keeps open, and the system bounds these too:
+//! [`Thresholds::within`] shrinks the counts of files to its limit. The simulation runs with
+//! thresholds down to one, so that every place that one of them guards is reached.
 //!
-//! # Files that are open at the same time
-//! The writer gathers at most `gathered` unsynced files. At most `waiting - 1 + gathered` wait for
-//! the committer, and the committer syncs at most as many. After each closing of surplus files
-//! `kept` synced ones stay open, and up to `gathered` published files follow before the next
-//! closing: [`Thresholds::files`] in all. Beside them, each reader has one file open, and the
-//! checkpoint a few.
+//! # Invariants
+//! 1. No threshold can change a result.
+//! 2. At most [`Thresholds::files`] log files and published files are open for writing at the same
+//!    time. The writer gathers at most `gathered` unsynced files. At most `waiting - 1 + gathered`
+//!    wait for the committer, and the committer syncs at most as many. After each closing of
+//!    surplus files `kept` synced ones stay open, and up to `gathered` published files follow
+//!    before the next closing. Beside them, each reader has one file open, and the checkpoint a
+//!    few.
 
 use crate::error::Error;
 use rustix::process::{Resource, getrlimit};

@@ -11,8 +11,7 @@
 //! # Shape
 //! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
 //!   [`bitmap_words`]`(m)` words, at least eight, and needs only the 8-byte alignment of `u64`.
-//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: they are
-//!   never losses, and [`mark_phantoms`] marks them as wins before [`Kernel::settle`].
+//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*.
 //!
 //! ```text
 //! index bit   m-1 ..... 20 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
@@ -24,6 +23,7 @@
 //! 1. Every [`Isa`] gives the same bits; [`Isa::Scalar`], one position at a time, is the reference
 //!    for the others.
 //! 2. Plans hold no buffer: one plan serves any number of threads at once.
+//! 3. Phantoms are never losses: [`mark_phantoms`] marks them as wins before [`Kernel::settle`].
 //!
 //! # Cost
 //! All stages are linear in the block, without branches that depend on positions. Besides the given
@@ -95,15 +95,23 @@ pub const fn bitmap_words(index_bits: u32) -> usize {
 /// Panics unless the bitmap has [`bitmap_words`]`(index_bits)` words.
 pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
     check_length(index_bits, bitmap);
-    if index_bits >= LEAST_BITS {
-        return;
+    if index_bits < LEAST_BITS {
+        bitmap.iter_mut().zip(phantoms(index_bits)).for_each(|(bits, phantoms)| *bits |= phantoms);
     }
-    for (word, bits) in (0_u64..).zip(bitmap.iter_mut()) {
-        if index_bits < 6 {
-            *bits |= if word == 0 { u64::MAX << (1_u64 << index_bits) } else { u64::MAX };
-        } else if word >= 1 << (index_bits - 6) {
-            *bits = u64::MAX;
-        }
+}
+
+/// Returns the phantoms of each word of a bitmap of fewer than nine index bits.
+fn phantoms(index_bits: u32) -> [u64; 8] {
+    let first = 1_u32 << index_bits;
+    std::array::from_fn(|word| u64::MAX.checked_shl(first.saturating_sub(64 * word as u32)).unwrap_or(0))
+}
+
+/// Checks that all phantoms are set, or none.
+#[inline(always)]
+fn check_phantoms(index_bits: u32, bitmap: &[u64], are_set: bool) {
+    if index_bits < LEAST_BITS {
+        let hold = |(bits, phantoms): (&u64, u64)| bits & phantoms == if are_set { phantoms } else { 0 };
+        assert!(bitmap.iter().zip(phantoms(index_bits)).all(hold), "kernel, invariant 3: phantoms as losses");
     }
 }
 
@@ -310,9 +318,11 @@ impl Kernel {
     /// is a loss, and all `x | M` with `x & M == 0`, `M` a move of the plan, are wins.
     ///
     /// # Panics
-    /// Panics if the bitmap has the wrong length for the plan's index bits.
+    /// Panics if the bitmap has the wrong length for the plan's index bits, or a phantom is not
+    /// marked.
     pub fn settle(self, plan: &SettlePlan, bitmap: &mut [u64]) {
         check_length(plan.index_bits, bitmap);
+        check_phantoms(plan.index_bits, bitmap, true);
         on!(
             self.isa,
             (plan: &SettlePlan, bitmap: &mut [u64]),
@@ -320,6 +330,7 @@ impl Kernel {
             // SAFETY: the body is called with the instructions of `V`.
             V => unsafe { plan.moves.settle::<V>(bitmap) }
         );
+        check_phantoms(plan.index_bits, bitmap, false);
     }
 
     /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i`
@@ -367,10 +378,11 @@ impl Kernel {
     /// `x.count_ones() == p`, for each `p` in `0..=index_bits`. Phantoms must be clear.
     ///
     /// # Panics
-    /// Panics if the bitmap has the wrong length for `index_bits`.
+    /// Panics if the bitmap has the wrong length for `index_bits`, or a phantom is set.
     #[must_use]
     pub fn census(self, index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
         check_length(index_bits, bitmap);
+        check_phantoms(index_bits, bitmap, false);
         let mut counts = on!(
             self.isa,
             (bitmap: &[u64]) -> Vec<u64>,

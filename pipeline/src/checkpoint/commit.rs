@@ -34,10 +34,10 @@ impl Checkpoint {
         let mut blocks = BTreeSet::new();
         for record in &epoch.records {
             let block = record.block;
-            assert!(blocks.insert(block) && !self.finished.contains(&block), "block {block} again");
-            let generations = record.extents.iter().map(|extent| extent.file.generation);
-            for generation in generations {
-                assert_eq!(generation, self.generation, "generation of a log file");
+            let is_new = blocks.insert(block) && !self.finished.contains(&block);
+            assert!(is_new, "checkpoint, invariant 7: block {block} is committed again");
+            for extent in &record.extents {
+                assert_eq!(extent.file.generation, self.generation, "checkpoint, invariant 2: {}", extent.file.name());
             }
         }
         let (bytes, hash) = self.journal.encode(&epoch.records)?;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "block 5 again")]
+    #[should_panic(expected = "invariant 7: block 5 is committed again")]
     fn a_block_is_committed_once() {
         let storage = Arc::new(SimulatedStorage::new(1));
         let opened = Checkpoint::open(storage, &Parameters::default(), RunId(1), &|_, _| true);

@@ -10,6 +10,8 @@
 //! 3. The copies are equal byte for byte, so each record is read from whichever copy has it whole.
 //! 4. Records do not overlap, so a reader need not hash much more than the length of a copy. If the
 //!    headers of records claim more than twice that, the copy is given up, and damaged.
+//! 5. Each record begins at a multiple of [`PAGE_BYTES`] where the one before it ends, and has the
+//!    next number and the hash of that one.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -66,6 +68,10 @@ impl Journal {
 
     /// Appends a record encoded by [`Journal::encode`]: copy a, sync, copy b, sync.
     pub(super) fn append(&mut self, bytes: &[u8], hash: u128) -> Result<(), Error> {
+        let next = parse_header(bytes, self.generation).map(|header| (header.sequence, header.previous));
+        let is_next = next.is_ok_and(|next| next == (self.sequence, self.previous));
+        let is_whole = [self.end, bytes.len() as u64].iter().all(|length| length.is_multiple_of(PAGE_BYTES));
+        assert!(is_next && is_whole, "journal, invariant 5: this is not record {} at byte {}", self.sequence, self.end);
         for copy in &self.copies {
             copy.write_all_at(bytes, self.end)?;
             copy.sync()?;
@@ -240,6 +246,7 @@ impl Walk {
         let base = self.offset + HEADER_BYTES as u64;
         let records = decode_records(&found.payload).map_err(|flaw| flaw.of(path, base))?;
         self.offset += found.padded;
+        assert!(self.offset.is_multiple_of(PAGE_BYTES), "journal, invariant 5: a record begins at {}", self.offset);
         self.sequence += 1;
         self.previous = found.hash;
         Ok(records)

@@ -79,6 +79,7 @@
 //!    Errors take the same path as crashes.
 //! 5. At most one owner. Readers ([`inspect`]) need no lock and change nothing.
 //! 6. The run id affects no published byte.
+//! 7. A block is committed once.
 //!
 //! # Cost
 //! A commit writes two records of at least 4 KiB and waits for their two syncs, one sync per folder

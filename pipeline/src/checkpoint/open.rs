@@ -216,6 +216,8 @@ pub(super) fn begin(
     generation: u64,
     records: &[BlockRecord],
 ) -> Result<Journal, Error> {
+    let newest = records.iter().flat_map(|record| &record.extents).map(|extent| extent.file.generation).max();
+    assert!(newest <= Some(generation), "checkpoint, invariant 2: {newest:?} in front of generation {generation}");
     let old = storage.list(names::METADATA)?;
 
     // Files of an incomplete switch mean nothing, and on a full disk each attempt would leave more

@@ -156,8 +156,18 @@ pub fn encode_frame(codec: &dyn Codec, words: &[u64], out: &mut Vec<u8>, scratch
     if words.iter().all(|word| *word == 0) {
         return ZERO;
     }
+    let start = out.len();
     codec.encode(words, out, scratch);
+    assert_ne!(codec.tag(), ZERO, "codec, invariant 3: the tag of {}", codec.name());
+    debug_assert!(is_decoded(codec, &out[start..], words, scratch), "codec, invariant 1: {}", codec.name());
     codec.tag()
+}
+
+/// Returns whether a payload is that of these words; a codec of the caller may be wrong.
+fn is_decoded(codec: &dyn Codec, stored: &[u8], words: &[u64], scratch: &mut Scratch) -> bool {
+    let mut decoded = vec![!0; words.len()];
+    let is_ours = by_name(codec.name()).is_some();
+    !is_ours || codec.decode(stored, &mut decoded, scratch).is_ok() && decoded == words
 }
 
 /// Decodes a payload by its stored tag into all of `words`.

@@ -229,8 +229,9 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {
                 let tag = codec::encode_frame(*codec, words, &mut bytes, scratch);
                 take(0, watch);
                 let watch = Stopwatch::start();
-                codec::decode_frame(tag, &bytes, &mut back, scratch).expect("a frame decodes to what was encoded");
+                let decoded = codec::decode_frame(tag, &bytes, &mut back, scratch);
                 take(1, watch);
+                assert!(decoded.is_ok() && back == *words, "codec, invariant 1: {}", codec.name());
                 stored_bytes += bytes.len();
             }
             let [encode_seconds, decode_seconds] = fastest;

@@ -45,6 +45,12 @@ impl Frame {
             bytes.clear();
             tag = codec::encode_frame(&codec::Raw, words, bytes, scratch);
         }
+        assert!(
+            words.len() <= FRAME_WORDS && bytes.len() <= words.len() * 8,
+            "frames, invariant 1: {} words in {} bytes",
+            words.len(),
+            bytes.len()
+        );
         let payload_hash = xxh3_64(bytes);
         Frame { codec: tag, raw_words: words.len() as u32, payload: bytes.as_slice().to_vec(), payload_hash }
     }

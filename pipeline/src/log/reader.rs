@@ -11,7 +11,7 @@
 //!    certain that no frame was lost, doubled or stale.
 
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
-use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader};
+use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader, frames_of};
 use super::place::{Extent, Place};
 use crate::codec::{self, DecodeError, Scratch};
 use crate::error::Error;
@@ -101,6 +101,7 @@ impl<'a> EntryReader<'a> {
 
     fn end(&self) -> Result<(), Error> {
         let source = &self.source;
+        assert_eq!(self.next, frames_of(self.stream_words), "log reader, invariant 2: frames of an entry that ends");
         if source.position() != source.end {
             return Err(source.damage(source.position(), "bytes after the last frame of an entry"));
         }
@@ -143,12 +144,11 @@ impl<'a> Source<'a> {
             }
             self.buffer.drain(..self.start);
             self.start = 0;
-            let amount = left.min(missing.max(READ_BYTES as u64)) as usize;
-            self.buffer.resize(have + amount, 0);
+            let amount = left.min(missing.max(READ_BYTES as u64));
+            self.buffer.resize(have + amount as usize, 0);
             let _time = self.metrics.enter(Stage::Read);
             self.file.read_exact_at(&mut self.buffer[have..], self.at)?;
-            self.metrics.log_read(amount as u64);
-            self.at += amount as u64;
+            self.pass(amount);
         }
         let start = self.start;
         self.start += bytes;
@@ -169,10 +169,16 @@ impl<'a> Source<'a> {
         if !rest.is_empty() {
             let _time = self.metrics.enter(Stage::Read);
             self.file.read_exact_at(rest, self.at)?;
-            self.metrics.log_read(missing);
-            self.at += missing;
+            self.pass(missing);
         }
         Ok(payload)
+    }
+
+    /// Counts `bytes` bytes that were read.
+    fn pass(&mut self, bytes: u64) {
+        self.metrics.log_read(bytes);
+        self.at += bytes;
+        assert!(self.at <= self.end, "log reader, invariant 1: byte {} of an entry that ends at {}", self.at, self.end);
     }
 
     fn damage(&self, offset: u64, what: &'static str) -> Error {

@@ -59,6 +59,7 @@ impl<'a> LogWriter<'a> {
         let name = LogFile { placement: header.placement, bucket, generation: self.generation };
         let (file, end) = self.open(name)?;
         let offset = end.next_multiple_of(ENTRY_ALIGNMENT);
+        assert_eq!(frames.len(), header.frames as usize, "frames, invariant 2: frames of an entry");
         let place = Place { run_id: self.run_id, file: name, offset };
         self.run.begin(&file, offset)?;
         let (header_bytes, entry_hash) = header.to_bytes(&place);
@@ -93,6 +94,11 @@ impl<'a> LogWriter<'a> {
         Ok(())
     }
 
+    /// Returns whether nothing is held back.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.run.bytes.is_empty()
+    }
+
     /// Returns the number of files with unsynced bytes.
     pub(crate) fn unsynced(&self) -> usize {
         self.dirty.len()
@@ -114,11 +120,13 @@ impl<'a> LogWriter<'a> {
     pub(crate) fn close_surplus(&mut self) {
         let handles = self.open.values().filter(|log| log.file.is_some()).count();
         let mut surplus = handles.saturating_sub(self.thresholds.kept);
-        for log in self.open.values_mut() {
+        for (name, log) in &mut self.open {
             if surplus == 0 {
                 break;
             }
             if log.file.as_ref().is_some_and(|file| Arc::strong_count(file) == 1) {
+                let is_synced = !self.dirty.contains_key(&name.name());
+                assert!(is_synced, "storage, invariant 5: {} is closed before its sync", name.name());
                 log.file = None;
                 surplus -= 1;
             }
@@ -137,6 +145,7 @@ struct WriteRun<'a> {
 impl WriteRun<'_> {
     /// Continues at `offset` of `file`: zeros fill a gap, a different file ends the run.
     fn begin(&mut self, file: &Arc<dyn StorageFile>, offset: u64) -> Result<(), Error> {
+        assert!(offset.is_multiple_of(ENTRY_ALIGNMENT), "log writer, invariant 1: an entry begins at byte {offset}");
         let same = self.file.as_ref().is_some_and(|current| Arc::ptr_eq(current, file));
         let end = self.end();
         if same && end <= offset && offset - end < ENTRY_ALIGNMENT && !self.bytes.is_empty() {

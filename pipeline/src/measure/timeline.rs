@@ -72,11 +72,16 @@ pub struct Recorded {
 impl Recorded {
     /// Returns the time by stage.
     pub fn totals(&self) -> ByStage {
-        self.bins.iter().fold([0; STAGES], |mut totals, bin| {
-            totals.iter_mut().zip(bin).for_each(|(total, nanos)| *total += nanos);
-            totals
-        })
+        totals(&self.bins)
     }
+}
+
+/// Adds up bins, stage by stage.
+fn totals(bins: &[ByStage]) -> ByStage {
+    bins.iter().fold([0; STAGES], |mut totals, bin| {
+        totals.iter_mut().zip(bin).for_each(|(total, nanos)| *total += nanos);
+        totals
+    })
 }
 
 /// Guard: while it lives, the thread's time goes to its lane.
@@ -154,20 +159,16 @@ impl Bins {
     }
 
     fn double(&mut self) {
-        self.nanos = merged(&self.nanos, 2);
+        let merged = merged(&self.nanos, 2);
+        debug_assert_eq!(totals(&merged), totals(&self.nanos), "timeline, invariant 1: the time in merged bins");
+        self.nanos = merged;
         self.width_ns *= 2;
     }
 }
 
 /// Merges each `neighbours` consecutive bins into one.
 pub fn merged(bins: &[ByStage], neighbours: usize) -> Vec<ByStage> {
-    let sum = |group: &[ByStage]| {
-        group.iter().fold([0; STAGES], |mut sum, bin| {
-            sum.iter_mut().zip(bin).for_each(|(sum, nanos)| *sum += nanos);
-            sum
-        })
-    };
-    bins.chunks(neighbours.max(1)).map(sum).collect()
+    bins.chunks(neighbours.max(1)).map(totals).collect()
 }
 
 #[cfg(test)]

@@ -50,6 +50,12 @@ impl Budget {
 
     fn take(&self, usage: &mut Usage, bytes: u64) -> Lease<'_> {
         usage.leased_bytes += bytes;
+        assert!(
+            usage.leased_bytes <= self.limit_bytes.max(bytes),
+            "budget, invariant 1: {} bytes are leased of {}, {bytes} of them now",
+            usage.leased_bytes,
+            self.limit_bytes
+        );
         usage.peak_bytes = usage.peak_bytes.max(usage.leased_bytes);
         Lease { budget: self, bytes }
     }
@@ -72,9 +78,11 @@ impl Budget {
         self.freed.notify_all();
     }
 
-    /// Returns the highest sum of leases so far, in bytes.
+    /// Returns the highest sum of leases, in bytes, after the last lease has come back.
     pub(super) fn peak_bytes(&self) -> u64 {
-        self.usage.lock().peak_bytes
+        let usage = self.usage.lock();
+        assert_eq!(usage.leased_bytes, 0, "budget, invariant 1: bytes that nothing holds are still leased");
+        usage.peak_bytes
     }
 }
 

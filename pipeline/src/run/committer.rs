@@ -1,4 +1,6 @@
 //! The committer: commits written blocks, then deletes the logs that no block needs any longer.
+//!
+//! It keeps invariant 2 of a [run](super) and relies on those of the [ledger](super::ledger).
 
 use super::ledger::sources_of;
 use super::session::Session;
@@ -6,6 +8,7 @@ use super::unsynced::Pending;
 use crate::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, PUBLISHED};
 use crate::error::Error;
 use crate::ids::BlockId;
+use crate::log::place::ENTRY_ALIGNMENT;
 use crate::log::writer::Dirty;
 use crate::measure::stage::Stage;
 use crate::run::Event;
@@ -21,7 +24,7 @@ pub(super) struct Committer<'c> {
 
 impl Committer<'_> {
     /// Commits written blocks until the writer has ended, then commits the last ones.
-    pub(super) fn serve(&mut self) -> Result<(), Error> {
+    pub(super) fn serve(mut self) -> Result<(), Error> {
         loop {
             let unsynced = &self.session.unsynced;
             let Pending { records, dirty, over, wanted } = unsynced.take(self.session.options.commit_interval);
@@ -46,6 +49,8 @@ impl Committer<'_> {
         let session = self.session;
         let sources: Vec<(BlockId, BTreeSet<BlockId>)> =
             records.iter().map(|record| (record.block, sources_of(session.workload, record.block))).collect();
+        self.check_sources(&sources);
+        self.check_extents(&records);
         // This commit makes these logs superfluous. They are deleted after it, so they need no
         // sync.
         let spent = session.ledger.spent(sources.iter().map(|(block, sources)| (*block, sources)));
@@ -63,18 +68,45 @@ impl Committer<'_> {
         self.records.extend(records.into_iter().map(|record| (record.block, record)));
         (session.observer)(&Event::Committed { finished_blocks: self.records.len() as u32 });
         session.unsynced.committed();
-        self.drop_consumed(&sources)
+        self.drop_consumed(&sources, spent)
     }
 
-    /// Deletes the logs that no block needs after the commit of these blocks.
-    fn drop_consumed(&self, blocks: &[(BlockId, BTreeSet<BlockId>)]) -> Result<(), Error> {
+    /// Checks that no block comes before one of its sources.
+    fn check_sources(&self, blocks: &[(BlockId, BTreeSet<BlockId>)]) {
+        let now: BTreeSet<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
         for (block, sources) in blocks {
+            let early = sources.iter().find(|source| !now.contains(source) && !self.records.contains_key(source));
+            assert_eq!(early, None, "run, invariant 2: block {block} is committed before this source of it");
+        }
+    }
+
+    /// Checks that no later write touches a sector of an entry.
+    fn check_extents(&self, records: &[BlockRecord]) {
+        for extent in records.iter().flat_map(|record| &record.extents) {
+            let is_fresh = extent.offset.is_multiple_of(ENTRY_ALIGNMENT);
+            assert!(
+                is_fresh,
+                "log writer, invariant 1: the entry of block {} begins at {}",
+                extent.source, extent.offset
+            );
+        }
+    }
+
+    /// Deletes the logs that no block needs after the commit of these blocks, those among them that
+    /// the commit `spent`.
+    fn drop_consumed(&self, blocks: &[(BlockId, BTreeSet<BlockId>)], mut spent: BTreeSet<String>) -> Result<(), Error> {
+        for (block, sources) in blocks {
+            let is_committed = self.checkpoint.finished().contains(block);
+            assert!(is_committed, "ledger, invariant 1: the logs for block {block} go before its commit");
             for (file, bytes) in self.session.ledger.consume(*block, sources) {
+                let name = file.name();
                 self.session.retired.lock().push(file);
-                self.checkpoint.remove(&file.name())?;
+                self.checkpoint.remove(&name)?;
                 self.session.metrics.log_removed(bytes);
+                spent.remove(&name);
             }
         }
+        assert!(spent.is_empty(), "ledger, invariant 2: unsynced logs that a block still needs: {spent:?}");
         Ok(())
     }
 }

@@ -19,8 +19,10 @@
 //!
 //! # Invariants
 //! 1. A held stream is the finished stream of its block, every word of it.
-//! 2. Held streams and free buffers together are at most as many as allowed.
-//! 3. Nothing depends on what is held but time: every stream is in a log as well.
+//! 2. Held streams and free buffers together are at most as many as were allocated, and these at
+//!    most as many as allowed.
+//! 3. Nothing depends on what is held but time: every stream is in a log or a published file as
+//!    well.
 
 use crate::bitmap::Bitmap;
 use crate::ids::BlockId;
@@ -76,6 +78,12 @@ impl Shelf {
         (last.next() > next).then_some(*block)
     }
 
+    fn check_room(&self, most: usize) {
+        let (held, free) = (self.streams.len(), self.free.len());
+        let is_within = self.allowed <= most && held + free <= most - self.allowed;
+        assert!(is_within, "held streams, invariant 2: {held} held and {free} free, {} of {most} left", self.allowed);
+    }
+
     /// Takes a stream that no worker applies off the shelf.
     fn free(&mut self, block: BlockId) {
         let bitmap = self.streams.remove(&block).and_then(|stream| Arc::into_inner(stream.bitmap));
@@ -94,7 +102,9 @@ impl Held {
 
     /// Returns the highest number of buffers so far.
     pub(super) fn buffers(&self) -> usize {
-        self.most - self.shelf.lock().allowed
+        let shelf = self.shelf.lock();
+        shelf.check_room(self.most);
+        self.most - shelf.allowed
     }
 
     /// Returns those streams of `sources` that are held. They stay until they are dropped.
@@ -136,8 +146,10 @@ impl Held {
             }
         }
         let Some(buffer) = shelf.free.pop() else { return };
+        assert_eq!(stream.words().len(), self.words, "held streams, invariant 1: words of block {source}");
         let bitmap = Arc::new(std::mem::replace(stream, buffer));
         shelf.streams.insert(source, Stream { bitmap, needed });
+        shelf.check_room(self.most);
     }
 
     /// Records that `target` has gathered its `sources`.

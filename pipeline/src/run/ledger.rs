@@ -73,6 +73,15 @@ pub(super) enum Incoming {
 }
 
 impl Incoming {
+    /// Returns its place in the order of merging: the block whose stream it is, and where in the
+    /// logs.
+    pub(super) fn place(&self) -> (BlockId, Option<(LogFile, u64)>) {
+        match self {
+            Incoming::Entry(extent) => (extent.source, Some((extent.file, extent.offset))),
+            Incoming::Published(source, _) => (*source, None),
+        }
+    }
+
     /// Returns the stored bytes.
     pub(super) fn length(&self) -> u64 {
         match self {
@@ -137,17 +146,14 @@ impl Ledger {
         let published = |source: &BlockId| Some(Incoming::Published(*source, inner.published.get(source)?.clone()));
         incoming.extend(sources.difference(&logged).filter_map(published));
         drop(inner);
-        // The sort is stable: the entries of one source keep their order.
-        incoming.sort_by_key(|one| match one {
-            Incoming::Entry(extent) => extent.source,
-            Incoming::Published(source, _) => *source,
-        });
+        incoming.sort_by_key(Incoming::place);
         incoming
     }
 
     /// Returns the extents that hold the logs of `sources` for `target`.
     fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
         let inner = self.inner.lock();
+        assert!(!inner.consumed.contains(&target), "ledger, invariant 1: the bucket of block {target} is gone");
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
         entries.sort_by_key(|extent| (extent.source, extent.file, extent.offset));
@@ -167,7 +173,9 @@ impl Ledger {
             }
         }
         for (source, served) in served {
-            let is_spent = served == inner.waiting[source.index()];
+            let waiting = inner.waiting[source.index()];
+            assert!(served <= waiting, "ledger, invariant 2: {served} targets of block {source}, {waiting} wait");
+            let is_spent = served == waiting;
             if is_spent {
                 files.extend(inner.shared.get(&source).map(|extent| extent.file.name()));
             }
@@ -187,8 +195,10 @@ impl Ledger {
             *files.entry(extent.file).or_default() += extent.length;
         }
         for source in sources {
-            inner.waiting[source.index()] -= 1;
-            if inner.waiting[source.index()] == 0 {
+            let waiting = inner.waiting[source.index()].checked_sub(1);
+            let waiting = waiting.unwrap_or_else(|| panic!("ledger, invariant 1: nothing waits for block {source}"));
+            inner.waiting[source.index()] = waiting;
+            if waiting == 0 {
                 inner.published.remove(source);
                 if let Some(extent) = inner.shared.remove(source) {
                     *files.entry(extent.file).or_default() += extent.length;

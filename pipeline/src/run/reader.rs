@@ -95,6 +95,7 @@ impl<'s> Serving<'s> {
 
     fn deliver(&self, incoming: Vec<Incoming>) -> Result<(), Halt> {
         let Session { storage, run_id, metrics, .. } = self.session;
+        assert!(incoming.is_sorted_by_key(Incoming::place), "ledger, invariant 3: streams out of order: {incoming:?}");
         let mut to_announce = incoming.iter();
         let mut ahead = 0;
         for one in &incoming {

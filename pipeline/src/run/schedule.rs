@@ -6,7 +6,8 @@
 //! # Invariants
 //! 1. A block is handed out once, and only after the log entries of all its sources are in their
 //!    files.
-//! 2. Among the ready blocks the earliest in the workload's order is handed out first.
+//! 2. Among the ready blocks the earliest in the workload's order is handed out first: `ready` is a
+//!    heap by rank.
 
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -23,8 +24,11 @@ pub struct Schedule {
     changed: Condvar,
 }
 
+/// In place of the number of missing sources: the block was handed out.
+const HANDED_OUT: u32 = u32::MAX;
+
 struct Inner {
-    /// Per block: number of sources whose logs are not written yet.
+    /// Per block: number of sources whose logs are not written yet, or [`HANDED_OUT`].
     missing: Vec<u32>,
     ready: BinaryHeap<Reverse<(u32, BlockId)>>,
     unfinished: u32,
@@ -109,10 +113,10 @@ impl Schedule {
         if inner.stopped || inner.unfinished == 0 {
             return Next::Over;
         }
-        match inner.ready.pop() {
-            Some(Reverse((_, block))) => Next::Block(block),
-            None => Next::Starved,
-        }
+        let Some(Reverse((_, block))) = inner.ready.pop() else { return Next::Starved };
+        let missing = std::mem::replace(&mut inner.missing[block.index()], HANDED_OUT);
+        assert_eq!(missing, 0, "schedule, invariant 1: block {block} is handed out too early or again");
+        Next::Block(block)
     }
 
     /// Waits until a block may be ready or the run is over.
@@ -135,10 +139,17 @@ impl Schedule {
     /// Records that the entries of `block` are in their files.
     pub fn written(&self, block: BlockId) {
         let mut inner = self.inner.lock();
+        let is_handed_out = std::mem::take(&mut inner.missing[block.index()]) == HANDED_OUT;
+        assert!(is_handed_out, "schedule, invariant 1: block {block} is written twice or was never handed out");
         inner.unfinished -= 1;
         for target in &self.targets[block.index()] {
-            inner.missing[target.index()] -= 1;
-            if inner.missing[target.index()] == 0 {
+            let missing = inner.missing[target.index()];
+            assert!(
+                (1..HANDED_OUT).contains(&missing),
+                "schedule, invariant 1: block {target} did not wait for its source {block}"
+            );
+            inner.missing[target.index()] = missing - 1;
+            if missing == 1 {
                 inner.ready.push(Reverse((self.rank[target.index()], *target)));
             }
         }

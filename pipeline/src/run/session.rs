@@ -15,6 +15,7 @@ use crate::storage::Storage;
 use crate::sync::Mutex;
 use crate::thresholds::Thresholds;
 use crate::workload::Workload;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a thread of a session ended early.
 pub(super) enum Halt {
@@ -57,6 +58,8 @@ pub(super) struct Session<'a> {
     pub(super) retired: Mutex<Vec<LogFile>>,
     /// The error that the run reports, once a thread has failed.
     pub(super) failure: Mutex<Option<Error>>,
+    /// Whether a thread has panicked.
+    pub(super) panicked: AtomicBool,
 }
 
 impl Session<'_> {
@@ -77,7 +80,7 @@ impl Session<'_> {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.failure.lock().is_some()
+        self.panicked.load(Ordering::SeqCst) || self.failure.lock().is_some()
     }
 
     /// Returns how often a stream of this session was written, and read from its logs, on average.
@@ -92,13 +95,14 @@ impl Session<'_> {
     }
 }
 
-/// Makes the other threads end when this one panics, so that the panic is reported instead of
-/// waited on for ever.
+/// Makes the other threads end when this one panics, without another commit, so that the panic is
+/// reported instead of waited on for ever. The folder keeps the last commit.
 pub(super) struct OnPanic<'s, 'a>(pub(super) &'s Session<'a>);
 
 impl Drop for OnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            self.0.panicked.store(true, Ordering::SeqCst);
             self.0.give_up();
         }
     }

@@ -23,6 +23,7 @@ use crate::thresholds::Thresholds;
 use crate::workload::Workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Runs a workload to its end, see [`Run::start`](super::Run::start).
 pub(super) fn run<'w>(
@@ -64,6 +65,7 @@ pub(super) fn run<'w>(
         unsynced: Unsynced::new(thresholds),
         retired: Mutex::new(Vec::new()),
         failure: Mutex::new(None),
+        panicked: AtomicBool::new(false),
     };
     run_threads(&session, Committer { session: &session, checkpoint: &mut checkpoint, records: &mut records })?;
     if records.len() < workload.blocks() as usize {
@@ -129,7 +131,7 @@ fn sweep(
     Ok(live_bytes)
 }
 
-fn run_threads(session: &Session<'_>, mut committer: Committer<'_>) -> Result<(), Error> {
+fn run_threads(session: &Session<'_>, committer: Committer<'_>) -> Result<(), Error> {
     let (sender, messages) = bounded::<Message<'_>>(64);
     sync::scope(|scope| {
         for number in 1..=session.workers {

@@ -53,6 +53,9 @@ impl Unsynced {
         let mut inner = self.inner.lock();
         inner.records.extend(records);
         inner.dirty.extend(dirty);
+        let (files, waiting) = (inner.dirty.len(), self.thresholds.waiting.max(1));
+        let is_within = inner.over || files < waiting.saturating_add(self.thresholds.gathered.max(1));
+        assert!(is_within, "thresholds, invariant 2: {files} files wait for the commit, {waiting} stop the writer");
         if inner.dirty.len() >= self.thresholds.requested {
             inner.wanted = true;
             self.changed.notify_all();

@@ -56,10 +56,15 @@ impl Target {
     }
 
     fn apply(&mut self, workload: &dyn Workload, edge: &Edge, stream: &[u64]) {
-        match std::mem::replace(&mut self.has_begun, true) {
-            true => workload.apply(edge, stream, self.bitmap.words_mut()),
-            false => workload.apply_first(edge, stream, self.bitmap.words_mut()),
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return workload.apply_first(edge, stream, self.bitmap.words_mut());
         }
+        let before = cfg!(debug_assertions).then(|| self.bitmap.words().to_vec());
+        workload.apply(edge, stream, self.bitmap.words_mut());
+        debug_assert!(
+            before.iter().flatten().zip(self.bitmap.words()).all(|(before, after)| before & !after == 0),
+            "workload, invariant 2: bits are cleared by {edge:?}"
+        );
     }
 }
 
@@ -146,6 +151,10 @@ impl<'s> Worker<'s> {
         let mut edges = Awaited::of(block, session.workload.edges_into(block));
         let sources = edges.sources();
         let streams = held.take(&sources);
+        debug_assert!(
+            ledger.incoming(block, &sources).iter().map(|one| one.place().0).collect::<BTreeSet<_>>() == sources,
+            "held streams, invariant 3: a stream for block {block} is in no log and no published file"
+        );
         let others = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
         let mut incoming = self.reader.request(ledger.incoming(block, &others))?;
         // Those in memory first, while the reader reads ahead.
@@ -171,6 +180,7 @@ impl<'s> Worker<'s> {
             }
             metrics.stream_read();
             if keeps {
+                assert!(skipped.is_empty(), "held streams, invariant 1: words of block {source} are left out");
                 held.keep(schedule, source, Some(block), stream);
             }
             give_up_on_stop(session)?;
@@ -342,6 +352,7 @@ fn decode<'e>(
             session.workload.apply_frame(edge, number, words, bitmap.words_mut());
         }
     }
+    assert_eq!(next, stream.words().len(), "log reader, invariant 2: words of an entry that ended");
     at_once.iter().for_each(|_| session.metrics.edge_applied());
     Ok(Decoded { source, placement, orientation, served, skipped, keeps })
 }

@@ -3,7 +3,7 @@
 //!
 //! # Invariants
 //! 1. The entries of a block are in their files before the block counts as written.
-//! 2. Nothing is written after an error.
+//! 2. Nothing is written after an error, with which [`Writer::serve`] ends and consumes the writer.
 
 use super::budget::Lease;
 use super::session::Session;
@@ -83,7 +83,7 @@ impl<'s> Writer<'s> {
     ///
     /// # Errors
     /// Returns the first storage error; nothing is written after it.
-    pub(super) fn serve(&mut self, messages: &Receiver<Message<'s>>) -> Result<(), Error> {
+    pub(super) fn serve(mut self, messages: &Receiver<Message<'s>>) -> Result<(), Error> {
         loop {
             match messages.recv_timeout(PATIENCE) {
                 Ok(Message::Piece(piece, lease)) => self.gather(piece, lease),
@@ -142,6 +142,14 @@ impl<'s> Writer<'s> {
             let extents = gathered.extents.remove(&block).unwrap_or_default();
             records.push(BlockRecord { block, published: gathered.published.remove(&block), summary, extents });
         }
+        let is_written = gathered.entries.is_empty() && self.logs.is_flushed();
+        assert!(
+            is_written,
+            "writer, invariant 1: {} blocks would count before their entries are written",
+            records.len()
+        );
+        let (files, most) = (gathered.dirty.len(), self.session.thresholds.gathered.max(1));
+        assert!(files <= most, "thresholds, invariant 2: {files} files in one gathering, at most {most} may be");
         for record in &records {
             self.session.ledger.add(record);
         }

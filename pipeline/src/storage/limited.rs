@@ -111,6 +111,12 @@ impl Usage {
             return Err(io::Error::new(io::ErrorKind::StorageFull, reached));
         }
         counted.set_length(number, end);
+        assert!(more == 0 || counted.used_bytes <= self.limit_bytes, "limited storage, invariant 1: {more} bytes more");
+        debug_assert_eq!(
+            counted.used_bytes,
+            counted.lengths.values().fold(0, |sum: u64, length| sum.saturating_add(allotted(*length))),
+            "limited storage, invariant 1: the sum of the files"
+        );
         Ok(())
     }
 }

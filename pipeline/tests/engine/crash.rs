@@ -13,7 +13,7 @@
 
 use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::testing::{Fault, Moment, SimulatedStorage};
 use pipeline::{
     BlockId, CodecChoice, Error, Event, Finished, Options, Placement, Run, Storage, Thresholds, Workload, checkpoint,
     footprint_bytes,
@@ -359,8 +359,8 @@ fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not
     }
 }
 
-/// A worker that panicked left the others waiting for its block for ever. Now the panic ends the
-/// run, and the run can be resumed.
+/// Regression: a worker that panicked left the others waiting for its block for ever. The panic ends
+/// the run, and the run can be resumed.
 #[test]
 fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
@@ -370,6 +370,26 @@ fn a_panic_of_the_workload_ends_the_run() {
             let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &careless, (setup, block)).0.is_ok());
             assert!(std::panic::catch_unwind(run).is_err(), "{setup:?}: the panic in block {block} was swallowed");
             let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
+            finish(&disk.kill(), setup, &BTreeSet::new(), &golden(), history)
+                .unwrap_or_else(|wrong| panic!("{wrong:?}"));
+        }
+    }
+}
+
+/// A broken invariant is a panic. In whatever thread and before whatever change it comes, it ends
+/// the run, and the run can be resumed.
+#[test]
+fn a_panic_in_any_thread_ends_the_run() {
+    for setup in Setup::FIRST {
+        for step in (1..).step_by(3) {
+            let panics = move |moment: &Moment<'_>| assert_ne!(moment.step, step, "this panic is part of the test");
+            let disk = SimulatedStorage::new(1).with_witness(Arc::new(panics));
+            let sound = workload(setup.publishes);
+            let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &sound, (setup, step)).0.is_ok());
+            if std::panic::catch_unwind(run).is_ok() && disk.steps() < step {
+                break;
+            }
+            let history = History { setup, fault: Fault::Stop, step, image: 0, second_stop: 0 };
             finish(&disk.kill(), setup, &BTreeSet::new(), &golden(), history)
                 .unwrap_or_else(|wrong| panic!("{wrong:?}"));
         }
