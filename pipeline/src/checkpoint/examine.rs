@@ -10,12 +10,13 @@
 //!    [`Weight::Leftover`](crate::Weight::Leftover).
 //! 3. What [`super::inspect`] accepts is valid; this module only adds what it had to pass over.
 
+use super::manifest::{self, Manifest};
 use super::names::{self, CopyId};
 use super::recover::{Recovered, check_records, list, other_run, read_identity, recover};
-use super::{Inspection, journal, manifest};
+use super::{Inspection, journal};
 use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
-use crate::storage::Storage;
+use crate::storage::{Entry, Storage};
 
 /// Result of [`examine`].
 #[derive(Debug)]
@@ -45,32 +46,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
             None
         }
     };
-    let mut copies = Vec::new();
-    let mut wrong = Vec::new();
-    for copy in CopyId::BOTH {
-        let name = names::manifest(generation, copy);
-        match manifest::read(storage, &name, generation) {
-            Ok(manifest) => copies.push((name, manifest)),
-            Err(error) => {
-                // A stop between the two renames of a switch leaves one copy under its temporary
-                // name.
-                let renamed = !error.is_not_found()
-                    || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
-                wrong.push(Finding::of(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
-            }
-        }
-    }
-    if wrong.len() == 2 {
-        wrong.iter_mut().for_each(|finding| finding.weight = Weight::Damage);
-    }
-    findings.extend(wrong);
-    if let [(_, first), (name, second)] = &copies[..]
-        && first.hash != second.hash
-    {
-        let damage = Damage::hash("hash of the manifest, unlike that of copy a,", first.hash, second.hash);
-        findings.push(Finding::new(Weight::Copy, storage.path(name), damage));
-    }
-    let Some((name, manifest)) = copies.into_iter().next() else {
+    let Some((name, manifest)) = first_manifest(storage, generation, &metadata, &mut findings)? else {
         return Ok(Examination { findings, inspection: None });
     };
     if let Some(identity) = identity.filter(|identity| *identity != manifest.identity) {
@@ -102,6 +78,41 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     let (run_id, parameters) = (identity.run_id, identity.parameters);
     let inspection = Inspection { run_id, parameters, generation, records, in_manifest };
     Ok(Examination { findings, inspection: Some(inspection) })
+}
+
+/// Reads both copies of a manifest; returns the first that is whole, with its name.
+fn first_manifest(
+    storage: &dyn Storage,
+    generation: u64,
+    metadata: &[Entry],
+    findings: &mut Vec<Finding>,
+) -> Result<Option<(String, Manifest)>, Error> {
+    let mut copies = Vec::new();
+    let mut wrong = Vec::new();
+    for copy in CopyId::BOTH {
+        let name = names::manifest(generation, copy);
+        match manifest::read(storage, &name, generation) {
+            Ok(manifest) => copies.push((name, manifest)),
+            Err(error) => {
+                // A stop between the two renames of a switch leaves one copy under its temporary
+                // name.
+                let renamed = !error.is_not_found()
+                    || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
+                wrong.push(Finding::of(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
+            }
+        }
+    }
+    if wrong.len() == 2 {
+        wrong.iter_mut().for_each(|finding| finding.weight = Weight::Damage);
+    }
+    findings.extend(wrong);
+    if let [(_, first), (name, second)] = &copies[..]
+        && first.hash != second.hash
+    {
+        let damage = Damage::hash("hash of the manifest, unlike that of copy a,", first.hash, second.hash);
+        findings.push(Finding::new(Weight::Copy, storage.path(name), damage));
+    }
+    Ok(copies.into_iter().next())
 }
 
 /// Examines a folder without a complete manifest name: its first generation has not begun, or its

@@ -311,6 +311,68 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
     }
 }
 
+/// What is wrong with either copy, on one walk over both.
+struct Comparison<'f> {
+    findings: &'f mut Vec<Finding>,
+    /// Damage in b at the last record, which a stop between the two copies may leave, and whether b
+    /// is too short for the record.
+    last_of_b: Option<(Finding, bool)>,
+    /// Whether a copy, a or b, is known to end early: that is reported once, not at each record that
+    /// it lacks.
+    ended: [bool; 2],
+}
+
+impl Comparison<'_> {
+    fn report(&mut self, copy: usize, finding: Finding, is_short: bool) {
+        if !(is_short && std::mem::replace(&mut self.ended[copy], true)) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Reports damage in b at a record that turned out not to be the last.
+    fn another_follows(&mut self) {
+        if let Some((finding, is_short)) = self.last_of_b.take() {
+            self.report(1, finding, is_short);
+        }
+    }
+
+    /// Compares a record that is whole in a with what b has.
+    fn compare(&mut self, walk: &Walk, found: &Found, in_b: Result<Found, Error>) -> Result<(), Error> {
+        match in_b {
+            Err(error) if walk.b.file.is_ok() => {
+                let is_short = walk.b.length < walk.offset + found.padded;
+                self.last_of_b = Some((Finding::of(Weight::Copy, error)?, is_short));
+            }
+            Ok(other) if other.hash != found.hash => {
+                let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
+                self.findings.push(Finding::new(Weight::Copy, &walk.b.path, damage).at(walk.offset));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reports what is wrong where neither copy has a record; returns whether it is the end.
+    fn is_end(&mut self, walk: &Walk, errors: [Error; 2]) -> Result<bool, Error> {
+        if let Some((finding, is_short)) = self.last_of_b.take() {
+            // A leftover only if no other record is short.
+            let weight = if is_short && !self.ended[1] { Weight::Leftover } else { Weight::Copy };
+            if weight == Weight::Leftover || !is_short {
+                self.findings.push(Finding { weight, ..finding });
+            }
+        }
+        if let Err(error) = walk.check_end(errors) {
+            self.findings.push(Finding::of(Weight::Damage, error)?);
+            return Ok(false);
+        }
+        if walk.a.length > walk.offset {
+            let rule = format!("{} bytes of an unfinished commit", walk.a.length - walk.offset);
+            self.findings.push(Finding::new(Weight::Leftover, &walk.a.path, rule).at(walk.offset));
+        }
+        Ok(true)
+    }
+}
+
 /// Reads both copies to their ends and adds everything that is wrong with either; returns `None` if
 /// [`read`] would refuse.
 pub(super) fn examine(
@@ -327,68 +389,28 @@ pub(super) fn examine(
         return Ok(None);
     }
     let mut records = Vec::new();
-    // Damage in b at the last record, which a stop between the two copies may leave.
-    let mut last_of_b: Option<(Finding, bool)> = None;
-    // A copy that ends early is reported once, not at each record that it lacks.
-    let mut ended: [bool; 2] = [false; 2];
-    let mut tell = |copy: usize, finding: Finding, is_short: bool, findings: &mut Vec<Finding>| {
-        if !(is_short && std::mem::replace(&mut ended[copy], is_short)) {
-            findings.push(finding);
-        }
-    };
+    let mut copies = Comparison { findings, last_of_b: None, ended: [false; 2] };
     loop {
-        let Walk { a, b, offset, .. } = &walk;
-        let (found, path) = match (walk.next_in(a), walk.next_in(b)) {
+        let (found, path) = match (walk.next_in(&walk.a), walk.next_in(&walk.b)) {
             (Ok(found), in_b) => {
-                if let Some((finding, is_short)) = last_of_b.take() {
-                    tell(1, finding, is_short, findings);
-                }
-                match in_b {
-                    Err(error) if b.file.is_ok() => {
-                        let is_short = b.length < offset + found.padded;
-                        last_of_b = Some((Finding::of(Weight::Copy, error)?, is_short));
-                    }
-                    Ok(other) if other.hash != found.hash => {
-                        let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
-                        findings.push(Finding::new(Weight::Copy, &b.path, damage).at(*offset));
-                    }
-                    _ => {}
-                }
-                (found, a.path.clone())
+                copies.another_follows();
+                copies.compare(&walk, &found, in_b)?;
+                (found, walk.a.path.clone())
             }
             (Err(in_a), Ok(found)) => {
-                if let Some((finding, is_short)) = last_of_b.take() {
-                    tell(1, finding, is_short, findings);
+                copies.another_follows();
+                if walk.a.file.is_ok() {
+                    let is_short = walk.a.length < walk.offset + found.padded;
+                    copies.report(0, Finding::of(Weight::Copy, in_a)?, is_short);
                 }
-                if a.file.is_ok() {
-                    let is_short = a.length < offset + found.padded;
-                    tell(0, Finding::of(Weight::Copy, in_a)?, is_short, findings);
-                }
-                (found, b.path.clone())
+                (found, walk.b.path.clone())
             }
-            (Err(in_a), Err(in_b)) => {
-                if let Some((finding, is_short)) = last_of_b {
-                    // A leftover only if no other record is short.
-                    let weight = if is_short && !ended[1] { Weight::Leftover } else { Weight::Copy };
-                    if weight == Weight::Leftover || !is_short {
-                        findings.push(Finding { weight, ..finding });
-                    }
-                }
-                if let Err(error) = walk.check_end([in_a, in_b]) {
-                    findings.push(Finding::of(Weight::Damage, error)?);
-                    return Ok(None);
-                }
-                if a.length > *offset {
-                    let rule = format!("{} bytes of an unfinished commit", a.length - offset);
-                    findings.push(Finding::new(Weight::Leftover, &a.path, rule).at(*offset));
-                }
-                return Ok(Some(records));
-            }
+            (Err(in_a), Err(in_b)) => return Ok(copies.is_end(&walk, [in_a, in_b])?.then_some(records)),
         };
         match walk.accept(&found, &path) {
             Ok(blocks) => records.extend(blocks),
             Err(error) => {
-                findings.push(Finding::of(Weight::Damage, error)?);
+                copies.findings.push(Finding::of(Weight::Damage, error)?);
                 return Ok(None);
             }
         }
