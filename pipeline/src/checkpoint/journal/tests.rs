@@ -42,6 +42,10 @@ fn flip(disk: &SimulatedStorage, name: &str, number: usize) {
     change(disk, name, |bytes| bytes[number * PAGE + HEADER_BYTES] ^= 1);
 }
 
+fn flips(disk: &SimulatedStorage, records: &[(&str, usize)]) {
+    records.iter().for_each(|(name, number)| flip(disk, name, *number));
+}
+
 fn cut(disk: &SimulatedStorage, name: &str, length: usize) {
     change(disk, name, |bytes| bytes.truncate(length));
 }
@@ -240,39 +244,14 @@ fn each_damage_of_a_copy_is_reported_once() {
         // Two commits without b: no stop leaves that.
         ("b lacks two", |disk| cut(disk, B, 2 * PAGE), &[(Copy, B, 2)]),
         ("b is empty", |disk| cut(disk, B, 0), &[(Copy, B, 0)]),
-        (
-            "one record of each",
-            |disk| {
-                flip(disk, A, 1);
-                flip(disk, B, 2);
-            },
-            &[(Copy, B, 2), (Copy, A, 1)],
-        ),
-        (
-            "b before a",
-            |disk| {
-                flip(disk, B, 1);
-                flip(disk, A, 2);
-            },
-            &[(Copy, B, 1), (Copy, A, 2)],
-        ),
+        ("one record of each", |disk| flips(disk, &[(A, 1), (B, 2)]), &[(Copy, B, 2), (Copy, A, 1)]),
+        ("b before a", |disk| flips(disk, &[(B, 1), (A, 2)]), &[(Copy, B, 1), (Copy, A, 2)]),
         (
             "two of a, two of b",
-            |disk| {
-                flip(disk, A, 0);
-                flip(disk, A, 2);
-                flip(disk, B, 1);
-                flip(disk, B, 3);
-            },
+            |disk| flips(disk, &[(A, 0), (A, 2), (B, 1), (B, 3)]),
             &[(Copy, A, 0), (Copy, B, 1), (Copy, A, 2), (Copy, B, 3)],
         ),
-        (
-            "an unfinished commit",
-            |disk| {
-                change(disk, A, |bytes| bytes.resize(6 * PAGE, 0xaa));
-            },
-            &[(Leftover, A, 4)],
-        ),
+        ("an unfinished commit", |disk| change(disk, A, |bytes| bytes.resize(6 * PAGE, 0xaa)), &[(Leftover, A, 4)]),
     ];
     for (story, damage, expected) in cases {
         let disk = four_records();

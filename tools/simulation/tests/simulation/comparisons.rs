@@ -44,6 +44,22 @@ fn is_refused(subject: &Subject, disk: &SimulatedStorage, file: &str) -> Result<
     }
 }
 
+/// Fails a write of a commit, not a sync: the disk itself does not refuse the next one.
+fn after_a_failed_commit() -> Result<(), String> {
+    let disk = SimulatedStorage::new(1);
+    let opened = Checkpoint::open(Arc::new(disk.clone()), &Parameters::default(), RunId(1), &|_, _| true);
+    let mut checkpoint = opened.map_err(|error| error.to_string())?.checkpoint;
+    let _disk = disk.clone().with_fault(disk.steps() + 1, Fault::FailOnce);
+    let failed = checkpoint.commit(Epoch::default());
+    assert!(matches!(failed, Err(Error::Io { operation: "write", .. })), "{failed:?}");
+    let again = checkpoint.commit(Epoch::default());
+    let others = [checkpoint.sweep(&|_| true), checkpoint.write_atomically("db/x", &[1])];
+    match (again, others) {
+        (Err(Error::Poisoned), [Err(Error::Poisoned), Err(Error::Poisoned)]) => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
 /// Damages a folder so that only one comparison refuses it.
 fn case(rule: Rule) -> Result<(), String> {
     let (subject, mut other) = (subject(), subject());
@@ -107,25 +123,7 @@ fn case(rule: Rule) -> Result<(), String> {
             }
             is_refused(&subject, &disk, &name)
         }
-        // A write of the commit fails, not a sync: the disk itself does not refuse the next one.
-        Rule::FailedCommit => {
-            let open = |disk: &SimulatedStorage| {
-                let opened = Checkpoint::open(Arc::new(disk.clone()), &Parameters::default(), RunId(1), &|_, _| true);
-                opened.map(|opened| opened.checkpoint).map_err(|error| error.to_string())
-            };
-            let disk = SimulatedStorage::new(1);
-            let mut checkpoint = open(&disk)?;
-            let disk = disk.clone().with_fault(disk.steps() + 1, Fault::FailOnce);
-            let failed = checkpoint.commit(Epoch::default());
-            assert!(matches!(failed, Err(Error::Io { operation: "write", .. })), "{failed:?}");
-            let again = checkpoint.commit(Epoch::default());
-            let others = [checkpoint.sweep(&|_| true), checkpoint.write_atomically("db/x", &[1])];
-            drop(disk);
-            match (again, others) {
-                (Err(Error::Poisoned), [Err(Error::Poisoned), Err(Error::Poisoned)]) => Ok(()),
-                other => Err(format!("{other:?}")),
-            }
-        }
+        Rule::FailedCommit => after_a_failed_commit(),
         other => panic!("{other:?} has no case"),
     }
 }

@@ -114,6 +114,26 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &
     Ok(())
 }
 
+/// Returns a witness that adds what stops in a session leave, at every call of the first session, at
+/// some of the second.
+fn stops_of(from: &Left, promised: &Arc<Mutex<Promised>>, left: &Arc<Mutex<Vec<Left>>>) -> Witness {
+    let (promised, left) = (Arc::clone(promised), Arc::clone(left));
+    let (stops, again, story) = (from.stops + 1, from.again, from.story.clone());
+    let salt = from.disk.digest() as u64 % again;
+    Arc::new(move |moment| {
+        if stops > 1 && moment.step % again != salt {
+            return;
+        }
+        let promised = promised.lock().unwrap().clone();
+        let story = format!("{story}, stopped at call {}", moment.step);
+        let torn = moment.kill_within(128);
+        let torn = torn.map(|disk| (format!("{story} inside the write"), disk));
+        let stopped = torn.into_iter().chain([(story, moment.kill())]);
+        let images = stopped.flat_map(|(story, disk)| images(disk, (moment.step, stops, again), &promised, &story));
+        left.lock().unwrap().extend(images);
+    })
+}
+
 impl Work {
     /// A solve in tasks that keeps this.
     fn solve(layers: u32, rule: Rule, keep: Keep, sweeps_first: bool) -> Work {
@@ -207,25 +227,7 @@ impl Work {
         let disk = match start {
             Start::Failing(step, fault) => from.disk.kill().with_fault(step, fault),
             _ if from.stops > 1 => from.disk.kill(),
-            _ => {
-                let (promised, left) = (Arc::clone(&promised), Arc::clone(&left));
-                let (stops, again, story) = (from.stops + 1, from.again, from.story.clone());
-                let salt = from.disk.digest() as u64 % again;
-                let witness: Witness = Arc::new(move |moment| {
-                    if stops > 1 && moment.step % again != salt {
-                        return;
-                    }
-                    let promised = promised.lock().unwrap().clone();
-                    let story = format!("{story}, stopped at call {}", moment.step);
-                    let torn = moment.kill_within(128);
-                    let torn = torn.map(|disk| (format!("{story} inside the write"), disk));
-                    let stopped = torn.into_iter().chain([(story, moment.kill())]);
-                    let images =
-                        stopped.flat_map(|(story, disk)| images(disk, (moment.step, stops, again), &promised, &story));
-                    left.lock().unwrap().extend(images);
-                });
-                from.disk.kill().with_witness(witness)
-            }
+            _ => from.disk.kill().with_witness(stops_of(from, &promised, &left)),
         };
         let alive = Alive::default();
         let process = |name: &str, calls: u64| {
