@@ -35,11 +35,10 @@ impl Passing<'_> {
 
 /// Sampled states of one block, as an independent account of the workload's rules sees them.
 pub trait Auditor: Send {
-    /// Looks at a stream that is about to update the block. Every source comes by, each stream at
-    /// least once.
+    /// Looks at a stream that is about to update the block. Every stream passes at least once.
     fn see(&mut self, stream: &Passing<'_>);
 
-    /// Compares the finished block with what came by.
+    /// Compares the finished block with the streams that passed.
     ///
     /// # Errors
     /// The first contradiction, in words: the state, its value in the block, and the one that

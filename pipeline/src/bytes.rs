@@ -3,8 +3,8 @@
 //! # Invariants
 //! 1. Reading never panics and never leaves its slice; what does not fit is a [`Flaw`].
 //! 2. A count is compared with the remaining bytes before anything is allocated for it.
-//! 3. Every reader takes time linear in the length of its file, up to the logarithm of sorting,
-//!    whatever the bytes are; lengths have limits.
+//! 3. Every reader takes time linear in the length of its file, up to the logarithm of sorting, for
+//!    any bytes; lengths have limits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -219,7 +219,7 @@ mod tests {
 
     impl Eq for Counted {}
 
-    /// Each name was compared with all names before it.
+    /// Regression: each name was compared with all names before it, which takes quadratic time.
     #[test]
     fn four_times_the_items_take_less_than_five_times_the_comparisons() {
         let compared = |count: u64| {

@@ -144,7 +144,7 @@ pub trait Workload: Sync {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
     /// Does what [`begin`](Workload::begin) and then [`apply`](Workload::apply) do to a zeroed
-    /// bitmap, whatever is in `bitmap`.
+    /// bitmap; `bitmap` has any contents.
     fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         bitmap.fill(0);
         self.begin(edge.target, bitmap);

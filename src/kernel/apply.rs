@@ -117,7 +117,7 @@ impl Operations {
         WORDS << self.chunk_bits
     }
 
-    /// Applies the operations to all chunks. `FRESH`: whatever is in these counts as zero.
+    /// Applies the operations to all chunks. `FRESH`: their contents count as zero.
     ///
     /// # Safety
     /// The machine must have the instructions of `V`.

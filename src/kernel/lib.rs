@@ -270,7 +270,7 @@ impl Kernel {
         );
     }
 
-    /// Does what [`Kernel::apply`] does to a bitmap of zeros, whatever is in `wins`: each chunk is
+    /// Does what [`Kernel::apply`] does to a bitmap of zeros, for any contents of `wins`: each chunk is
     /// cleared when its turn comes, while it is in the cache.
     ///
     /// # Panics

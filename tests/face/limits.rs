@@ -63,7 +63,7 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
     assert_eq!(enough["losses"], 189_089);
 }
 
-/// The plan only refused, without a way around it, and named no choice that fits.
+/// Regression: a plan only refused. It is expected to name a choice that fits and a way around it.
 #[test]
 fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     let folder = scratch();

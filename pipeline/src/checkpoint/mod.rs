@@ -99,7 +99,7 @@
 //! the last record stands, and only the time since the last commit is lost. A forecast could only
 //! refuse earlier what C1 refuses without harm, and would be wrong if another program filled the
 //! disk in between. Before a resume frees any space it needs room for the new metadata (R6);
-//! whoever enlarges the disk provides it. The plan of the whole run is compared with the free space
+//! a user who frees space provides it. The plan of the whole run is compared with the free space
 //! before the run begins.
 
 mod commit;

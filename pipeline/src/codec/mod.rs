@@ -8,7 +8,7 @@
 //! 1. `decode(encode(words)) == words` for every input.
 //! 2. `decode` of arbitrary bytes returns an error or fills exactly the given words; it never
 //!    allocates more than a constant times the frame's raw size, and never panics.
-//! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, whatever the codec.
+//! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, with any codec.
 
 mod gaps;
 pub mod huffman;

@@ -123,7 +123,7 @@ impl Metrics {
         Duration::from_nanos(self.stage_nanos[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// Returns all counters as they are now.
+    /// Returns the current counters.
     pub fn snapshot(&self) -> Counts {
         self.counters.snapshot()
     }

@@ -1,7 +1,7 @@
 //! Finished streams that stay in memory for the blocks that still need them.
 //!
 //! What workers and queue leave of the budget holds whole streams. A target applies a held stream
-//! as it is: its log is neither read nor decoded. The order of the blocks is known, and so is the
+//! directly: its log is neither read nor decoded. The order of the blocks is known, and so is the
 //! next use of every stream, so that the choice of Belady (1966) is open to us: if there is no
 //! room, the stream whose next use is furthest away goes. With room for a tenth of what is needed
 //! at a time, that saves a third to a half of all reading and decoding; giving up the stream used
@@ -137,7 +137,7 @@ impl Held {
         let Some(next) = needed.first().copied() else { return };
         if shelf.free.is_empty() {
             if shelf.allowed > 0 {
-                // A system that refuses the memory is no reason to stop: the log is there.
+                // A system that refuses the memory is not a reason to stop: the log is there.
                 let fresh = Bitmap::zeroed(self.words).ok();
                 shelf.allowed = if fresh.is_some() { shelf.allowed - 1 } else { 0 };
                 shelf.free.extend(fresh);

@@ -340,7 +340,7 @@ mod tests {
         ledger.add(&publishing(1, &[all]));
         ledger.add(&publishing(2, &[]));
         assert_eq!(ledger.incoming(BlockId(2), &two), [Incoming::Entry(to_2), Incoming::Entry(all)]);
-        // The entry of another target is no entry for this one.
+        // The entry of another target does not serve this one.
         assert_eq!(ledger.incoming(BlockId(3), &three), [from_file(0), Incoming::Entry(all), from_file(2)]);
         // Published files stay; only logs are superfluous.
         assert_eq!(ledger.files(), (names(&[to_2, all]), 12));

@@ -20,7 +20,7 @@ pub(super) struct Pending {
     pub records: Vec<BlockRecord>,
     /// Files with unsynced bytes.
     pub dirty: Dirty,
-    /// Whether the writer has ended, for whatever reason.
+    /// Whether the writer has ended, for any reason.
     pub over: bool,
     /// Whether a commit is requested before its time.
     pub wanted: bool,

@@ -129,7 +129,7 @@ pub trait Storage: Send + Sync {
     fn remove(&self, name: &str) -> Result<(), Error>;
 
     /// Returns the time since a file was last written, or `None` if the name does not exist or the
-    /// time is unknown, as it is by default.
+    /// time is unknown, the default.
     fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
         let _ = name;
         Ok(None)

@@ -216,7 +216,7 @@ impl Storage for RealStorage {
 
     fn announce(&self, name: &str, offset: u64, length: u64) {
         let mut options = OpenOptions::new();
-        // Whatever is wrong with the file shows when it is read.
+        // Anything wrong with the file shows when it is read.
         if let Ok(file) = self.open_as("open", name, options.read(true)) {
             let end = offset.saturating_add(length);
             for at in (offset..end).step_by(ANNOUNCED_AT_ONCE as usize) {

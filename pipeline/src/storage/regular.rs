@@ -26,7 +26,7 @@ pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let file = open_regular(path)?;
     let failed = |error| Error::io("read", path, error);
     let mut bytes = Vec::new();
-    // The length of a file that grows meanwhile is no bound.
+    // The length of a file that grows meanwhile is not a bound.
     (&file).take(most_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most_bytes {
         let found = file.metadata().map_err(failed)?.len();

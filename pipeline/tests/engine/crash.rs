@@ -96,7 +96,7 @@ enum Wrong {
     Lost(u32),
     /// A published file differs from the reference.
     Different(String),
-    /// A published file differs from its record; whoever seals the result compares the hashes and
+    /// A published file differs from its record; sealing the result compares the hashes and
     /// refuses it.
     Refused(String),
     /// The run cannot be continued.
@@ -376,8 +376,8 @@ fn a_panic_of_the_workload_ends_the_run() {
     }
 }
 
-/// A broken invariant is a panic. In whatever thread and before whatever change it comes, it ends
-/// the run, and the run can be resumed.
+/// A broken invariant is a panic. In any thread and before any change, it ends the run, and the run
+/// can be resumed.
 #[test]
 fn a_panic_in_any_thread_ends_the_run() {
     for setup in Setup::FIRST {
@@ -422,7 +422,7 @@ fn a_block_that_fails_its_audit_is_not_saved() {
     }
 }
 
-/// The least memory that is accepted suffices. It once did not: with frame headers, incompressible
+/// Regression: the least memory that is accepted suffices. It did not: with frame headers, incompressible
 /// streams are a little longer than the queue was, and a published file may be longer than the
 /// whole budget. The worker with such a piece waited for ever, because its own buffers counted
 /// among the leases that had to be returned first.

@@ -22,7 +22,7 @@ fn sizes(disk: &SimulatedStorage) -> u64 {
 }
 
 #[test]
-fn a_run_stops_at_its_limit_wherever_that_is_and_goes_on() {
+fn a_run_stops_at_any_limit_and_continues() {
     for placement in [Placement::Dedicated, Placement::Shared] {
         let undisturbed = SimulatedStorage::new(1);
         solve(Arc::new(undisturbed.clone()), placement).unwrap();
@@ -57,8 +57,9 @@ fn a_run_stops_at_its_limit_wherever_that_is_and_goes_on() {
     }
 }
 
-/// Each attempt to open a run on a full disk left the temporary manifests of its generation, so the
-/// next attempts filled up whatever space was made, and the run never continued.
+/// Regression: each attempt to open a run on a full disk left the temporary manifests of its
+/// generation, so the next attempts filled all space that was freed, and the run never
+/// continued. An attempt leaves nothing.
 #[test]
 fn tries_on_a_full_disk_do_not_fill_it() {
     let disk = SimulatedStorage::new(1);

@@ -452,7 +452,7 @@ fn a_check_beside_a_run_finds_nothing() {
 }
 
 /// A repair may compute something else than the run did: the caller gives it another workload, or a
-/// source was exchanged together with its hash. The record of the block tells.
+/// source was exchanged together with its hash. The record of the block shows it.
 #[test]
 fn a_block_that_comes_out_otherwise_is_refused_and_its_file_stays() {
     for placement in PLACEMENTS {

@@ -302,7 +302,7 @@ fn sessions_with_and_without_logs_share_a_folder() {
 }
 
 /// A published source that is not what its record says stops the run before it is used, with the
-/// name of the file; a repair computes it again, and the run goes on.
+/// name of the file; a repair computes it again, and the run continues.
 #[test]
 fn a_damaged_published_source_is_refused_and_repaired() {
     let pristine = scratch();

@@ -2,7 +2,7 @@
 //!
 //! Sorting log writes into runs pays on devices that seek; an SSD hardly shows the difference. Each
 //! file is contiguous and far from every other file. A read or write that begins where the last one
-//! ended, or little further on in the same file, goes on; every other one seeks first. Operations
+//! ended, or little further on in the same file, continues; every other one seeks first. Operations
 //! on names and syncs are free.
 
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};

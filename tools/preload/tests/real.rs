@@ -91,7 +91,7 @@ fn the_names_of_a_new_folder_and_its_parents_are_synced() {
     let (made, synced) = found.split_at(found.iter().rposition(|call| call.starts_with("mkdir")).unwrap() + 1);
     assert_eq!(made.last().unwrap(), "mkdir a/run");
     assert_eq!(synced, ["sync", "sync a"]);
-    // One that fails is no folder to begin in.
+    // If one of these syncs fails, so does the call.
     for call in syncs(&found) {
         calls(name, Some(call), create);
     }
@@ -153,7 +153,7 @@ fn a_failed_sync_poisons_the_real_storage() {
 }
 
 /// Follows calls; asserts that a file has its bytes before it gets its name, and that bytes and
-/// names are safe wherever something is reported as done. Temporary names need not be. Returns how
+/// names are safe when something is reported as done. Temporary names need not be. Returns how
 /// often something was.
 fn is_safe(calls: &[String]) -> usize {
     let is_temporary = |name: &str| name.starts_with("tmp/") || [".tmp", ".part"].iter().any(|end| name.ends_with(end));

@@ -266,7 +266,7 @@ impl<'a> Root<'a> {
         })
     }
 
-    /// Lists the disks that the next process may find: the disk as it is, and after power cuts
+    /// Lists the disks that the next process may find: the disk unchanged, and after power cuts
     /// under some seeds.
     fn images(&mut self, disk: &SimulatedStorage, cuts: u64) -> Vec<(SimulatedStorage, String)> {
         let mut images = vec![(disk.kill(), "killed".to_string())];

@@ -167,7 +167,7 @@ fn a_record_that_neither_copy_has_is_the_end_only_if_nothing_follows() {
     assert_eq!((&*path, offset), (B, Some(PAGE_BYTES)));
     assert!(words.contains("but 12288 bytes follow"), "{words}");
 
-    // Copy b ends; in a records 1 and 2 are damaged, and 3 tells that they were there.
+    // Copy b ends; in a records 1 and 2 are damaged, and 3 shows that they were there.
     let disk = four_records();
     flip(&disk, A, 1);
     flip(&disk, A, 2);
@@ -179,7 +179,7 @@ fn a_record_that_neither_copy_has_is_the_end_only_if_nothing_follows() {
     // The same with garbage in place of record 3: the trace of a commit that did not happen.
     flip(&disk, A, 3);
     assert_eq!(read_blocks(&disk), Ok(vec![0]));
-    // An older record there tells of no lost one either.
+    // An older record there is no sign of a lost one either.
     change(&disk, A, |bytes| bytes.copy_within(0..PAGE, 3 * PAGE));
     assert_eq!(read_blocks(&disk), Ok(vec![0]));
 }

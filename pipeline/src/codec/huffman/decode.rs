@@ -178,7 +178,7 @@ impl Decoder {
     }
 
     /// Decodes parts until one of them is near its end. A look-up writes a whole word of four
-    /// symbols, of which up to [`AT_ONCE`] count.
+    /// symbols; up to [`AT_ONCE`] of them count.
     #[inline(always)]
     fn side_by_side<const N: usize>(&self, symbols: &mut [u16], mut parts: [&mut Part<'_>; N]) {
         loop {
@@ -223,7 +223,7 @@ impl Decoder {
         }
         // The last byte is filled up with zeros.
         if !bits.stored.is_empty() || bits.left >= 8 || bits.bits != 0 {
-            return Err(DecodeError("list goes on after its last code"));
+            return Err(DecodeError("list continues after its last code"));
         }
         Ok(())
     }

@@ -23,7 +23,7 @@
 //! 2. Closing is not a sync.
 //! 3. A failed sync leaves the writes visible and clean: no later sync makes them safe.
 //! 4. A sync makes safe what was written through its own handle and by earlier processes. POSIX
-//!    promises no more: whatever another handle of the process wrote may be lost with that handle.
+//!    promises no more: what another handle of the process wrote may be lost with that handle.
 //! 5. One seed, one sequence of calls and one thread make everything repeatable.
 //! 6. After a stop nothing reaches the disk.
 //!
@@ -44,7 +44,7 @@ use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, 
 use crate::{Damage, Error, sync};
 use medium::{Change, Coming, Disk, Kind, Name};
 
-/// What is always said to be free.
+/// The free space that is always reported.
 const FREE_BYTES: u64 = 1 << 40;
 /// Unit in which a power cut tears a write, in bytes.
 pub const SECTOR_BYTES: usize = 512;
@@ -103,7 +103,7 @@ impl Moment<'_> {
     }
 
     /// Returns the disk after a kill inside the call, when the first `share`/256 of a write's bytes
-    /// are written. Returns `None` if the call is no write.
+    /// are written. Returns `None` if the call is not a write.
     pub fn kill_within(&self, share: u8) -> Option<SimulatedStorage> {
         let (file, start, bytes) = self.coming?;
         let mut disk = self.disk.restarted();

@@ -186,7 +186,7 @@ pub struct Careless {
     pub panics_at: Option<u32>,
     /// Length of the files it publishes, in bytes.
     pub published_bytes: Option<usize>,
-    /// Swaps two words of the stream of this block, which leaves its summary as it is.
+    /// Swaps two words of the stream of this block, which does not change its summary.
     pub swaps_at: Option<u32>,
     /// Summarises every block in another way.
     pub other_summaries: bool,
@@ -252,7 +252,7 @@ impl Auditor for Witness {
 
     fn judge(&mut self, _: &[u64]) -> Result<(), String> {
         match (self.sources.first(), self.doubts) {
-            (Some(source), _) => Err(format!("block {source} did not come by")),
+            (Some(source), _) => Err(format!("block {source} did not pass")),
             (None, true) => Err("a doubt".to_owned()),
             (None, false) => Ok(()),
         }

@@ -1,5 +1,5 @@
-//! What readers cost: four times the bytes take at most five times the steps, whatever the bytes
-//! are. Steps are counted, never timed: calls and bytes of the storage.
+//! What readers cost: four times the bytes take at most five times the steps, for any
+//! bytes. Steps are counted, never timed: calls and bytes of the storage.
 
 use hostile::long::{Files, KINDS};
 use pipeline::checkpoint::{examine, inspect};

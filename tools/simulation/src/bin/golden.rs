@@ -3,7 +3,7 @@
 //!
 //! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
 //! in the second generation with dedicated logs, with shared logs, and with blocks in their place;
-//! and finished. Folders of an older version stay as they are; those of a new one get new names.
+//! and finished. Folders of an older version stay unchanged; those of a new one get new names.
 
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
