@@ -44,8 +44,8 @@ pub struct Thresholds {
 impl Thresholds {
     /// The thresholds of a process that may open as many files as it likes.
     ///
-    /// With `gather_bytes` of 64 MiB the eight-layer solve was 7 % slower (measured in alternating pairs):
-    /// entries had left the caches when they were written, and their targets waited.
+    /// With `gather_bytes` of 64 MiB the eight-layer solve was 7 % slower (measured in alternating
+    /// pairs): entries had left the caches when they were written, and their targets waited.
     pub const LARGEST: Thresholds = Thresholds {
         gather_bytes: 16 << 20,
         write_bytes: 4 << 20,

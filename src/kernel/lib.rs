@@ -270,8 +270,8 @@ impl Kernel {
         );
     }
 
-    /// Does what [`Kernel::apply`] does to a bitmap of zeros, for any contents of `wins`: each chunk is
-    /// cleared when its turn comes, while it is in the cache.
+    /// Does what [`Kernel::apply`] does to a bitmap of zeros, for any contents of `wins`: each
+    /// chunk is cleared when its turn comes, while it is in the cache.
     ///
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.

@@ -317,8 +317,8 @@ struct Comparison<'f> {
     /// Damage in b at the last record, which a stop between the two copies may leave, and whether b
     /// is too short for the record.
     last_of_b: Option<(Finding, bool)>,
-    /// Whether a copy, a or b, is known to end early: that is reported once, not at each record that
-    /// it lacks.
+    /// Whether a copy, a or b, is known to end early: that is reported once, not at each record
+    /// that it lacks.
     ended: [bool; 2],
 }
 

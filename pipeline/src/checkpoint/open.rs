@@ -34,8 +34,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Takes a run folder with any parameters for repair, even if `FORMAT` is missing but a manifest
-    /// is intact. It does not check whether the named files exist.
+    /// Takes a run folder with any parameters for repair, even if `FORMAT` is missing but a
+    /// manifest is intact. It does not check whether the named files exist.
     ///
     /// # Errors
     /// Returns the errors of [`Checkpoint::open`], and [`Error::NotARun`] if no run was ever begun.

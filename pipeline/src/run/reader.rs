@@ -24,8 +24,8 @@ use crate::sync::{Receiver, Sender, bounded};
 pub(super) const READ_AHEAD_FRAMES: usize = 4;
 
 /// Bytes that are announced to the storage before they are read: a few streams, so that the disk
-/// works while the worker does. They take no memory of the budget: the system keeps files in what is left
-/// over.
+/// works while the worker does. They take no memory of the budget: the system keeps files in what
+/// is left over.
 const ANNOUNCED_BYTES: u64 = 64 << 20;
 /// Shorter parts of files are not announced: the call costs more than it gains.
 const ANNOUNCED_BYTES_LEAST: u64 = 1 << 20;

@@ -119,9 +119,9 @@ fn keep_cause(kept: &mut Option<Error>, error: Error) {
 mod tests {
     use super::*;
 
-    /// Regression: a sync failed in the committer, but a worker that was about to write reported "an
-    /// earlier write or sync failed" first, and the run ended with that, in 6 of 10,000 runs with a
-    /// failing call. The error with path and reason is kept.
+    /// Regression: a sync failed in the committer, but a worker that was about to write reported
+    /// "an earlier write or sync failed" first, and the run ended with that, in 6 of 10,000 runs
+    /// with a failing call. The error with path and reason is kept.
     #[test]
     fn the_cause_is_reported_whichever_thread_is_faster() {
         let cause = || Error::io("sync", "x", std::io::Error::from_raw_os_error(5));

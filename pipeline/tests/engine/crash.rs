@@ -359,8 +359,8 @@ fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not
     }
 }
 
-/// Regression: a worker that panicked left the others waiting for its block for ever. The panic ends
-/// the run, and the run can be resumed.
+/// Regression: a worker that panicked left the others waiting for its block for ever. The panic
+/// ends the run, and the run can be resumed.
 #[test]
 fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
@@ -422,10 +422,10 @@ fn a_block_that_fails_its_audit_is_not_saved() {
     }
 }
 
-/// Regression: the least memory that is accepted suffices. It did not: with frame headers, incompressible
-/// streams are a little longer than the queue was, and a published file may be longer than the
-/// whole budget. The worker with such a piece waited for ever, because its own buffers counted
-/// among the leases that had to be returned first.
+/// Regression: the least memory that is accepted suffices. It did not: with frame headers,
+/// incompressible streams are a little longer than the queue was, and a published file may be
+/// longer than the whole budget. The worker with such a piece waited for ever, because its own
+/// buffers counted among the leases that had to be returned first.
 #[test]
 fn the_least_memory_suffices_for_pieces_of_any_length() {
     let words = 300_000;

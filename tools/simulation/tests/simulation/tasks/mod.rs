@@ -114,8 +114,8 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &
     Ok(())
 }
 
-/// Returns a witness that adds what stops in a session leave, at every call of the first session, at
-/// some of the second.
+/// Returns a witness that adds what stops in a session leave, at every call of the first session,
+/// at some of the second.
 fn stops_of(from: &Left, promised: &Arc<Mutex<Promised>>, left: &Arc<Mutex<Vec<Left>>>) -> Witness {
     let (promised, left) = (Arc::clone(promised), Arc::clone(left));
     let (stops, again, story) = (from.stops + 1, from.again, from.story.clone());
