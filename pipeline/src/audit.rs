@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The stream of a source on its way into a target.
 #[derive(Debug)]
-pub struct Passing<'a> {
+pub struct SourceStream<'a> {
     /// The block that finished the stream.
     pub source: BlockId,
     /// The orientation of the words, in which the source wrote them for this target alone; `None`
@@ -21,7 +21,7 @@ pub struct Passing<'a> {
     pub(crate) skipped: &'a [Range<usize>],
 }
 
-impl Passing<'_> {
+impl SourceStream<'_> {
     /// Returns a bit of the stream; `None` in a frame that was skipped, because no edge needs it.
     ///
     /// # Panics
@@ -36,7 +36,7 @@ impl Passing<'_> {
 /// Sampled states of one block, as an independent account of the workload's rules sees them.
 pub trait Auditor: Send {
     /// Looks at a stream that is about to update the block. Every stream passes at least once.
-    fn see(&mut self, stream: &Passing<'_>);
+    fn see(&mut self, stream: &SourceStream<'_>);
 
     /// Compares the finished block with the streams that passed.
     ///
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_skipped_frame_has_no_bits() {
         let words = [1, 2, 4, 8];
-        let passing = Passing { source: BlockId(0), orientation: None, words: &words, skipped: &[1..2, 3..4] };
+        let passing = SourceStream { source: BlockId(0), orientation: None, words: &words, skipped: &[1..2, 3..4] };
         assert_eq!(
             [0, 1, 64, 65, 129, 130, 192].map(|bit| passing.bit(bit)),
             [Some(true), Some(false), None, None, Some(false), Some(true), None]

@@ -38,7 +38,7 @@ impl Flaw {
     }
 
     /// Converts to an error, for bytes that begin at byte `base` of `path`.
-    pub(crate) fn of(self, path: &Path, base: u64) -> Error {
+    pub(crate) fn into_error(self, path: &Path, base: u64) -> Error {
         Error::corrupt(path, base.saturating_add(self.offset), self.damage)
     }
 }

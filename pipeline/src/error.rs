@@ -28,7 +28,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Bytes on disk are wrong: changed, cut, missing, swapped or from another run.
-    #[error("{}", Damaged { path, offset: *offset, damage })]
+    #[error("{}", DamageText { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
@@ -143,7 +143,7 @@ pub enum Error {
 }
 
 /// Damage as the text of an error: `db/000003.blk is damaged at byte 88: ..`.
-pub struct Damaged<'a> {
+pub struct DamageText<'a> {
     /// The file.
     pub path: &'a Path,
     /// Offset of the damage in bytes; `None` for the file as a whole.
@@ -152,7 +152,7 @@ pub struct Damaged<'a> {
     pub damage: &'a Damage,
 }
 
-impl fmt::Display for Damaged<'_> {
+impl fmt::Display for DamageText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.damage.write(f, self.path, self.offset, " is damaged")
     }
@@ -227,7 +227,7 @@ impl Finding {
     /// # Errors
     /// Returns the error itself if it has another subject, such as a format version or an
     /// unreadable folder.
-    pub fn of(weight: Weight, error: Error) -> Result<Finding, Error> {
+    pub fn from_error(weight: Weight, error: Error) -> Result<Finding, Error> {
         match error {
             Error::Corrupt { path, offset, damage } => Ok(Finding { weight, path, offset, damage }),
             Error::Io { ref path, .. } if error.is_not_found() => Ok(Finding::new(weight, path, Damage::MISSING)),
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn an_error_about_a_file_is_a_finding_and_any_other_stays_an_error() {
-        let of = |error| Finding::of(Weight::Damage, error);
+        let of = |error| Finding::from_error(Weight::Damage, error);
         let io = |operation, code| Error::io(operation, "x", std::io::Error::from_raw_os_error(code));
         assert_eq!(of(io("open", 2)).unwrap().damage, Damage::MISSING);
         assert!(matches!(of(io("read", 5)).unwrap().damage, Damage::Unreadable(_)));

@@ -73,7 +73,7 @@
 //! # Map
 //! | | |
 //! |---|---|
-//! | computing | [`Workload`], [`Edge`], [`Auditor`], [`Run`], [`Options`], [`Thresholds`], [`Finished`] |
+//! | computing | [`Workload`], [`Edge`], [`Auditor`], [`Run`], [`Options`], [`Thresholds`], [`FinishedRun`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
 //! | foundations | [`storage`]: every file call; [`log`]: entries and frames; [`codec`]: their codecs |
@@ -109,18 +109,18 @@ mod workload;
 #[doc = include_str!("../FORMAT.md")]
 pub mod format {}
 
-pub use audit::{Auditor, Passing};
+pub use audit::{Auditor, SourceStream};
 pub use bitmap::Bitmap;
-pub use error::{Damaged, Error};
+pub use error::{DamageText, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 pub use log::place::{Extent, LogFile, Placement};
-pub use measure::metrics::{Counts, InStage, Metrics, Stopwatch};
+pub use measure::metrics::{Counts, Metrics, StageTimer, Stopwatch};
 pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
-pub use run::{Event, Finished, Options, Run, footprint_bytes, held_streams};
+pub use run::{Event, FinishedRun, Options, Run, footprint_bytes, held_streams};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
 pub use thresholds::Thresholds;
-pub use workload::{Edge, Publication, Unreadable, Workload};
+pub use workload::{Edge, Publication, RecallError, Workload};

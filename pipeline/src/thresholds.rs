@@ -92,7 +92,7 @@ impl Thresholds {
     ///
     /// # Errors
     /// Returns [`Error::OpenFiles`] if the limit is too low for any thresholds.
-    pub fn of_process(workers: usize) -> Result<Thresholds, Error> {
+    pub fn for_process(workers: usize) -> Result<Thresholds, Error> {
         Thresholds::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), workers)
     }
 }

@@ -197,16 +197,16 @@ pub trait Workload: Sync {
 
     /// Inverts [`publish`](Workload::publish): reads the stream of a block (every word of it) back
     /// from the file it published. Repair recomputes damaged logs and files from it, and
-    /// [`Finished::stream`](crate::Finished::stream) returns it.
+    /// [`FinishedRun::stream`](crate::FinishedRun::stream) returns it.
     ///
     /// # Errors
-    /// Returns [`Unreadable`] if this block cannot have published the file.
-    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    /// Returns [`RecallError`] if this block cannot have published the file.
+    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {
         let _ = block;
         let (words, rest) = published.as_chunks::<8>();
         if words.len() != stream.len() || !rest.is_empty() {
             let what = format!("{} bytes in place of {} words", published.len(), stream.len());
-            return Err(Unreadable { offset: None, damage: what.into() });
+            return Err(RecallError { offset: None, damage: what.into() });
         }
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())
@@ -225,14 +225,14 @@ pub trait Workload: Sync {
     /// words that were left out for this reason, ascending. By default nothing is left out.
     ///
     /// # Errors
-    /// Returns [`Unreadable`] if this block cannot have published the file.
+    /// Returns [`RecallError`] if this block cannot have published the file.
     fn recall_needed(
         &self,
         block: BlockId,
         published: &[u8],
         unneeded: &[u64],
         stream: &mut [u64],
-    ) -> Result<Vec<Range<usize>>, Unreadable> {
+    ) -> Result<Vec<Range<usize>>, RecallError> {
         let _ = unneeded;
         self.recall(block, published, stream)?;
         Ok(Vec::new())
@@ -243,15 +243,15 @@ pub trait Workload: Sync {
     /// less than the stream, and cannot recall it, overrides this.
     ///
     /// # Errors
-    /// Returns [`Unreadable`] if this block cannot have published the file.
-    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    /// Returns [`RecallError`] if this block cannot have published the file.
+    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {
         self.recall(block, published, stream)
     }
 }
 
 /// Why a published file cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct RecallError {
     /// Offset of the damage in bytes; `None` for the file as a whole.
     pub offset: Option<u64>,
     /// What is wrong there.

@@ -22,7 +22,7 @@ use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
-use pipeline::storage::{EntryKind, Loaded, read_whole};
+use pipeline::storage::{EntryKind, MemoryFile, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -322,7 +322,7 @@ fn look_at(
         seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
         return Ok(seen);
     };
-    seen.is_of_game = BlockIndex::open(&Loaded::new(&path, &file), &known.form, block).is_ok();
+    seen.is_of_game = BlockIndex::open(&MemoryFile::new(&path, &file), &known.form, block).is_ok();
     if is_as_listed && depth < Depth::Full {
         return Ok(seen);
     }
@@ -388,7 +388,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
 
 fn of_error(error: Error) -> Result<Finding, Error> {
     match error {
-        Error::Run(error) => Ok(Finding::of(Weight::Damage, error)?),
+        Error::Run(error) => Ok(Finding::from_error(Weight::Damage, error)?),
         Error::Database(error) => Ok(error.into_finding()?),
         other => Err(other),
     }

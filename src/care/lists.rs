@@ -12,7 +12,7 @@ use pipeline::{BlockId, Error, Storage};
 pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Weight) -> Result<Result<T, Finding>, Error> {
     read.map(Ok).or_else(|error| {
         let weight = if error.is_not_found() { missing } else { Weight::Damage };
-        Finding::of(weight, error).map(Err)
+        Finding::from_error(weight, error).map(Err)
     })
 }
 

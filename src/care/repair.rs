@@ -284,7 +284,7 @@ fn mend_run(
     let all = plan.steps();
     // Keeps the folder locked to the end.
     let workload = RemovalGame::new(terms.spec(&game), Kernel::detect());
-    let thresholds = Thresholds::of_process(1)?;
+    let thresholds = Thresholds::for_process(1)?;
     let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
         (request.progress)(done, all)
     })?;

@@ -14,7 +14,7 @@
 
 use super::{DatabaseError, SolveSpec};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
-use pipeline::storage::Loaded;
+use pipeline::storage::MemoryFile;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -140,7 +140,7 @@ impl BlockForm {
         unneeded: &[u64],
         stream: &mut [u64],
     ) -> Result<Vec<Range<usize>>, DatabaseError> {
-        let index = BlockIndex::open(&Loaded::new(path, file), self, block)?;
+        let index = BlockIndex::open(&MemoryFile::new(path, file), self, block)?;
         let (mut begin, mut left_out) = (0, Vec::new());
         SCRATCH.with_borrow_mut(|scratch| {
             for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {

@@ -1,7 +1,7 @@
 //! The errors of the database.
 
 use super::{Keep, Terms};
-use pipeline::{Damage, Damaged, Expected, Finding, Weight};
+use pipeline::{Damage, DamageText, Expected, Finding, Weight};
 use std::path::{Path, PathBuf};
 
 /// The last commit that reads what programs wrote before the first release.
@@ -62,7 +62,7 @@ pub enum DatabaseError {
         board: String,
     },
     /// The bytes of a file are wrong.
-    #[error("{}", Damaged { path, offset: *offset, damage })]
+    #[error("{}", DamageText { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,

@@ -4,7 +4,7 @@
 use super::DatabaseError;
 use super::built_in::BuiltIn;
 use memmap2::Mmap;
-use pipeline::storage::{Loaded, open_regular};
+use pipeline::storage::{MemoryFile, open_regular};
 use pipeline::{Storage, StorageFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,9 +27,9 @@ impl Files {
             Files::Mapped(folder) => {
                 let path = folder.join(name);
                 let bytes = map(&path)?;
-                Arc::new(Loaded::new(path, bytes))
+                Arc::new(MemoryFile::new(path, bytes))
             }
-            Files::BuiltIn(built_in) => Arc::new(Loaded::new(built_in.place().join(name), built_in.file(name)?)),
+            Files::BuiltIn(built_in) => Arc::new(MemoryFile::new(built_in.place().join(name), built_in.file(name)?)),
         })
     }
 }

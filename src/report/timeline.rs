@@ -25,7 +25,7 @@
 use crate::report::draw::scale::{Scale, Spread};
 use crate::report::draw::svg::{Anchor, Path, Svg, Tint, flowed, text_width, wrapped};
 use pipeline::Stage;
-use pipeline::timeline::{BINS, ByStage, Recorded, merged};
+use pipeline::timeline::{BINS, ByStage, LaneRecord, merged};
 
 /// The beginning of every timeline, and of no other file.
 pub const SIGNATURE: &str = "<!-- trinim timeline -->";
@@ -90,7 +90,7 @@ fn step(stage: Stage) -> Step {
 }
 
 /// Draws the recorded stages of a run that took `elapsed_s` seconds; `run` names it.
-pub fn svg(run: &str, elapsed_s: f64, recorded: &[Recorded]) -> String {
+pub fn svg(run: &str, elapsed_s: f64, recorded: &[LaneRecord]) -> String {
     let lanes = in_order(recorded);
     let kinds = by_kind(recorded, elapsed_s);
     let mut columns_at_most = BINS;
@@ -103,7 +103,7 @@ pub fn svg(run: &str, elapsed_s: f64, recorded: &[Recorded]) -> String {
     }
 }
 
-fn draw(run: &str, elapsed_s: f64, lanes: &[Recorded], kinds: &[Kind], columns_at_most: usize) -> String {
+fn draw(run: &str, elapsed_s: f64, lanes: &[LaneRecord], kinds: &[Kind], columns_at_most: usize) -> String {
     // The last bin may end beyond the run.
     let ends = lanes.iter().map(|lane| lane.bins.len() as f64 * lane.bin_ns as f64 * 1e-9);
     let end = ends.fold(elapsed_s, f64::max).max(1e-6);
@@ -151,8 +151,8 @@ fn draw(run: &str, elapsed_s: f64, lanes: &[Recorded], kinds: &[Kind], columns_a
 }
 
 /// Returns the time at which the first thread is in a stage, in seconds; 0 if none ever is.
-fn start(lanes: &[Recorded]) -> f64 {
-    let first = |lane: &Recorded| {
+fn start(lanes: &[LaneRecord]) -> f64 {
+    let first = |lane: &LaneRecord| {
         let bin = lane.bins.iter().position(|bin| bin.iter().any(|nanos| *nanos > 0))?;
         Some(bin as f64 * lane.bin_ns as f64 * 1e-9)
     };
@@ -167,14 +167,14 @@ fn kind_of(name: &str) -> (&str, u32) {
 
 /// Returns the place of a thread: workers, readers, writer and committer, each kind by number, and
 /// others after them.
-fn place(lane: &Recorded) -> (usize, u32, String) {
+fn place(lane: &LaneRecord) -> (usize, u32, String) {
     let kinds = ["worker", "reader", "writer", "committer"];
     let (kind, number) = kind_of(&lane.name);
     (kinds.iter().position(|known| *known == kind).unwrap_or(kinds.len()), number, lane.name.clone())
 }
 
 /// Sorts the lanes, and merges those beyond the limit into one.
-fn in_order(recorded: &[Recorded]) -> Vec<Recorded> {
+fn in_order(recorded: &[LaneRecord]) -> Vec<LaneRecord> {
     let mut lanes = recorded.to_vec();
     lanes.sort_by_cached_key(place);
     if lanes.len() > LANES_AT_MOST {
@@ -189,7 +189,7 @@ fn in_order(recorded: &[Recorded]) -> Vec<Recorded> {
                 sum.iter_mut().zip(bin).for_each(|(sum, nanos)| *sum += nanos);
             }
         }
-        lanes.push(Recorded { name: format!("{} more", rest.len()), bin_ns, bins });
+        lanes.push(LaneRecord { name: format!("{} more", rest.len()), bin_ns, bins });
     }
     lanes
 }
@@ -218,10 +218,10 @@ impl Kind {
     }
 }
 
-fn by_kind(recorded: &[Recorded], elapsed_s: f64) -> Vec<Kind> {
-    let mut sorted: Vec<&Recorded> = recorded.iter().collect();
+fn by_kind(recorded: &[LaneRecord], elapsed_s: f64) -> Vec<Kind> {
+    let mut sorted: Vec<&LaneRecord> = recorded.iter().collect();
     sorted.sort_by_cached_key(|lane| place(lane));
-    let same = |one: &&Recorded, other: &&Recorded| kind_of(&one.name).0 == kind_of(&other.name).0;
+    let same = |one: &&LaneRecord, other: &&LaneRecord| kind_of(&one.name).0 == kind_of(&other.name).0;
     sorted
         .chunk_by(same)
         .map(|lanes| {
@@ -252,7 +252,7 @@ fn description(kinds: &[Kind]) -> String {
 }
 
 /// Draws one path for each stage of a lane.
-fn columns(svg: &mut Svg, lane: &Recorded, y: f64, time: &Scale, columns_at_most: usize) {
+fn columns(svg: &mut Svg, lane: &LaneRecord, y: f64, time: &Scale, columns_at_most: usize) {
     let neighbours = lane.bins.len().div_ceil(columns_at_most.max(1)).max(1);
     let bins = merged(&lane.bins, neighbours);
     let bin_ns = lane.bin_ns * neighbours as u64;
@@ -351,8 +351,8 @@ fn table(svg: &mut Svg, steps: &[Stage], kinds: &[Kind], top: f64) {
 mod tests {
     use super::*;
 
-    fn lane(name: &str, bin_ns: u64, bins: Vec<ByStage>) -> Recorded {
-        Recorded { name: name.into(), bin_ns, bins }
+    fn lane(name: &str, bin_ns: u64, bins: Vec<ByStage>) -> LaneRecord {
+        LaneRecord { name: name.into(), bin_ns, bins }
     }
 
     fn bin(parts: &[(Stage, u64)]) -> ByStage {
@@ -434,7 +434,7 @@ mod tests {
             Stage::ALL.into_iter().enumerate().map(|(at, stage)| (stage, at as u64)).collect();
         let bins: Vec<ByStage> = (0..1024).map(|at| bin(if at % 2 == 0 { &every } else { &other })).collect();
         for lanes in [1, 6, 130, 2050] {
-            let recorded: Vec<Recorded> =
+            let recorded: Vec<LaneRecord> =
                 (0..lanes).map(|number| lane(&format!("worker {number}"), 1 << 14, bins.clone())).collect();
             let drawn = svg("many", 0.017, &recorded);
             assert!(drawn.len() <= BYTES_AT_MOST, "{lanes} lanes: {} bytes", drawn.len());

@@ -16,7 +16,7 @@
 //! are spread over the whole stream, so each is a cache miss.
 
 use crate::database::{Audit, SolveSpec};
-use pipeline::{Auditor, BlockId, Passing};
+use pipeline::{Auditor, BlockId, SourceStream};
 use trinim_game::position;
 use trinim_game::random::Random;
 use trinim_game::reference::children;
@@ -80,7 +80,7 @@ impl Sample<'_> {
 }
 
 impl Auditor for Sample<'_> {
-    fn see(&mut self, stream: &Passing<'_>) {
+    fn see(&mut self, stream: &SourceStream<'_>) {
         let layout = &self.spec.game.layout;
         let bid = layout.bid(stream.source);
         // A stream for one target is that of an image of the source: of the block that the children

@@ -35,7 +35,7 @@ use crate::database::{
 };
 use crate::layout::Bid;
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
+use pipeline::{Auditor, BlockId, Edge, Publication, RecallError, Workload};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -336,7 +336,7 @@ impl Workload for RemovalGame<'_> {
         self.publish.then(|| Publication { name: block_file_name(block), bytes: self.form.file(block, stream) })
     }
 
-    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {
         let name = block_file_name(block);
         self.form.read(name.as_ref(), block, published, stream).map_err(unreadable)
     }
@@ -351,12 +351,12 @@ impl Workload for RemovalGame<'_> {
         published: &[u8],
         unneeded: &[u64],
         stream: &mut [u64],
-    ) -> Result<Vec<Range<usize>>, Unreadable> {
+    ) -> Result<Vec<Range<usize>>, RecallError> {
         let name = block_file_name(block);
         self.form.read_needed(name.as_ref(), block, published, unneeded, stream).map_err(unreadable)
     }
 
-    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {
         match &self.parts {
             Some(parts) => parts.examine(block, published).map_err(unreadable),
             None => self.recall(block, published, stream),
@@ -364,10 +364,10 @@ impl Workload for RemovalGame<'_> {
     }
 }
 
-fn unreadable(error: DatabaseError) -> Unreadable {
+fn unreadable(error: DatabaseError) -> RecallError {
     match error {
-        DatabaseError::Corrupt { offset, damage, .. } => Unreadable { offset, damage },
-        other => Unreadable { offset: None, damage: other.to_string().into() },
+        DatabaseError::Corrupt { offset, damage, .. } => RecallError { offset, damage },
+        other => RecallError { offset: None, damage: other.to_string().into() },
     }
 }
 

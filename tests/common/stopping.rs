@@ -1,7 +1,7 @@
 //! A solve that is stopped after a certain number of blocks, at any speed.
 
 use pipeline::storage::pass_on;
-use pipeline::{BlockId, Edge, Options, Publication, Unreadable, Workload};
+use pipeline::{BlockId, Edge, Options, Publication, RecallError, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use trinim::solve::RemovalGame;
@@ -38,7 +38,7 @@ impl Workload for Stopping<'_> {
         fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
         fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
-        fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable>;
+        fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError>;
     }
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         self.game.finish(block, bitmap);

@@ -93,7 +93,7 @@ fn each_check_of_a_block_file() {
     let header = xxh3_64(&hashes[..56]).to_le_bytes();
     put(&mut hashes, 56, &header);
     is_refused("the hash of the index is wrong", read(&hashes));
-    let index = BlockIndex::open(&pipeline::storage::Loaded::new(path, &sound), &form, block).unwrap();
+    let index = BlockIndex::open(&pipeline::storage::MemoryFile::new(path, &sound), &form, block).unwrap();
     is_refused("the file ends early", index.stored(path, 2, &sound[..sound.len() - 1]));
 }
 

@@ -261,7 +261,7 @@ impl Look<'_> {
                 Task::Published(record, file) => self.published(record.block, file, buffers),
             };
             if let Err(error) = looked {
-                found.lock().insert(index, Finding::of(Weight::Damage, error)?);
+                found.lock().insert(index, Finding::from_error(Weight::Damage, error)?);
             }
             (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
             Ok(())

@@ -19,12 +19,12 @@
 //! Memory: two bitmaps a thread, and a third where an edge turns its stream; the published files
 //! that are being read; a bitmap a thread where streams are to stay.
 
-use crate::audit::{Auditor, Passing};
+use crate::audit::{Auditor, SourceStream};
 use crate::bitmap::Bitmap;
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::parallel;
-use crate::workload::{Edge, Publication, Unreadable, Workload};
+use crate::workload::{Edge, Publication, RecallError, Workload};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -302,7 +302,7 @@ impl<'a> Recomputer<'a> {
             }
         };
         if let Some(auditor) = auditor {
-            auditor.lock().see(&Passing { source, orientation: None, words, skipped: &skipped });
+            auditor.lock().see(&SourceStream { source, orientation: None, words, skipped: &skipped });
         }
         for edge in edges {
             let words = self.turned_for(edge, false, words, oriented)?;
@@ -393,7 +393,7 @@ impl<'a> Recomputer<'a> {
         Ok(stream)
     }
 
-    fn damage(&self, source: BlockId, unreadable: Unreadable) -> Error {
+    fn damage(&self, source: BlockId, unreadable: RecallError) -> Error {
         Error::corrupt(self.sources.path(source), unreadable.offset, unreadable.damage)
     }
 }

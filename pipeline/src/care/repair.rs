@@ -302,13 +302,13 @@ fn entries(
     };
     let Some(target) = target else {
         let frames = encode(recomputer.turned(source, 0, 0)?);
-        let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::of).collect());
+        let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::from).collect());
         return Ok(vec![logs.append(source, &header, &frames)?]);
     };
     let mut extents = Vec::new();
     for edge in &edges {
         let frames = encode(recomputer.turned(source, edge.orientation, edge.restriction)?);
-        let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::of(edge)]);
+        let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::from(edge)]);
         extents.push(logs.append(target, &header, &frames)?);
     }
     Ok(extents)

@@ -11,7 +11,7 @@
 //! read. Where a source is in memory, it is not read at all.
 
 use super::recompute::{Buffers, Recomputed, Recomputer, first};
-use crate::audit::{Auditor, Passing};
+use crate::audit::{Auditor, SourceStream};
 use crate::bitmap::Bitmap;
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -169,7 +169,7 @@ impl Member<'_> {
     /// Shows the auditor a stream that is about to update the block.
     fn see(&self, source: BlockId, words: &[u64], skipped: &[Range<usize>]) {
         if let Some(auditor) = &self.auditor {
-            auditor.lock().see(&Passing { source, orientation: None, words, skipped });
+            auditor.lock().see(&SourceStream { source, orientation: None, words, skipped });
         }
     }
 }

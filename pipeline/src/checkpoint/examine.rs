@@ -12,7 +12,7 @@
 
 use super::manifest::{self, Manifest};
 use super::names::{self, CopyId};
-use super::recover::{Recovered, check_records, list, other_run, read_identity, recover};
+use super::recover::{FolderContent, check_records, list, other_run, read_identity, recover};
 use super::{Inspection, journal};
 use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
@@ -42,7 +42,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         Err(error) => {
             // An opening refuses a missing `FORMAT`, but takes a damaged one from the manifest.
             let weight = if error.is_not_found() { Weight::Damage } else { Weight::Copy };
-            findings.push(Finding::of(weight, error)?);
+            findings.push(Finding::from_error(weight, error)?);
             None
         }
     };
@@ -71,7 +71,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     };
     records.extend(journal);
     if let Err(error) = check_records(storage, generation, &records) {
-        findings.push(Finding::of(Weight::Damage, error)?);
+        findings.push(Finding::from_error(Weight::Damage, error)?);
         return Ok(Examination { findings, inspection: None });
     }
     let identity = manifest.identity;
@@ -98,7 +98,7 @@ fn first_manifest(
                 // name.
                 let renamed = !error.is_not_found()
                     || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
-                wrong.push(Finding::of(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
+                wrong.push(Finding::from_error(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
             }
         }
     }
@@ -120,17 +120,17 @@ fn first_manifest(
 fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
     let mut findings = Vec::new();
     let inspection = match recover(storage) {
-        Ok(Recovered::Empty) => return Err(Error::NotARun { path: storage.path("") }),
+        Ok(FolderContent::Empty) => return Err(Error::NotARun { path: storage.path("") }),
         Ok(found) => {
             for entry in list(storage, names::METADATA)? {
                 let name = format!("{}/{}", names::METADATA, entry.name);
                 let damage = Damage::Superfluous("left over from a start that was interrupted");
                 findings.push(Finding::new(Weight::Leftover, storage.path(&name), damage));
             }
-            Some(Inspection::of(found))
+            Some(Inspection::new(found))
         }
         Err(error) => {
-            findings.push(Finding::of(Weight::Damage, error)?);
+            findings.push(Finding::from_error(Weight::Damage, error)?);
             None
         }
     };

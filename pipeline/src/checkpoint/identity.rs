@@ -81,11 +81,11 @@ impl Identity {
 
     /// Decodes the bytes of `FORMAT`; `path` and `base` locate them for errors.
     pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
-        let found = Self::version(bytes).map_err(|flaw| flaw.of(path, base))?;
+        let found = Self::version(bytes).map_err(|flaw| flaw.into_error(path, base))?;
         if found != FORMAT_VERSION {
             return Err(Error::Version { path: path.into(), found, supported: FORMAT_VERSION });
         }
-        Self::parse(bytes).map_err(|flaw| flaw.of(path, base))
+        Self::parse(bytes).map_err(|flaw| flaw.into_error(path, base))
     }
 
     /// Returns the version: its place and the hash at the end are the same in every version.

@@ -101,7 +101,7 @@ fn encode(generation: u64, sequence: u64, previous: u128, records: &[BlockRecord
 }
 
 /// A record found in a file.
-struct Found {
+struct StoredRecord {
     sequence: u64,
     previous: u128,
     hash: u128,
@@ -160,7 +160,7 @@ impl CopyFile {
     }
 
     /// Reads the record at `offset`, if it is whole.
-    fn record(&self, offset: u64, generation: u64) -> Result<Found, Error> {
+    fn record(&self, offset: u64, generation: u64) -> Result<StoredRecord, Error> {
         let Ok(file) = &self.file else {
             return Err(Error::early_end(&self.path, offset, PAGE_BYTES));
         };
@@ -175,7 +175,7 @@ impl CopyFile {
         // Most records take one page and so one read.
         let mut bytes = vec![0; PAGE_BYTES as usize];
         file.read_exact_at(&mut bytes, offset)?;
-        let header = parse_header(&bytes, generation).map_err(|flaw| flaw.of(&self.path, offset))?;
+        let header = parse_header(&bytes, generation).map_err(|flaw| flaw.into_error(&self.path, offset))?;
         let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
         let padded = (used as u64).next_multiple_of(PAGE_BYTES);
         if padded > available {
@@ -186,11 +186,11 @@ impl CopyFile {
             file.read_exact_at(&mut bytes, offset)?;
         }
         self.hashed.set(self.hashed.get() + padded);
-        Self::whole(bytes, &header, used, padded).map_err(|flaw| flaw.of(&self.path, offset))
+        Self::whole(bytes, &header, used, padded).map_err(|flaw| flaw.into_error(&self.path, offset))
     }
 
     /// Checks the bytes of a record against its hash.
-    fn whole(mut bytes: Vec<u8>, header: &Header, used: usize, padded: u64) -> Result<Found, Flaw> {
+    fn whole(mut bytes: Vec<u8>, header: &Header, used: usize, padded: u64) -> Result<StoredRecord, Flaw> {
         let padding = bytes.split_off(used);
         if padding.iter().any(|byte| *byte != 0) {
             return Err(Flaw::new(used as u64, "the padding of the record is not zero"));
@@ -199,7 +199,7 @@ impl CopyFile {
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
         // In place: a payload may have hundreds of megabytes.
         bytes.drain(..HEADER_BYTES);
-        Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload: bytes, padded })
+        Ok(StoredRecord { sequence: header.sequence, previous: header.previous, hash, payload: bytes, padded })
     }
 }
 
@@ -229,22 +229,22 @@ impl Walk {
     }
 
     /// Reads the next record of the chain from one copy, if it is whole there.
-    fn next_in(&self, copy: &CopyFile) -> Result<Found, Error> {
+    fn next_in(&self, copy: &CopyFile) -> Result<StoredRecord, Error> {
         let found = copy.record(self.offset, self.generation)?;
         let expected = Expected::Exactly(self.sequence);
         Flaw::unless(expected, 16, "number of the record", found.sequence)
-            .map_err(|flaw| flaw.of(&copy.path, self.offset))?;
+            .map_err(|flaw| flaw.into_error(&copy.path, self.offset))?;
         if found.previous != self.previous {
             let damage = Damage::hash("hash of the record before", self.previous, found.previous);
-            return Err(Flaw::new(24, damage).of(&copy.path, self.offset));
+            return Err(Flaw::new(24, damage).into_error(&copy.path, self.offset));
         }
         Ok(found)
     }
 
     /// Decodes the blocks of a record, read from the copy at `path`, and steps to the next one.
-    fn accept(&mut self, found: &Found, path: &Path) -> Result<Vec<BlockRecord>, Error> {
+    fn accept(&mut self, found: &StoredRecord, path: &Path) -> Result<Vec<BlockRecord>, Error> {
         let base = self.offset + HEADER_BYTES as u64;
-        let records = decode_records(&found.payload).map_err(|flaw| flaw.of(path, base))?;
+        let records = decode_records(&found.payload).map_err(|flaw| flaw.into_error(path, base))?;
         self.offset += found.padded;
         assert!(self.offset.is_multiple_of(PAGE_BYTES), "journal, invariant 5: a record begins at {}", self.offset);
         self.sequence += 1;
@@ -337,11 +337,11 @@ impl Comparison<'_> {
     }
 
     /// Compares a record that is whole in a with what b has.
-    fn compare(&mut self, walk: &Walk, found: &Found, in_b: Result<Found, Error>) -> Result<(), Error> {
+    fn compare(&mut self, walk: &Walk, found: &StoredRecord, in_b: Result<StoredRecord, Error>) -> Result<(), Error> {
         match in_b {
             Err(error) if walk.b.file.is_ok() => {
                 let is_short = walk.b.length < walk.offset + found.padded;
-                self.last_of_b = Some((Finding::of(Weight::Copy, error)?, is_short));
+                self.last_of_b = Some((Finding::from_error(Weight::Copy, error)?, is_short));
             }
             Ok(other) if other.hash != found.hash => {
                 let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
@@ -362,7 +362,7 @@ impl Comparison<'_> {
             }
         }
         if let Err(error) = walk.check_end(errors) {
-            self.findings.push(Finding::of(Weight::Damage, error)?);
+            self.findings.push(Finding::from_error(Weight::Damage, error)?);
             return Ok(false);
         }
         if walk.a.length > walk.offset {
@@ -401,7 +401,7 @@ pub(super) fn examine(
                 copies.another_follows();
                 if walk.a.file.is_ok() {
                     let is_short = walk.a.length < walk.offset + found.padded;
-                    copies.report(0, Finding::of(Weight::Copy, in_a)?, is_short);
+                    copies.report(0, Finding::from_error(Weight::Copy, in_a)?, is_short);
                 }
                 (found, walk.b.path.clone())
             }
@@ -410,7 +410,7 @@ pub(super) fn examine(
         match walk.accept(&found, &path) {
             Ok(blocks) => records.extend(blocks),
             Err(error) => {
-                copies.findings.push(Finding::of(Weight::Damage, error)?);
+                copies.findings.push(Finding::from_error(Weight::Damage, error)?);
                 return Ok(None);
             }
         }

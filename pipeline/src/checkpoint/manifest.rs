@@ -48,18 +48,21 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
     let (identity_bytes, whole) =
-        parse_header(&header, generation, file.length()?).map_err(|flaw| flaw.of(&path, 0))?;
+        parse_header(&header, generation, file.length()?).map_err(|flaw| flaw.into_error(&path, 0))?;
     let mut bytes = zeroed(whole)?;
     file.read_exact_at(&mut bytes, 0)?;
-    let (body, hash) = unseal(&bytes).map_err(|flaw| flaw.of(&path, 0))?;
+    let (body, hash) = unseal(&bytes).map_err(|flaw| flaw.into_error(&path, 0))?;
     let mut cursor = Cursor::new(body);
     let mut part = |length| cursor.take(length, "length of the manifest");
-    let (_, identity) =
-        part(HEADER_BYTES).and_then(|header| Ok((header, part(identity_bytes)?))).map_err(|flaw| flaw.of(&path, 0))?;
+    let (_, identity) = part(HEADER_BYTES)
+        .and_then(|header| Ok((header, part(identity_bytes)?)))
+        .map_err(|flaw| flaw.into_error(&path, 0))?;
     let identity = Identity::decode(identity, &path, HEADER_BYTES as u64)?;
     let base = cursor.offset();
-    let records =
-        cursor.take(cursor.remaining(), "records").and_then(decode_records).map_err(|flaw| flaw.of(&path, base))?;
+    let records = cursor
+        .take(cursor.remaining(), "records")
+        .and_then(decode_records)
+        .map_err(|flaw| flaw.into_error(&path, base))?;
     Ok(Manifest { identity, records, hash })
 }
 

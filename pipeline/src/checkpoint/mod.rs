@@ -148,7 +148,7 @@ pub struct Checkpoint {
 }
 
 /// What [`Checkpoint::open`] returns.
-pub struct Opened {
+pub struct Opening {
     /// The owner of the folder.
     pub checkpoint: Checkpoint,
     /// Finished blocks in the order of their commits, with the extents that are still needed.
@@ -177,7 +177,7 @@ impl Checkpoint {
         parameters: &Parameters,
         run_id: RunId,
         needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool,
-    ) -> Result<Opened, Error> {
+    ) -> Result<Opening, Error> {
         open::open(storage, parameters, run_id, needs)
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::BlockRecord;
-use super::recover::{FinishedBlocks, Recovered, check_files, list, recover, recover_with};
-use super::{Checkpoint, Opened, manifest, names};
+use super::recover::{FinishedBlocks, FolderContent, check_files, list, recover, recover_with};
+use super::{Checkpoint, Opening, manifest, names};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
@@ -42,23 +42,23 @@ impl Draft {
     pub fn take(storage: Arc<dyn Storage>) -> Result<Draft, Error> {
         let lock = storage.lock(names::LOCK)?;
         let found = recover_with(&*storage, true)?;
-        if matches!(found, Recovered::Empty) {
+        if matches!(found, FolderContent::Empty) {
             return Err(Error::NotARun { path: storage.path("") });
         }
-        Draft::of(storage, lock, found, None)
+        Draft::new(storage, lock, found, None)
     }
 
-    fn of(
+    fn new(
         storage: Arc<dyn Storage>,
         lock: LockGuard,
-        found: Recovered,
+        found: FolderContent,
         wanted: Option<Identity>,
     ) -> Result<Draft, Error> {
         let (identity, write_format, records, finished) = match (found, wanted) {
-            (Recovered::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
-            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), FinishedBlocks::default()),
-            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), FinishedBlocks::default()),
-            (Recovered::Run { identity, format_damaged, records, finished, .. }, _) => {
+            (FolderContent::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
+            (FolderContent::Empty, Some(wanted)) => (wanted, true, Vec::new(), FinishedBlocks::default()),
+            (FolderContent::Begun { identity }, _) => (identity, false, Vec::new(), FinishedBlocks::default()),
+            (FolderContent::Run { identity, format_damaged, records, finished, .. }, _) => {
                 (identity, format_damaged, records, finished)
             }
         };
@@ -115,7 +115,7 @@ impl Draft {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if a named file is missing or cut, or [`Error::Io`].
-    pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opened, Error> {
+    pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opening, Error> {
         let Draft { storage, identity, write_format, mut records, finished, generation, lock, .. } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
@@ -139,7 +139,7 @@ impl Draft {
             failed: false,
             _lock: lock,
         };
-        Ok(Opened { checkpoint, recovered: records })
+        Ok(Opening { checkpoint, recovered: records })
     }
 }
 
@@ -148,12 +148,12 @@ pub(super) fn open(
     parameters: &Parameters,
     run_id: RunId,
     needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool,
-) -> Result<Opened, Error> {
+) -> Result<Opening, Error> {
     refuse_foreign(&*storage)?;
     let lock = storage.lock(names::LOCK)?;
     let wanted = Identity { run_id, parameters: parameters.clone() };
     let found = recover(&*storage)?;
-    let draft = Draft::of(storage, lock, found, Some(wanted))?;
+    let draft = Draft::new(storage, lock, found, Some(wanted))?;
     draft.identity.agree(parameters, &draft.storage.path(names::FORMAT))?;
     draft.begin(needs)
 }

@@ -83,7 +83,7 @@ fn encode_extent(extent: &Extent, bytes: &mut Vec<u8>) {
 
 fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
     let bucket = BlockId(cursor.u32("bucket of an extent")?);
-    let placement = Placement::of_flag(cursor.flag("kind of an extent")?);
+    let placement = Placement::from_flag(cursor.flag("kind of an extent")?);
     let generation = cursor.u64("file generation of an extent")?;
     let extent = Extent {
         file: LogFile { placement, bucket, generation },
@@ -193,7 +193,7 @@ mod tests {
         let numbers = (any::<u32>(), any::<bool>(), any::<u64>(), any::<u64>(), any::<u32>());
         (numbers, 0..1_u64 << 62, 0..1_u64 << 62).prop_map(
             |((bucket, is_shared, generation, hash, source), offset, length)| {
-                let file = LogFile { placement: Placement::of_flag(is_shared), bucket: BlockId(bucket), generation };
+                let file = LogFile { placement: Placement::from_flag(is_shared), bucket: BlockId(bucket), generation };
                 Extent { file, offset, length, hash, source: BlockId(source) }
             },
         )
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn counts_are_checked_before_they_are_believed() {
         let error = decode_records(&[0xff; 100]).unwrap_err();
-        let error = error.of(std::path::Path::new("x"), 0);
+        let error = error.into_error(std::path::Path::new("x"), 0);
         assert!(error.to_string().contains("number of records"), "{error}");
     }
 
@@ -269,7 +269,7 @@ mod tests {
             bytes.extend_from_slice(name.as_bytes());
             bytes.extend_from_slice(&[0; 32]);
             let error = decode_records(&bytes).unwrap_err();
-            let error = error.of(std::path::Path::new("x"), 0);
+            let error = error.into_error(std::path::Path::new("x"), 0);
             assert!(error.to_string().contains("published name"), "{name}: {error}");
         }
     }

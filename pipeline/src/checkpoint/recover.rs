@@ -17,7 +17,7 @@ pub type FinishedBlocks = BTreeSet<BlockId>;
 
 /// Content of a folder's metadata.
 #[derive(Debug)]
-pub(super) enum Recovered {
+pub(super) enum FolderContent {
     /// No run was begun here, or its start was interrupted before `FORMAT` existed.
     Empty,
     /// `FORMAT` exists, but the first generation has not begun.
@@ -52,13 +52,13 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    pub(super) fn of(found: Recovered) -> Inspection {
+    pub(super) fn new(found: FolderContent) -> Inspection {
         let (identity, generation, in_manifest, records) = match found {
-            Recovered::Empty => {
+            FolderContent::Empty => {
                 (Identity { run_id: RunId::default(), parameters: Parameters::default() }, 0, 0, Vec::new())
             }
-            Recovered::Begun { identity } => (identity, 0, 0, Vec::new()),
-            Recovered::Run { identity, generation, in_manifest, records, .. } => {
+            FolderContent::Begun { identity } => (identity, 0, 0, Vec::new()),
+            FolderContent::Run { identity, generation, in_manifest, records, .. } => {
                 (identity, generation, in_manifest, records)
             }
         };
@@ -91,8 +91,8 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
         attempt = recover(storage);
     }
     match attempt? {
-        Recovered::Empty => Err(Error::NotARun { path: storage.path("") }),
-        found => Ok(Inspection::of(found)),
+        FolderContent::Empty => Err(Error::NotARun { path: storage.path("") }),
+        found => Ok(Inspection::new(found)),
     }
 }
 
@@ -110,14 +110,14 @@ pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Er
     }
 }
 
-pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
+pub(super) fn recover(storage: &dyn Storage) -> Result<FolderContent, Error> {
     recover_with(storage, false)
 }
 
 /// Like [`recover`], but `from_manifest` allows a manifest to replace a missing `FORMAT` as it
 /// replaces a damaged one. An opening must not allow that: without `FORMAT` it cannot be sure that
 /// the folder is the right one.
-pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<Recovered, Error> {
+pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<FolderContent, Error> {
     let identity = match read_identity(storage) {
         Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
             for folder in [names::METADATA, names::PUBLISHED, names::LOGS] {
@@ -125,7 +125,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
                     return Err(missing(storage, names::FORMAT, folder, entry));
                 }
             }
-            return Ok(Recovered::Empty);
+            return Ok(FolderContent::Empty);
         }
         other => other,
     };
@@ -147,7 +147,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
         if let Some(entry) = metadata.iter().find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY)) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
         }
-        return Ok(Recovered::Begun { identity });
+        return Ok(FolderContent::Begun { identity });
     };
     let manifest = manifest::read_either(storage, generation)?;
     let format_damaged = identity.is_err();
@@ -161,7 +161,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     let mut records = manifest.records;
     records.extend(journal::read(storage, generation, manifest.hash)?);
     let finished = check_records(storage, generation, &records)?;
-    Ok(Recovered::Run { identity: manifest.identity, format_damaged, generation, in_manifest, records, finished })
+    Ok(FolderContent::Run { identity: manifest.identity, format_damaged, generation, in_manifest, records, finished })
 }
 
 pub(super) fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {

@@ -55,7 +55,7 @@ pub struct Chooser {
 
 #[derive(Default)]
 struct Samples {
-    measured: Vec<Measured>,
+    measured: Vec<Measurement>,
     /// Number of dense streams seen.
     streams: u64,
     /// Number of streams seen before the next one that is sampled.
@@ -76,7 +76,7 @@ impl Samples {
 
 /// Measurements of one codec, per raw byte.
 #[derive(Clone, Copy)]
-struct Measured {
+struct Measurement {
     codec: &'static dyn Codec,
     ratio: f64,
     encode_seconds: f64,
@@ -132,10 +132,10 @@ impl Chooser {
         if let CodecChoice::Fixed(codec) = self.choice {
             return codec;
         }
-        let rates = Rates::of(metrics);
+        let rates = Rates::from_metrics(metrics);
         let samples = self.samples.lock();
         let workload = rates.workload_seconds / traffic.workers as f64;
-        let score = |one: &Measured| (one.cost(traffic, &rates) - workload) * one.ratio.powf(SIZE_WEIGHT);
+        let score = |one: &Measurement| (one.cost(traffic, &rates) - workload) * one.ratio.powf(SIZE_WEIGHT);
         let best = samples.measured.iter().min_by(|a, b| score(a).total_cmp(&score(b)));
         best.map(|best| best.codec).or_else(|| codec::by_name("rows-bytes")).unwrap_or(codec::all()[0])
     }
@@ -143,12 +143,12 @@ impl Chooser {
     /// Returns the latest measurements, with the costs for the given traffic at the average rates
     /// of the run.
     pub fn result(&self, traffic: Traffic, metrics: &Metrics) -> Vec<Candidate> {
-        let rates = Rates::of(metrics);
+        let rates = Rates::from_metrics(metrics);
         self.samples.lock().measured.iter().map(|one| one.candidate(traffic, &rates)).collect()
     }
 }
 
-impl Measured {
+impl Measurement {
     fn cost(&self, traffic: Traffic, rates: &Rates) -> f64 {
         let moved = traffic.copies * rates.write_seconds + traffic.uses * rates.read_seconds;
         let work = self.encode_seconds + traffic.uses * self.decode_seconds + self.ratio * moved;
@@ -186,7 +186,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(metrics: &Metrics) -> Rates {
+    fn from_metrics(metrics: &Metrics) -> Rates {
         let seconds = |stage| metrics.stage(stage).as_secs_f64();
         let counts = metrics.snapshot();
         let rate =
@@ -205,7 +205,7 @@ impl Rates {
     }
 }
 
-fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {
+fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measurement> {
     let frames: Vec<&[u64]> = stream.chunks_exact(FRAME_WORDS).collect();
     let step = (frames.len() / SAMPLE_FRAMES).max(1);
     let sample: Vec<&[u64]> = frames.iter().step_by(step).take(SAMPLE_FRAMES).copied().collect();
@@ -236,7 +236,7 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {
             }
             let [encode_seconds, decode_seconds] = fastest;
             let ratio = stored_bytes as f64 / (sample.len() as f64 * FRAME_BYTES);
-            Measured { codec: *codec, ratio, encode_seconds, decode_seconds }
+            Measurement { codec: *codec, ratio, encode_seconds, decode_seconds }
         })
         .collect()
 }

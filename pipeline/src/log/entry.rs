@@ -36,9 +36,8 @@ pub struct Route {
     pub operations: Vec<u64>,
 }
 
-impl Route {
-    /// Returns the route of an edge.
-    pub fn of(edge: &Edge) -> Route {
+impl From<&Edge> for Route {
+    fn from(edge: &Edge) -> Route {
         Route {
             target: edge.target,
             orientation: edge.orientation,
@@ -46,7 +45,9 @@ impl Route {
             operations: edge.operations.to_vec(),
         }
     }
+}
 
+impl Route {
     /// Returns whether this is the route of `edge`.
     pub fn is(&self, edge: &Edge) -> bool {
         self.target == edge.target
@@ -132,7 +133,7 @@ impl EntryHeader {
         let mut fields = Cursor::new(bytes);
         let mut parse = || -> Result<_, Flaw> {
             let (magic, version) = (fields.array::<4>("magic")?, fields.u16("version")?);
-            let placement = Placement::of_flag(fields.u8("kind")? != 0);
+            let placement = Placement::from_flag(fields.u8("kind")? != 0);
             fields.take(1, "zero")?;
             let (source, frames) = (BlockId(fields.u32("source")?), fields.u32("frames")?);
             let (stream_words, routes) = (fields.u64("words")?, fields.u32("routes")?);

@@ -32,7 +32,7 @@ impl Placement {
     }
 
     /// Decodes the flag that [`Placement::byte`] writes.
-    pub(crate) fn of_flag(is_shared: bool) -> Placement {
+    pub(crate) fn from_flag(is_shared: bool) -> Placement {
         if is_shared { Placement::Shared } else { Placement::Dedicated }
     }
 }

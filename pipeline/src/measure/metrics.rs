@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_types, reason = "metrics are times")]
 
 use crate::measure::stage::Stage;
-use crate::measure::timeline::{OnLane, Timeline};
+use crate::measure::timeline::{LaneGuard, Timeline};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -77,16 +77,16 @@ pub struct Metrics {
 
 /// An interval of the calling thread that counts for a stage; it ends when this is dropped.
 #[must_use]
-pub struct InStage<'a> {
+pub struct StageTimer<'a> {
     metrics: &'a Metrics,
     stage: Stage,
     start: Instant,
 }
 
-impl Drop for InStage<'_> {
+impl Drop for StageTimer<'_> {
     fn drop(&mut self) {
         let nanos = self.start.elapsed().as_nanos() as u64;
-        let InStage { metrics, stage, start } = self;
+        let StageTimer { metrics, stage, start } = self;
         metrics.stage_nanos[*stage as usize].fetch_add(nanos, Ordering::Relaxed);
         if let Some((begin, timeline)) = &metrics.timeline {
             timeline.add(*stage, start.duration_since(*begin).as_nanos() as u64, nanos);
@@ -108,14 +108,14 @@ impl Metrics {
     /// Records the calling thread's time in the lane `name` while the guard lives, if there is a
     /// timeline.
     #[must_use]
-    pub fn lane(&self, name: impl FnOnce() -> String) -> OnLane {
+    pub fn lane(&self, name: impl FnOnce() -> String) -> LaneGuard {
         Timeline::enter(self.timeline(), name)
     }
 
     /// Counts the calling thread's time for `stage` while the guard lives. Guards must not nest:
     /// each nanosecond of a thread belongs to one stage.
-    pub fn enter(&self, stage: Stage) -> InStage<'_> {
-        InStage { metrics: self, stage, start: Instant::now() }
+    pub fn enter(&self, stage: Stage) -> StageTimer<'_> {
+        StageTimer { metrics: self, stage, start: Instant::now() }
     }
 
     /// Returns the time spent in a stage so far, summed over threads.

@@ -60,7 +60,7 @@ struct Bins {
 
 /// The record of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct LaneRecord {
     /// Name of the thread.
     pub name: String,
     /// Width of a bin, in nanoseconds.
@@ -69,7 +69,7 @@ pub struct Recorded {
     pub bins: Vec<ByStage>,
 }
 
-impl Recorded {
+impl LaneRecord {
     /// Returns the time by stage.
     pub fn totals(&self) -> ByStage {
         totals(&self.bins)
@@ -85,12 +85,12 @@ fn totals(bins: &[ByStage]) -> ByStage {
 }
 
 /// Guard: while it lives, the thread's time goes to its lane.
-pub struct OnLane {
+pub struct LaneGuard {
     before: Option<Arc<Lane>>,
     entered: bool,
 }
 
-impl Drop for OnLane {
+impl Drop for LaneGuard {
     fn drop(&mut self) {
         if self.entered {
             LANE.set(self.before.take());
@@ -100,12 +100,12 @@ impl Drop for OnLane {
 
 impl Timeline {
     /// Moves the calling thread to the lane `name`; does nothing without a timeline.
-    pub(crate) fn enter(timeline: Option<&Timeline>, name: impl FnOnce() -> String) -> OnLane {
+    pub(crate) fn enter(timeline: Option<&Timeline>, name: impl FnOnce() -> String) -> LaneGuard {
         match timeline {
-            None => OnLane { before: None, entered: false },
+            None => LaneGuard { before: None, entered: false },
             Some(timeline) => {
                 let lane = timeline.lane(&name());
-                OnLane { before: LANE.replace(Some(lane)), entered: true }
+                LaneGuard { before: LANE.replace(Some(lane)), entered: true }
             }
         }
     }
@@ -130,10 +130,10 @@ impl Timeline {
     }
 
     /// Returns everything recorded so far, in the order in which the threads began.
-    pub fn recorded(&self) -> Vec<Recorded> {
+    pub fn recorded(&self) -> Vec<LaneRecord> {
         let recorded = |lane: &Arc<Lane>| {
             let bins = lane.bins.lock();
-            Recorded { name: lane.name.clone(), bin_ns: bins.width_ns, bins: bins.nanos.clone() }
+            LaneRecord { name: lane.name.clone(), bin_ns: bins.width_ns, bins: bins.nanos.clone() }
         };
         self.lanes.lock().iter().map(recorded).collect()
     }

@@ -2,9 +2,9 @@
 //!
 //! It keeps invariant 2 of a [run](super) and relies on those of the [ledger](super::ledger).
 
+use super::commit_queue::CommitBatch;
 use super::ledger::sources_of;
 use super::session::Session;
-use super::unsynced::Pending;
 use crate::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, PUBLISHED};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -26,8 +26,8 @@ impl Committer<'_> {
     /// Commits written blocks until the writer has ended, then commits the last ones.
     pub(super) fn serve(mut self) -> Result<(), Error> {
         loop {
-            let unsynced = &self.session.unsynced;
-            let Pending { records, dirty, over, wanted } = unsynced.take(self.session.options.commit_interval);
+            let commits = &self.session.commits;
+            let CommitBatch { records, dirty, over, wanted } = commits.take(self.session.options.commit_interval);
             if self.session.has_failed() {
                 return Ok(());
             }
@@ -37,7 +37,7 @@ impl Committer<'_> {
                 // Handles run short before any block is complete: sync and close them.
                 let _time = self.session.metrics.enter(Stage::Commit);
                 dirty.values().try_for_each(|file| file.sync())?;
-                unsynced.committed();
+                commits.committed();
             }
             if over {
                 return Ok(());
@@ -67,7 +67,7 @@ impl Committer<'_> {
         session.metrics.committed(records.len() as u64);
         self.records.extend(records.into_iter().map(|record| (record.block, record)));
         (session.observer)(&Event::Committed { finished_blocks: self.records.len() as u32 });
-        session.unsynced.committed();
+        session.commits.committed();
         self.drop_consumed(&sources, spent)
     }
 

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The streams of a session that are held in memory.
-pub(super) struct Held {
+pub(super) struct HeldStreams {
     words: usize,
     most: usize,
     shelf: Mutex<Shelf>,
@@ -91,13 +91,13 @@ impl Shelf {
     }
 }
 
-impl Held {
+impl HeldStreams {
     /// Creates the shelf of a session with room for `most` streams of `words` words; `finished`
     /// blocks need nothing any longer.
-    pub(super) fn new(most: usize, words: usize, blocks: u32, finished: impl Fn(BlockId) -> bool) -> Held {
+    pub(super) fn new(most: usize, words: usize, blocks: u32, finished: impl Fn(BlockId) -> bool) -> HeldStreams {
         let gathered = BlockId::all(blocks).map(finished).collect();
         let shelf = Shelf { free: Vec::new(), allowed: most, gathered, streams: BTreeMap::new() };
-        Held { words, most, shelf: Mutex::new(shelf) }
+        HeldStreams { words, most, shelf: Mutex::new(shelf) }
     }
 
     /// Returns the highest number of buffers so far.
@@ -181,7 +181,7 @@ mod tests {
             let is_source = |source: &BlockId| targets[source.index()].contains(&target.0);
             BlockId::all(blocks).filter(is_source).collect()
         };
-        Schedule::of(blocks, &order, &sources, |_| false).unwrap()
+        Schedule::from_graph(blocks, &order, &sources, |_| false).unwrap()
     }
 
     fn stream(word: u64) -> Bitmap {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     /// The sources on the shelf, with their words.
-    fn held(shelf: &Held) -> Vec<(u32, u64)> {
+    fn held(shelf: &HeldStreams) -> Vec<(u32, u64)> {
         let all = BlockId::all(9).collect();
         shelf.take(&all).iter().map(|(source, bitmap)| (source.0, bitmap.words()[0])).collect()
     }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_stream_used_last_goes_and_the_one_used_soonest_stays() {
         let schedule = schedule(&[&[5], &[3, 4], &[4], &[], &[], &[]]);
-        let shelf = Held::new(2, 1, 6, |_| false);
+        let shelf = HeldStreams::new(2, 1, 6, |_| false);
         shelf.keep(&schedule, BlockId(0), None, &mut stream(10));
         shelf.keep(&schedule, BlockId(1), None, &mut stream(11));
         assert_eq!(held(&shelf), [(0, 10), (1, 11)]);
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_stream_in_use_is_not_given_up() {
         let schedule = schedule(&[&[3], &[2], &[], &[]]);
-        let shelf = Held::new(1, 1, 4, |_| false);
+        let shelf = HeldStreams::new(1, 1, 4, |_| false);
         shelf.keep(&schedule, BlockId(0), None, &mut stream(10));
         let in_use = shelf.take(&set(&[0]));
         shelf.keep(&schedule, BlockId(1), None, &mut stream(11));
@@ -245,14 +245,14 @@ mod tests {
     #[test]
     fn without_room_nothing_is_held_and_a_buffer_comes_back_for_each_that_is() {
         let schedule = schedule(&[&[1], &[]]);
-        let none = Held::new(0, 1, 2, |_| false);
+        let none = HeldStreams::new(0, 1, 2, |_| false);
         let mut bitmap = stream(7);
         none.keep(&schedule, BlockId(0), None, &mut bitmap);
         assert_eq!((bitmap.words()[0], held(&none), none.buffers()), (7, vec![], 0));
-        let finished = Held::new(1, 1, 2, |_| true);
+        let finished = HeldStreams::new(1, 1, 2, |_| true);
         finished.keep(&schedule, BlockId(0), None, &mut bitmap);
         assert_eq!((bitmap.words()[0], held(&finished)), (7, vec![]));
-        let some = Held::new(1, 1, 2, |_| false);
+        let some = HeldStreams::new(1, 1, 2, |_| false);
         some.keep(&schedule, BlockId(0), None, &mut bitmap);
         assert_eq!((bitmap.words().len(), held(&some)), (1, vec![(0, 7)]));
     }

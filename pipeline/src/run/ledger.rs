@@ -65,28 +65,28 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
 
 /// Where a target finds the stream of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Incoming {
+pub(super) enum StreamPlace {
     /// In a log entry.
     Entry(Extent),
     /// In the file that the source published.
     Published(BlockId, PublishedFile),
 }
 
-impl Incoming {
+impl StreamPlace {
     /// Returns its place in the order of merging: the block whose stream it is, and where in the
     /// logs.
     pub(super) fn place(&self) -> (BlockId, Option<(LogFile, u64)>) {
         match self {
-            Incoming::Entry(extent) => (extent.source, Some((extent.file, extent.offset))),
-            Incoming::Published(source, _) => (*source, None),
+            StreamPlace::Entry(extent) => (extent.source, Some((extent.file, extent.offset))),
+            StreamPlace::Published(source, _) => (*source, None),
         }
     }
 
     /// Returns the stored bytes.
     pub(super) fn length(&self) -> u64 {
         match self {
-            Incoming::Entry(extent) => extent.length,
-            Incoming::Published(_, file) => file.length,
+            StreamPlace::Entry(extent) => extent.length,
+            StreamPlace::Published(_, file) => file.length,
         }
     }
 }
@@ -138,15 +138,15 @@ impl Ledger {
     }
 
     /// Returns where `target` finds the streams of `sources`, ascending.
-    pub(super) fn incoming(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Incoming> {
+    pub(super) fn incoming(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<StreamPlace> {
         let entries = self.entries(target, sources);
         let logged: BTreeSet<BlockId> = entries.iter().map(|extent| extent.source).collect();
-        let mut incoming: Vec<Incoming> = entries.into_iter().map(Incoming::Entry).collect();
+        let mut incoming: Vec<StreamPlace> = entries.into_iter().map(StreamPlace::Entry).collect();
         let inner = self.inner.lock();
-        let published = |source: &BlockId| Some(Incoming::Published(*source, inner.published.get(source)?.clone()));
+        let published = |source: &BlockId| Some(StreamPlace::Published(*source, inner.published.get(source)?.clone()));
         incoming.extend(sources.difference(&logged).filter_map(published));
         drop(inner);
-        incoming.sort_by_key(Incoming::place);
+        incoming.sort_by_key(StreamPlace::place);
         incoming
     }
 
@@ -333,15 +333,15 @@ mod tests {
         let file = |block: u32| PublishedFile { name: format!("db/{block}"), length: 1, hash: u128::from(block) };
         let publishing =
             |block, extents: &[Extent]| BlockRecord { published: Some(file(block)), ..record(block, extents) };
-        let from_file = |block| Incoming::Published(BlockId(block), file(block));
+        let from_file = |block| StreamPlace::Published(BlockId(block), file(block));
         let (to_2, all) = (dedicated(0, 2, 0, 5), shared(1, 7));
         let [two, three] = [2, 3].map(|block| sources_of(&GRAPH, BlockId(block)));
         ledger.add(&publishing(0, &[to_2]));
         ledger.add(&publishing(1, &[all]));
         ledger.add(&publishing(2, &[]));
-        assert_eq!(ledger.incoming(BlockId(2), &two), [Incoming::Entry(to_2), Incoming::Entry(all)]);
+        assert_eq!(ledger.incoming(BlockId(2), &two), [StreamPlace::Entry(to_2), StreamPlace::Entry(all)]);
         // The entry of another target does not serve this one.
-        assert_eq!(ledger.incoming(BlockId(3), &three), [from_file(0), Incoming::Entry(all), from_file(2)]);
+        assert_eq!(ledger.incoming(BlockId(3), &three), [from_file(0), StreamPlace::Entry(all), from_file(2)]);
         // Published files stay; only logs are superfluous.
         assert_eq!(ledger.files(), (names(&[to_2, all]), 12));
         assert_eq!(ledger.consume(BlockId(2), &two), [(to_2.file, 5)]);

@@ -39,6 +39,7 @@
 #![expect(clippy::disallowed_methods, reason = "the threads of a run")]
 
 mod budget;
+mod commit_queue;
 mod committer;
 mod held;
 pub(crate) mod ledger;
@@ -46,7 +47,6 @@ mod reader;
 pub(crate) mod schedule;
 mod session;
 mod start;
-mod unsynced;
 mod worker;
 mod writer;
 
@@ -82,7 +82,7 @@ pub struct Options {
     /// Time between commits. Five seconds by default.
     pub commit_interval: Duration,
     /// Thresholds of the writer and the committer. By default (`None`) the largest for which the
-    /// limit of open files suffices, see [`Thresholds::of_process`].
+    /// limit of open files suffices, see [`Thresholds::for_process`].
     pub thresholds: Option<Thresholds>,
     /// Identity of a fresh run, the salt of every hash in its logs. Random by default.
     pub run_id: RunId,
@@ -181,7 +181,7 @@ impl<'w, 'o> Run<'w, 'o> {
     /// if the process may not open enough files, [`Error::Workload`] if the workload contradicts
     /// itself or the folder, the errors of [`Checkpoint::open`], or any
     /// storage error, after which the same call resumes.
-    pub fn start(self) -> Result<Finished<'w>, Error> {
+    pub fn start(self) -> Result<FinishedRun<'w>, Error> {
         let none = Metrics::default();
         let metrics = self.metrics.unwrap_or(&none);
         start::run(self.workload, self.storage, &self.options, metrics, self.observer)
@@ -189,7 +189,7 @@ impl<'w, 'o> Run<'w, 'o> {
 }
 
 /// A finished run.
-pub struct Finished<'a> {
+pub struct FinishedRun<'a> {
     /// The journal's record of each block.
     pub records: BTreeMap<BlockId, BlockRecord>,
     /// The open folder, still locked.
@@ -201,7 +201,7 @@ pub struct Finished<'a> {
     workload: &'a dyn Workload,
 }
 
-impl Finished<'_> {
+impl FinishedRun<'_> {
     /// Returns the summary of each block ([`Workload::summarise`]), by ascending block.
     pub fn summaries(&self) -> impl ExactSizeIterator<Item = (BlockId, &[u8])> {
         self.records.values().map(|record| (record.block, &record.summary[..]))

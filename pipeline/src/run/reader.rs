@@ -7,7 +7,7 @@
 //! the reader waits for its worker only.
 
 use super::budget::{Budget, Lease};
-use super::ledger::Incoming;
+use super::ledger::StreamPlace;
 use super::session::{Halt, Session};
 use crate::checkpoint::PublishedFile;
 use crate::error::Error;
@@ -39,7 +39,7 @@ enum Delivery<'s> {
     /// The entry is complete and its hash is right.
     EntryEnd,
     /// The published file of a source, with the hash in its record.
-    Published(Published<'s>),
+    Published(PublishedBytes<'s>),
     /// Everything that was requested has been delivered.
     End,
     /// Reading failed; nothing follows for this request.
@@ -48,7 +48,7 @@ enum Delivery<'s> {
 
 /// The worker's end of a reader.
 pub(super) struct Reader<'s> {
-    requests: Sender<Vec<Incoming>>,
+    requests: Sender<Vec<StreamPlace>>,
     deliveries: Receiver<Delivery<'s>>,
     ahead: &'s Budget,
     metrics: &'s Metrics,
@@ -62,23 +62,23 @@ impl Drop for Reader<'_> {
 }
 
 /// The reading thread's end of a reader.
-pub(super) struct Serving<'s> {
-    requests: Receiver<Vec<Incoming>>,
+pub(super) struct ReadingEnd<'s> {
+    requests: Receiver<Vec<StreamPlace>>,
     deliveries: Sender<Delivery<'s>>,
     ahead: &'s Budget,
     session: &'s Session<'s>,
 }
 
 /// Creates both ends of the reader of worker `number`, counted from 1.
-pub(super) fn pair<'s>(session: &'s Session<'s>, number: usize) -> (Reader<'s>, Serving<'s>) {
+pub(super) fn pair<'s>(session: &'s Session<'s>, number: usize) -> (Reader<'s>, ReadingEnd<'s>) {
     let (requests, requested) = bounded(1);
     let (deliver, deliveries) = bounded(READ_AHEAD_FRAMES);
     let ahead = &session.read_ahead[number - 1];
     let reader = Reader { requests, deliveries, ahead, metrics: session.metrics };
-    (reader, Serving { requests: requested, deliveries: deliver, ahead, session })
+    (reader, ReadingEnd { requests: requested, deliveries: deliver, ahead, session })
 }
 
-impl<'s> Serving<'s> {
+impl<'s> ReadingEnd<'s> {
     /// Serves requests until the worker hangs up.
     pub(super) fn serve(&self) {
         for incoming in &self.requests {
@@ -93,9 +93,12 @@ impl<'s> Serving<'s> {
         }
     }
 
-    fn deliver(&self, incoming: Vec<Incoming>) -> Result<(), Halt> {
+    fn deliver(&self, incoming: Vec<StreamPlace>) -> Result<(), Halt> {
         let Session { storage, run_id, metrics, .. } = self.session;
-        assert!(incoming.is_sorted_by_key(Incoming::place), "ledger, invariant 3: streams out of order: {incoming:?}");
+        assert!(
+            incoming.is_sorted_by_key(StreamPlace::place),
+            "ledger, invariant 3: streams out of order: {incoming:?}"
+        );
         let mut to_announce = incoming.iter();
         let mut ahead = 0;
         for one in &incoming {
@@ -106,8 +109,8 @@ impl<'s> Serving<'s> {
             }
             ahead -= one.length();
             let extent = match one {
-                Incoming::Entry(extent) => extent,
-                Incoming::Published(source, file) => {
+                StreamPlace::Entry(extent) => extent,
+                StreamPlace::Published(source, file) => {
                     let lease = self.ahead.lease(file.length).ok_or(Halt::GivenUp)?;
                     let bytes = {
                         let _time = metrics.enter(Stage::Read);
@@ -115,7 +118,7 @@ impl<'s> Serving<'s> {
                     };
                     metrics.published_read(file.length);
                     let (source, file) = (*source, file.clone());
-                    self.send(Delivery::Published(Published { source, file, bytes, _lease: lease }))?;
+                    self.send(Delivery::Published(PublishedBytes { source, file, bytes, _lease: lease }))?;
                     continue;
                 }
             };
@@ -135,12 +138,12 @@ impl<'s> Serving<'s> {
 }
 
 /// Announces a stream that will be read; returns its stored bytes.
-fn announce(storage: &dyn Storage, stream: &Incoming) -> u64 {
+fn announce(storage: &dyn Storage, stream: &StreamPlace) -> u64 {
     let length = stream.length();
     if length >= ANNOUNCED_BYTES_LEAST {
         match stream {
-            Incoming::Entry(extent) => storage.announce(&extent.file.name(), extent.offset, length),
-            Incoming::Published(_, file) => storage.announce(&file.name, 0, length),
+            StreamPlace::Entry(extent) => storage.announce(&extent.file.name(), extent.offset, length),
+            StreamPlace::Published(_, file) => storage.announce(&file.name, 0, length),
         }
     }
     length
@@ -148,7 +151,7 @@ fn announce(storage: &dyn Storage, stream: &Incoming) -> u64 {
 
 impl<'s> Reader<'s> {
     /// Requests entries and files, in this order; every earlier request must be at its end.
-    pub(super) fn request(&self, incoming: Vec<Incoming>) -> Result<Streams<'_, 's>, Halt> {
+    pub(super) fn request(&self, incoming: Vec<StreamPlace>) -> Result<Streams<'_, 's>, Halt> {
         self.requests.send(incoming).map_err(|_| Halt::GivenUp)?;
         Ok(Streams { reader: self })
     }
@@ -173,11 +176,11 @@ pub(super) enum Stream<'r, 's> {
     /// As a log entry, whose frames follow.
     Entry(Entry<'r, 's>),
     /// As a published file.
-    Published(Published<'s>),
+    Published(PublishedBytes<'s>),
 }
 
 /// A published file that has the length and the hash in its record.
-pub(super) struct Published<'s> {
+pub(super) struct PublishedBytes<'s> {
     /// The block that published it.
     pub(super) source: BlockId,
     pub(super) file: PublishedFile,

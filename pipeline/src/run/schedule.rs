@@ -54,14 +54,14 @@ impl Schedule {
     /// Returns [`Error::Workload`] if the order is not a topological permutation of the blocks.
     pub fn new(workload: &dyn Workload, finished: impl Fn(BlockId) -> bool) -> Result<Schedule, Error> {
         let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect();
-        Schedule::of(workload.blocks(), &workload.order(), &sources, finished)
+        Schedule::from_graph(workload.blocks(), &workload.order(), &sources, finished)
     }
 
     /// Builds the counters of any graph: a block waits for its `sources`.
     ///
     /// # Errors
     /// Returns [`Error::Workload`] if the order is not a topological permutation of the blocks.
-    pub fn of(
+    pub fn from_graph(
         blocks: u32,
         order: &[BlockId],
         sources: &dyn Fn(BlockId) -> BTreeSet<BlockId>,

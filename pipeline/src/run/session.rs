@@ -1,10 +1,10 @@
 //! A session: what the threads of a run share, and how one of them ends the others.
 
 use super::budget::Budget;
-use super::held::Held;
+use super::commit_queue::CommitQueue;
+use super::held::HeldStreams;
 use super::ledger::Ledger;
 use super::schedule::Schedule;
-use super::unsynced::Unsynced;
 use super::{Observer, Options};
 use crate::error::Error;
 use crate::ids::RunId;
@@ -50,10 +50,10 @@ pub(super) struct Session<'a> {
     /// it decodes.
     pub(super) read_ahead: Vec<Budget>,
     pub(super) schedule: Schedule,
-    pub(super) held: Held,
+    pub(super) held: HeldStreams,
     pub(super) ledger: Ledger,
     pub(super) chooser: Chooser,
-    pub(super) unsynced: Unsynced,
+    pub(super) commits: CommitQueue,
     /// Log files whose bucket is consumed: the writer may close their handles.
     pub(super) retired: Mutex<Vec<LogFile>>,
     /// The error that the run reports, once a thread has failed.
@@ -76,7 +76,7 @@ impl Session<'_> {
         self.schedule.stop();
         self.queue.close();
         self.read_ahead.iter().for_each(Budget::close);
-        self.unsynced.end();
+        self.commits.end();
     }
 
     pub(super) fn has_failed(&self) -> bool {
@@ -97,9 +97,9 @@ impl Session<'_> {
 
 /// Makes the other threads end when this one panics, without another commit, so that the panic is
 /// reported instead of waited on for ever. The folder keeps the last commit.
-pub(super) struct OnPanic<'s, 'a>(pub(super) &'s Session<'a>);
+pub(super) struct PanicGuard<'s, 'a>(pub(super) &'s Session<'a>);
 
-impl Drop for OnPanic<'_, '_> {
+impl Drop for PanicGuard<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.panicked.store(true, Ordering::SeqCst);

@@ -1,16 +1,16 @@
 //! A session from opening the folder to the last commit: starts its threads and waits for them.
 
 use super::budget::Budget;
+use super::commit_queue::CommitQueue;
 use super::committer::Committer;
-use super::held::Held;
+use super::held::HeldStreams;
 use super::ledger::{Ledger, Needs, is_callers, sources_of};
 use super::schedule::Schedule;
-use super::session::{OnPanic, Session};
-use super::unsynced::Unsynced;
+use super::session::{PanicGuard, Session};
 use super::worker;
 use super::writer::{Message, Writer};
-use super::{Finished, Observer, Options, footprint_bytes, held_streams, queue_bytes_least, worker_bytes};
-use crate::checkpoint::{self, BlockRecord, Checkpoint, Opened, Parameters};
+use super::{FinishedRun, Observer, Options, footprint_bytes, held_streams, queue_bytes_least, worker_bytes};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::log::choose::Chooser;
@@ -32,9 +32,9 @@ pub(super) fn run<'w>(
     options: &Options,
     metrics: &Metrics,
     observer: Observer<'_>,
-) -> Result<Finished<'w>, Error> {
+) -> Result<FinishedRun<'w>, Error> {
     let workers = affordable_workers(workload, options)?;
-    let thresholds = options.thresholds.map_or_else(|| Thresholds::of_process(workers), Ok)?;
+    let thresholds = options.thresholds.map_or_else(|| Thresholds::for_process(workers), Ok)?;
     let (mut checkpoint, mut records) = open(workload, storage.clone(), options)?;
     let (schedule, ledger) = resume(workload, &records)?;
     let live_bytes = sweep(workload, &mut checkpoint, &records, &ledger)?;
@@ -59,10 +59,10 @@ pub(super) fn run<'w>(
         queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes + held_bytes)),
         read_ahead: (0..workers).map(|_| Budget::new(workload.stream_words() as u64 * 8)).collect(),
         schedule,
-        held: Held::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
+        held: HeldStreams::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
         ledger,
         chooser: Chooser::new(options.codec),
-        unsynced: Unsynced::new(thresholds),
+        commits: CommitQueue::new(thresholds),
         retired: Mutex::new(Vec::new()),
         failure: Mutex::new(None),
         panicked: AtomicBool::new(false),
@@ -74,7 +74,7 @@ pub(super) fn run<'w>(
     let candidates = session.chooser.result(session.traffic(), metrics);
     let held_bytes = (session.held.buffers() * workload.stream_words() * 8) as u64;
     let peak_leased_bytes = workers_bytes + held_bytes + session.queue.peak_bytes();
-    Ok(Finished { records, checkpoint, candidates, peak_leased_bytes, workload })
+    Ok(FinishedRun { records, checkpoint, candidates, peak_leased_bytes, workload })
 }
 
 fn affordable_workers(workload: &dyn Workload, options: &Options) -> Result<usize, Error> {
@@ -97,7 +97,7 @@ fn open(
     let parameters = Parameters(workload.parameters());
     let needs = Needs::new(workload);
     let needs = |finished: &checkpoint::FinishedBlocks, extent: &Extent| needs.has(finished, extent);
-    let Opened { checkpoint, recovered } = Checkpoint::open(storage, &parameters, options.run_id, &needs)?;
+    let Opening { checkpoint, recovered } = Checkpoint::open(storage, &parameters, options.run_id, &needs)?;
     let blocks = workload.blocks();
     if let Some(record) = recovered.iter().find(|record| record.block.0 >= blocks) {
         return Err(Error::workload(format!("the journal names block {} of {blocks}", record.block)));
@@ -137,20 +137,20 @@ fn run_threads(session: &Session<'_>, committer: Committer<'_>) -> Result<(), Er
         for number in 1..=session.workers {
             let sender = sender.clone();
             scope.spawn(move || {
-                let _guard = OnPanic(session);
+                let _guard = PanicGuard(session);
                 let _lane = session.metrics.lane(|| format!("worker {number}"));
                 session.guard(worker::work(session, number, sender));
             });
         }
         drop(sender);
         scope.spawn(move || {
-            let _guard = OnPanic(session);
+            let _guard = PanicGuard(session);
             let _lane = session.metrics.lane(|| "writer".to_owned());
             let gather_bytes = session.thresholds.gather_bytes.min(session.queue.limit_bytes() / 2);
             session.guard(Writer::new(session, gather_bytes).serve(&messages));
-            session.unsynced.end();
+            session.commits.end();
         });
-        let _guard = OnPanic(session);
+        let _guard = PanicGuard(session);
         let _lane = session.metrics.lane(|| "committer".to_owned());
         session.guard(committer.serve());
     });

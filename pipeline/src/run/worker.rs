@@ -1,11 +1,11 @@
 //! A worker: computes one block after another, steps 1 to 4 of a block.
 
 use super::budget::Lease;
-use super::reader::{self, Entry, Published, Reader, Stream};
+use super::reader::{self, Entry, PublishedBytes, Reader, Stream};
 use super::schedule::Next;
 use super::session::{Halt, Session};
 use super::writer::{Message, Piece};
-use crate::audit::{Auditor, Passing};
+use crate::audit::{Auditor, SourceStream};
 use crate::bitmap::Bitmap;
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
@@ -148,7 +148,7 @@ impl<'s> Worker<'s> {
     fn gather(&mut self, block: BlockId, mut auditor: Option<&mut (dyn Auditor + '_)>) -> Result<(), Halt> {
         let Session { held, schedule, metrics, ledger, .. } = self.session;
         let session = self.session;
-        let mut edges = Awaited::of(block, session.workload.edges_into(block));
+        let mut edges = IncomingEdges::new(block, session.workload.edges_into(block));
         let sources = edges.sources();
         let streams = held.take(&sources);
         debug_assert!(
@@ -169,7 +169,7 @@ impl<'s> Worker<'s> {
             give_up_on_stop(session)?;
         }
         while let Some(stream) = incoming.next()? {
-            let Decoded { source, placement, orientation, served, skipped, keeps } = match stream {
+            let DecodedStream { source, placement, orientation, served, skipped, keeps } = match stream {
                 Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges, auditor.is_some())?,
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
             };
@@ -221,7 +221,7 @@ impl<'s> Worker<'s> {
             chooser.observe(self.buffers.target.bitmap.words(), &mut self.buffers.scratch);
         }
         if options.placement == Placement::Shared {
-            let routes = edges.iter().map(Route::of).collect();
+            let routes = edges.iter().map(Route::from).collect();
             let header = EntryHeader::new(*workload, block, Placement::Shared, routes);
             // Targets that find the stream in memory read and decode no log.
             let uses = edges.len() as f64 * metrics.share_read();
@@ -240,7 +240,7 @@ impl<'s> Worker<'s> {
                 workload.orient(orientation, restriction, from, to);
             }
             let copies = group.len() as f64;
-            let header = |edge| EntryHeader::new(*workload, block, Placement::Dedicated, vec![Route::of(edge)]);
+            let header = |edge| EntryHeader::new(*workload, block, Placement::Dedicated, vec![Route::from(edge)]);
             let entries = group.into_iter().map(|edge| (edge.target, header(edge))).collect();
             self.emit_entries(entries, Traffic { copies, uses: copies, workers }, turned)?;
         }
@@ -285,7 +285,7 @@ impl<'s> Worker<'s> {
 }
 
 /// What `gather` has in the worker's stream buffer.
-struct Decoded<'e> {
+struct DecodedStream<'e> {
     source: BlockId,
     /// Whether the words are already turned. Those of a published file are not, as those of a
     /// shared log.
@@ -307,9 +307,9 @@ fn decode<'e>(
     session: &Session<'_>,
     buffers: &mut Buffers,
     mut entry: Entry<'_, '_>,
-    edges: &'e mut Awaited,
+    edges: &'e mut IncomingEdges,
     is_audited: bool,
-) -> Result<Decoded<'e>, Halt> {
+) -> Result<DecodedStream<'e>, Halt> {
     let block = edges.block;
     let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
     let served = served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
@@ -354,17 +354,17 @@ fn decode<'e>(
     }
     assert_eq!(next, stream.words().len(), "log reader, invariant 2: words of an entry that ended");
     at_once.iter().for_each(|_| session.metrics.edge_applied());
-    Ok(Decoded { source, placement, orientation, served, skipped, keeps })
+    Ok(DecodedStream { source, placement, orientation, served, skipped, keeps })
 }
 
 /// Decodes the stream of a source from the file that it published.
 fn recall<'e>(
     session: &Session<'_>,
     buffers: &mut Buffers,
-    published: &Published<'_>,
-    edges: &'e mut Awaited,
-) -> Result<Decoded<'e>, Halt> {
-    let Published { source, file, bytes, .. } = published;
+    published: &PublishedBytes<'_>,
+    edges: &'e mut IncomingEdges,
+) -> Result<DecodedStream<'e>, Halt> {
+    let PublishedBytes { source, file, bytes, .. } = published;
     let keeps = session.held.has_room(&session.schedule, *source, edges.block);
     let served = edges.take_all(*source);
     let unneeded: Vec<u64> = match keeps {
@@ -379,7 +379,7 @@ fn recall<'e>(
         .map_err(|unreadable| Error::corrupt(session.storage.path(&file.name), unreadable.offset, unreadable.damage))?;
     let left_out: usize = skipped.iter().map(ExactSizeIterator::len).sum();
     session.metrics.decoded((stream.len() - left_out) as u64 * 8);
-    Ok(Decoded { source: *source, placement: Placement::Shared, orientation: None, served, skipped, keeps })
+    Ok(DecodedStream { source: *source, placement: Placement::Shared, orientation: None, served, skipped, keeps })
 }
 
 /// Dedicated streams are turned and restricted already: what is not needed there is zero.
@@ -401,7 +401,7 @@ fn look(
 ) {
     if let Some(auditor) = auditor {
         let _time = session.metrics.enter(Stage::Audit);
-        auditor.see(&Passing { source, orientation, words, skipped });
+        auditor.see(&SourceStream { source, orientation, words, skipped });
     }
 }
 
@@ -435,16 +435,16 @@ fn apply(
 }
 
 /// The edges into a block. Each waits for one log entry, or for the published file of its source.
-struct Awaited {
+struct IncomingEdges {
     block: BlockId,
     edges: Vec<Edge>,
     taken: Vec<bool>,
 }
 
-impl Awaited {
-    fn of(block: BlockId, edges: Vec<Edge>) -> Awaited {
+impl IncomingEdges {
+    fn new(block: BlockId, edges: Vec<Edge>) -> IncomingEdges {
         let taken = vec![false; edges.len()];
-        Awaited { block, edges, taken }
+        IncomingEdges { block, edges, taken }
     }
 
     fn sources(&self) -> BTreeSet<BlockId> {

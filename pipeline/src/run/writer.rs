@@ -50,19 +50,19 @@ pub(super) struct Writer<'s> {
     logs: LogWriter<'s>,
     /// Gather limit in encoded bytes.
     gather_bytes: u64,
-    gathered: Gathered<'s>,
+    gathered: Gathering<'s>,
 }
 
 /// An entry that waits to be written.
-struct Waiting {
+struct PendingEntry {
     bucket: BlockId,
     header: EntryHeader,
     frames: Arc<Vec<Frame>>,
 }
 
 #[derive(Default)]
-struct Gathered<'a> {
-    entries: Vec<Waiting>,
+struct Gathering<'a> {
+    entries: Vec<PendingEntry>,
     finished: Vec<(BlockId, Vec<u8>)>,
     leases: Vec<Lease<'a>>,
     bytes: u64,
@@ -76,7 +76,7 @@ impl<'s> Writer<'s> {
     pub(super) fn new(session: &'s Session<'s>, gather_bytes: u64) -> Writer<'s> {
         let Session { storage, run_id, generation, metrics, thresholds, .. } = session;
         let logs = LogWriter::new(*storage, *run_id, *generation, metrics, thresholds);
-        Writer { session, logs, gather_bytes, gathered: Gathered::default() }
+        Writer { session, logs, gather_bytes, gathered: Gathering::default() }
     }
 
     /// Serves messages until every worker has hung up, then writes the rest.
@@ -109,7 +109,7 @@ impl<'s> Writer<'s> {
     fn gather(&mut self, piece: Piece, lease: Lease<'s>) {
         let Piece { entries, frames } = piece;
         self.gathered.bytes += frames.iter().map(|frame| frame.stored_bytes() as u64).sum::<u64>();
-        let waiting = |(bucket, header)| Waiting { bucket, header, frames: frames.clone() };
+        let waiting = |(bucket, header)| PendingEntry { bucket, header, frames: frames.clone() };
         self.gathered.entries.extend(entries.into_iter().map(waiting));
         self.gathered.leases.push(lease);
     }
@@ -154,7 +154,7 @@ impl<'s> Writer<'s> {
             self.session.ledger.add(record);
         }
         let blocks: Vec<BlockId> = records.iter().map(|record| record.block).collect();
-        self.session.unsynced.add(records, std::mem::take(&mut gathered.dirty));
+        self.session.commits.add(records, std::mem::take(&mut gathered.dirty));
         for block in blocks {
             self.session.schedule.written(block);
         }
@@ -167,7 +167,7 @@ impl<'s> Writer<'s> {
         // The sort is stable: entries of one file keep the order of their arrival, so offsets
         // ascend.
         entries.sort_by_key(|entry| (entry.header.placement, entry.bucket));
-        for Waiting { bucket, header, frames } in &entries {
+        for PendingEntry { bucket, header, frames } in &entries {
             self.make_room()?;
             let extent = self.logs.append(*bucket, header, frames)?;
             self.gathered.extents.entry(header.source).or_default().push(extent);

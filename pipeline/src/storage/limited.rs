@@ -44,11 +44,11 @@ pub struct LimitedStorage {
 
 struct Usage {
     limit_bytes: u64,
-    counted: Mutex<Counted>,
+    counted: Mutex<FileSizes>,
 }
 
 #[derive(Default)]
-struct Counted {
+struct FileSizes {
     used_bytes: u64,
     /// Files by name; a removed or replaced one has no name and does not count.
     names: BTreeMap<String, u64>,
@@ -57,7 +57,7 @@ struct Counted {
     next: u64,
 }
 
-impl Counted {
+impl FileSizes {
     /// Returns the number of a file, and counts the file from now on.
     fn number(&mut self, name: &str, length: u64) -> u64 {
         if let Some(number) = self.names.get(name) {
@@ -127,7 +127,7 @@ impl LimitedStorage {
     /// # Errors
     /// Returns [`Error::Io`] if a folder cannot be listed.
     pub fn new(inner: Arc<dyn Storage>, limit_bytes: u64) -> Result<LimitedStorage, Error> {
-        let mut counted = Counted::default();
+        let mut counted = FileSizes::default();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
             for entry in inner.list(&folder)? {

@@ -181,19 +181,19 @@ pub trait StorageFile: Send + Sync {
 
 /// A file that is in memory, to be read like any other; it cannot be written.
 #[derive(Debug)]
-pub struct Loaded<B> {
+pub struct MemoryFile<B> {
     path: PathBuf,
     bytes: B,
 }
 
-impl<B: AsRef<[u8]>> Loaded<B> {
+impl<B: AsRef<[u8]>> MemoryFile<B> {
     /// Makes a file of these bytes; messages call it `path`.
-    pub fn new(path: impl Into<PathBuf>, bytes: B) -> Loaded<B> {
-        Loaded { path: path.into(), bytes }
+    pub fn new(path: impl Into<PathBuf>, bytes: B) -> MemoryFile<B> {
+        MemoryFile { path: path.into(), bytes }
     }
 }
 
-impl<B: AsRef<[u8]> + Send + Sync> StorageFile for Loaded<B> {
+impl<B: AsRef<[u8]> + Send + Sync> StorageFile for MemoryFile<B> {
     fn path(&self) -> PathBuf {
         self.path.clone()
     }

@@ -58,9 +58,9 @@ impl Health {
 
 /// A lock, which ends here and not with the last copy of the file: another thread may be starting a
 /// program, which has every open file for a moment.
-struct Held(File);
+struct LockedFile(File);
 
-impl Drop for Held {
+impl Drop for LockedFile {
     fn drop(&mut self) {
         // If this fails, the lock ends when the file is closed.
         let _ = self.0.unlock();
@@ -294,7 +294,7 @@ impl Storage for RealStorage {
         if (held.dev(), held.ino()) != (named.dev(), named.ino()) {
             return Err(Error::Locked { path });
         }
-        Ok(Box::new(Held(file)))
+        Ok(Box::new(LockedFile(file)))
     }
 
     fn free_bytes(&self) -> Result<u64, Error> {

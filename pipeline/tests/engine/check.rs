@@ -111,7 +111,7 @@ fn a_folder_that_cannot_be_listed_ends_the_check() {
 /// The hash of a file says that nothing changed, not that the workload can read it.
 #[test]
 fn only_a_full_check_decodes_published_files() {
-    let careless = Careless { published_bytes: Some(1000), ..Careless::of(workload()) };
+    let careless = Careless { published_bytes: Some(1000), ..Careless::new(workload()) };
     let disk = SimulatedStorage::new(3);
     Run::new(&careless, Arc::new(disk.clone())).options(&options(Placement::Dedicated)).start().unwrap();
     assert_eq!(look(&careless, &disk, Depth::Sums).unwrap().findings, []);

@@ -15,8 +15,8 @@ use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::testing::{Fault, Moment, SimulatedStorage};
 use pipeline::{
-    BlockId, CodecChoice, Error, Event, Finished, Options, Placement, Run, Storage, Thresholds, Workload, checkpoint,
-    footprint_bytes,
+    BlockId, CodecChoice, Error, Event, FinishedRun, Options, Placement, Run, Storage, Thresholds, Workload,
+    checkpoint, footprint_bytes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -148,7 +148,7 @@ fn session<'w>(
     setup: Setup,
     workload: &'w dyn Workload,
     history: impl Debug + Copy + Send + 'static,
-) -> (Result<Finished<'w>, Error>, u32) {
+) -> (Result<FinishedRun<'w>, Error>, u32) {
     let done = AtomicU32::new(0);
     let observer = |event: &Event| match event {
         Event::Opened { finished_blocks, .. } | Event::Committed { finished_blocks } => {
@@ -366,7 +366,7 @@ fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
         for block in [0, 3, 7] {
             let disk = SimulatedStorage::new(1);
-            let careless = Careless { panics_at: Some(block), ..Careless::of(workload(setup.publishes)) };
+            let careless = Careless { panics_at: Some(block), ..Careless::new(workload(setup.publishes)) };
             let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &careless, (setup, block)).0.is_ok());
             assert!(std::panic::catch_unwind(run).is_err(), "{setup:?}: the panic in block {block} was swallowed");
             let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
@@ -403,7 +403,7 @@ fn a_block_that_fails_its_audit_is_not_saved() {
     for setup in Setup::FIRST {
         for block in [0, 3, 7, 99] {
             let disk = SimulatedStorage::new(1);
-            let careless = Careless { doubts: Some(block), ..Careless::of(workload(setup.publishes)) };
+            let careless = Careless { doubts: Some(block), ..Careless::new(workload(setup.publishes)) };
             let ended = session(&disk, setup, &careless, (setup, block)).0;
             if block == 99 {
                 assert!(ended.is_ok(), "{setup:?}: there is no block 99 to doubt: {:?}", ended.err());
@@ -433,7 +433,7 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
         for published_bytes in [None, Some(40 << 20)] {
             for density in [5, 50] {
                 let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None, publishes: false };
-                let careless = Careless { published_bytes, ..Careless::of(sound) };
+                let careless = Careless { published_bytes, ..Careless::new(sound) };
                 let disk = SimulatedStorage::new(1);
                 let memory_bytes = footprint_bytes(words, setup.placement, setup.threads);
                 let options = Options { memory_bytes, ..setup.options() };

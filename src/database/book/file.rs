@@ -2,7 +2,7 @@
 
 use super::super::{DatabaseError, Game};
 use super::order::BookOrder;
-use pipeline::storage::Loaded;
+use pipeline::storage::MemoryFile;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
@@ -283,7 +283,7 @@ impl BookIndex {
     /// # Errors
     /// Those of [`BookIndex::open`].
     pub fn of_file(path: &Path, file: &[u8], head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
-        BookIndex::open(&Loaded::new(path, file), head, order)
+        BookIndex::open(&MemoryFile::new(path, file), head, order)
     }
 
     /// Returns the frame that would hold a number; `None` before the first.

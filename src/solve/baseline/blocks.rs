@@ -43,7 +43,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     // By number, as in the papers: a topological order.
     let order: Vec<BlockId> = BlockId::all(blocks).collect();
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
-    let schedule = Schedule::of(blocks, &order, &sources, |_| false)?;
+    let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
     Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
 }

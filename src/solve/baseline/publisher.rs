@@ -10,7 +10,7 @@
 use super::super::RemovalGame;
 use super::super::strategy::Baseline;
 use parking_lot::Mutex;
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opening, PUBLISHED, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl<'a> Publisher<'a> {
         let mut parameters = Parameters(game.parameters());
         parameters.0.extend(super::parameters(baseline));
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
-        let Opened { mut checkpoint, recovered, .. } = opened;
+        let Opening { mut checkpoint, recovered, .. } = opened;
         let records: BTreeMap<BlockId, BlockRecord> =
             recovered.into_iter().map(|record| (record.block, record)).collect();
         if let Some(block) = records.keys().find(|block| block.0 >= game.blocks()) {

@@ -4,7 +4,7 @@ use pipeline::omitted::Rule;
 
 /// What notices that a rule is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noticed {
+pub enum Detection {
     /// The exploration of stops and errors, in `tests/simulation/controls.rs`.
     ByCrashes,
     /// The exploration of silent corruption, in `tests/simulation/controls.rs`.
@@ -22,8 +22,8 @@ pub enum Noticed {
 }
 
 /// Returns what notices that a rule is left out.
-pub fn noticed(rule: Rule) -> Noticed {
-    use Noticed::{ByCare, ByCrashes, ByDamage, ByFiles, ByNothing, BySilence, BySweeps};
+pub fn noticed(rule: Rule) -> Detection {
+    use Detection::{ByCare, ByCrashes, ByDamage, ByFiles, ByNothing, BySilence, BySweeps};
     match rule {
         Rule::RemovalLast
         | Rule::AllTargets
@@ -80,6 +80,6 @@ pub fn noticed(rule: Rule) -> Noticed {
 }
 
 /// Returns the rules that something notices in this way.
-pub fn rules(how: Noticed) -> impl Iterator<Item = Rule> {
+pub fn rules(how: Detection) -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().copied().filter(move |rule| noticed(*rule) == how)
 }

@@ -52,7 +52,7 @@ struct LastBits<'a> {
 
 impl<'a> LastBits<'a> {
     /// What is left of a stream.
-    fn of(part: &Part<'a>) -> LastBits<'a> {
+    fn new(part: &Part<'a>) -> LastBits<'a> {
         let mut last = LastBits { stored: part.stored.get(part.bits / 8..).unwrap_or_default(), bits: 0, left: 0 };
         last.refill();
         // No more bits are taken than there are.
@@ -171,7 +171,7 @@ impl Decoder {
             let going = parts.partition_point(|part| part.round().is_some());
             let (left, ended) = parts.split_at_mut(going);
             for part in ended {
-                self.decode_last(LastBits::of(part), &mut symbols[part.next..part.end])?;
+                self.decode_last(LastBits::new(part), &mut symbols[part.next..part.end])?;
             }
             parts = left;
         }

@@ -72,7 +72,7 @@ pub(super) enum Kind {
 }
 
 /// Why a call fails, and whether part of its effect may have happened.
-pub(super) struct Struck {
+pub(super) struct Failure {
     pub(super) error: io::Error,
     pub(super) partial: bool,
 }
@@ -128,18 +128,18 @@ impl Disk {
     }
 
     /// Counts a call and decides whether it fails.
-    pub(super) fn step(&mut self, kind: Kind) -> Result<(), Struck> {
+    pub(super) fn step(&mut self, kind: Kind) -> Result<(), Failure> {
         self.sync_step(kind).map(|_| ())
     }
 
     /// Counts a write and decides whether it fails.
-    pub(super) fn write_step(&mut self, kind: Kind, coming: Coming<'_>) -> Result<(), Struck> {
+    pub(super) fn write_step(&mut self, kind: Kind, coming: Coming<'_>) -> Result<(), Failure> {
         self.show(kind, Some(coming));
         self.count(kind).map(|_| ())
     }
 
     /// Counts a sync and decides whether it fails; returns whether a successful one has any effect.
-    fn sync_step(&mut self, kind: Kind) -> Result<bool, Struck> {
+    fn sync_step(&mut self, kind: Kind) -> Result<bool, Failure> {
         self.show(kind, None);
         self.count(kind)
     }
@@ -154,9 +154,9 @@ impl Disk {
         }
     }
 
-    fn count(&mut self, kind: Kind) -> Result<bool, Struck> {
+    fn count(&mut self, kind: Kind) -> Result<bool, Failure> {
         self.steps += 1;
-        let struck = |error, partial| Err(Struck { error, partial });
+        let struck = |error, partial| Err(Failure { error, partial });
         if self.stopped {
             return struck(io::Error::other("the simulated disk has stopped"), false);
         }

@@ -99,7 +99,7 @@ pub struct Moment<'a> {
 impl Moment<'_> {
     /// Returns the disk that the next process finds if this one is killed now.
     pub fn kill(&self) -> SimulatedStorage {
-        SimulatedStorage::of(self.disk.restarted())
+        SimulatedStorage::from_disk(self.disk.restarted())
     }
 
     /// Returns the disk after a kill inside the call, when the first `share`/256 of a write's bytes
@@ -108,7 +108,7 @@ impl Moment<'_> {
         let (file, start, bytes) = self.coming?;
         let mut disk = self.disk.restarted();
         disk.write(file, start, &bytes[..bytes.len() * usize::from(share) / 256], 0);
-        Some(SimulatedStorage::of(disk))
+        Some(SimulatedStorage::from_disk(disk))
     }
 }
 
@@ -127,10 +127,10 @@ impl std::fmt::Debug for SimulatedStorage {
 impl SimulatedStorage {
     /// Creates an empty disk. The seed decides how much of a failing call takes effect.
     pub fn new(seed: u64) -> Self {
-        Self::of(Disk::new(seed))
+        Self::from_disk(Disk::new(seed))
     }
 
-    fn of(disk: Disk) -> Self {
+    fn from_disk(disk: Disk) -> Self {
         Self { disk: Arc::new(Mutex::new(disk)) }
     }
 
@@ -166,14 +166,14 @@ impl SimulatedStorage {
     /// what was not safe is still not safe. Locks, faults, poison and the step count are gone.
     #[must_use]
     pub fn kill(&self) -> Self {
-        Self::of(self.disk.lock().restarted())
+        Self::from_disk(self.disk.lock().restarted())
     }
 
     /// Returns a disk that a power cut may leave; different seeds give different ones. Seeds 0 to 3
     /// are the corners: all lost; all kept; names kept, contents lost; contents kept, names lost.
     #[must_use]
     pub fn power_cut(&self, seed: u64) -> Self {
-        Self::of(self.disk.lock().after_power_cut(seed))
+        Self::from_disk(self.disk.lock().after_power_cut(seed))
     }
 
     /// Returns the number of calls so far.

@@ -63,7 +63,7 @@ fn flip_with_its_hash(disk: &SimulatedStorage, block: BlockId) {
 pub fn wrong_repairs_are_refused(finished: &SimulatedStorage, sound: impl Fn() -> Synthetic) -> Result<u32, String> {
     let source = BlockId(1);
     let target = sound().edges_from(source)[0].target;
-    let none = || Careless::of(sound());
+    let none = || Careless::new(sound());
     let ways = [
         ("another rule, with equal summaries", Careless { swaps_at: Some(target.0), ..none() }, false),
         ("equal files, another summary", Careless { other_summaries: true, ..none() }, false),

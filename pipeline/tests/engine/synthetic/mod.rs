@@ -4,7 +4,7 @@
 
 use pipeline::storage::pass_on;
 use pipeline::testing::Random;
-use pipeline::{Auditor, BlockId, Edge, Passing, Publication, Unreadable, Workload};
+use pipeline::{Auditor, BlockId, Edge, Publication, RecallError, SourceStream, Workload};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -164,10 +164,10 @@ impl Workload for Synthetic {
         Some(Publication { name: format!("{block:04}.blk"), bytes })
     }
 
-    fn recall(&self, _: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    fn recall(&self, _: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {
         let (words, rest) = published.as_chunks::<8>();
         if words.len() != stream.len() || !rest.is_empty() {
-            return Err(Unreadable { offset: None, damage: format!("{} bytes", published.len()).into() });
+            return Err(RecallError { offset: None, damage: format!("{} bytes", published.len()).into() });
         }
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())
@@ -196,7 +196,7 @@ pub struct Careless {
 
 impl Careless {
     /// Returns the sound workload, to change one field of it.
-    pub fn of(sound: Synthetic) -> Careless {
+    pub fn new(sound: Synthetic) -> Careless {
         Careless { sound, panics_at: None, published_bytes: None, swaps_at: None, other_summaries: false, doubts: None }
     }
 }
@@ -244,7 +244,7 @@ struct Witness {
 }
 
 impl Auditor for Witness {
-    fn see(&mut self, stream: &Passing<'_>) {
+    fn see(&mut self, stream: &SourceStream<'_>) {
         if stream.bit(0).is_some() {
             self.sources.remove(&stream.source);
         }

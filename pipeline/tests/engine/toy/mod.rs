@@ -11,7 +11,7 @@ pub mod explore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, FinishedBlocks, Opened, Parameters, PublishedFile};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, FinishedBlocks, Opening, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
 use pipeline::{BlockId, Error, Extent, LogFile, Placement, RunId, Storage, StorageFile};
@@ -246,7 +246,7 @@ pub fn run(
     acknowledged: &mut BTreeSet<u32>,
 ) -> Result<Result<(), Wrong>, Error> {
     let opened = Checkpoint::open(storage, &parameters(), RunId(u128::from(seed)), &needs)?;
-    let Opened { mut checkpoint, recovered, .. } = opened;
+    let Opening { mut checkpoint, recovered, .. } = opened;
     if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(&BlockId(**block))) {
         return Ok(Err(Wrong::Lost(*lost)));
     }

@@ -35,7 +35,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         disk::preflight(run, &room, plan.chosen().disk_peak_bytes, fitting, out)?;
         Ok::<_, anyhow::Error>((request, plan))
     })?;
-    let thresholds = Thresholds::of_process(plan.memory.workers)?;
+    let thresholds = Thresholds::for_process(plan.memory.workers)?;
     let storage = storage(run)?;
     let options = Options {
         threads: request.threads,

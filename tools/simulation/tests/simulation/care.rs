@@ -7,7 +7,7 @@ use pipeline::checkpoint::inspect;
 use pipeline::omitted::without;
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Placement, Storage, Thresholds};
-use simulation::controls::{self, Noticed};
+use simulation::controls::{self, Detection};
 use simulation::judge::{Trust, Verdict, bits_of, judge};
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
@@ -119,10 +119,10 @@ fn with_all_rules_checks_and_repairs_are_right() {
 
 #[test]
 fn rules_of_checks_and_repairs_left_out_are_caught() {
-    for rule in controls::rules(Noticed::ByCare) {
+    for rule in controls::rules(Detection::ByCare) {
         let stories = without(&[rule], || TESTS.map(|test| test().err()));
         println!("{rule:?} left out: {stories:?}");
         assert!(stories.iter().any(Option::is_some), "{rule:?} left out: survives");
     }
-    assert_eq!(controls::rules(Noticed::ByCare).count(), 5);
+    assert_eq!(controls::rules(Detection::ByCare).count(), 5);
 }

@@ -5,7 +5,7 @@ use pipeline::checkpoint::{Checkpoint, Epoch, Parameters, inspect};
 use pipeline::omitted::{Rule, without};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error, Placement, RunId};
-use simulation::controls::{self, Noticed};
+use simulation::controls::{self, Detection};
 use simulation::session::{Ending, committed, killed_after, run};
 use simulation::subject::Subject;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ fn case(rule: Rule) -> Result<(), String> {
 #[test]
 fn each_case_is_refused_and_without_its_comparison_it_is_not() {
     let mut cases = 0;
-    for rule in controls::rules(Noticed::ByDamage) {
+    for rule in controls::rules(Detection::ByDamage) {
         case(rule).unwrap_or_else(|story| panic!("{rule:?}: {story}"));
         let story = without(&[rule], || case(rule)).expect_err("survives");
         println!("{rule:?} left out: {story}");

@@ -7,7 +7,7 @@
 use pipeline::omitted::{Rule, without};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Options, Placement, Thresholds};
-use simulation::controls::{self, Noticed};
+use simulation::controls::{self, Detection};
 use simulation::explore::{Explorer, Failure, Found};
 use simulation::session::{Ending, run};
 use simulation::sloppy::Omit;
@@ -86,10 +86,10 @@ fn wrong_orders_are_caught() {
 /// Each place where the engine syncs, makes a name final or keeps an order.
 #[test]
 fn places_left_out_are_caught() {
-    for rule in controls::rules(Noticed::ByCrashes) {
+    for rule in controls::rules(Detection::ByCrashes) {
         caught(Omit::Nothing, &[rule], &CRASHES);
     }
-    for rule in controls::rules(Noticed::BySilence) {
+    for rule in controls::rules(Detection::BySilence) {
         caught(Omit::Nothing, &[rule], &[Failure::Silent]);
     }
 }
@@ -115,7 +115,7 @@ fn short_of_files(rules: &[Rule]) -> Option<u64> {
 #[test]
 fn files_left_open_are_caught() {
     assert_eq!(short_of_files(&[]), None);
-    for rule in controls::rules(Noticed::ByFiles) {
+    for rule in controls::rules(Detection::ByFiles) {
         let seed = short_of_files(&[rule]).unwrap_or_else(|| panic!("{rule:?} left out: survives"));
         println!("{rule:?} left out: caught after {seed} runs");
     }

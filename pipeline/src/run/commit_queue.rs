@@ -7,15 +7,15 @@ use crate::thresholds::Thresholds;
 use std::time::Duration;
 
 /// Written blocks and files that wait for the next commit.
-pub(super) struct Unsynced {
+pub(super) struct CommitQueue {
     thresholds: Thresholds,
-    inner: Mutex<Pending>,
+    inner: Mutex<CommitBatch>,
     changed: Condvar,
 }
 
-/// Content of [`Unsynced`].
+/// Content of [`CommitQueue`].
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct CommitBatch {
     /// Blocks whose bytes are written.
     pub records: Vec<BlockRecord>,
     /// Files with unsynced bytes.
@@ -26,21 +26,21 @@ pub(super) struct Pending {
     pub wanted: bool,
 }
 
-impl Unsynced {
-    pub(super) fn new(thresholds: Thresholds) -> Unsynced {
-        Unsynced { thresholds, inner: Mutex::default(), changed: Condvar::new() }
+impl CommitQueue {
+    pub(super) fn new(thresholds: Thresholds) -> CommitQueue {
+        CommitQueue { thresholds, inner: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for `interval`, for a requested commit or for the end of the writer, then takes
     /// everything; nothing if there is neither a block to commit nor a request.
-    pub(super) fn take(&self, interval: Duration) -> Pending {
+    pub(super) fn take(&self, interval: Duration) -> CommitBatch {
         let mut inner = self.inner.lock();
         self.changed.wait_while_for(&mut inner, |pending| !pending.over && !pending.wanted, interval);
         let over = inner.over;
         if inner.records.is_empty() && !inner.wanted {
-            return Pending { over, ..Pending::default() };
+            return CommitBatch { over, ..CommitBatch::default() };
         }
-        std::mem::replace(&mut *inner, Pending { over, ..Pending::default() })
+        std::mem::replace(&mut *inner, CommitBatch { over, ..CommitBatch::default() })
     }
 
     /// Wakes a writer that waits for handles.
@@ -85,8 +85,8 @@ mod tests {
     /// Longer than any test takes, unless it fails.
     const LONG: Duration = Duration::from_secs(100);
 
-    fn unsynced(requested: usize, waiting: usize) -> Unsynced {
-        Unsynced::new(Thresholds { requested, waiting, ..Thresholds::SMALLEST })
+    fn queue(requested: usize, waiting: usize) -> CommitQueue {
+        CommitQueue::new(Thresholds { requested, waiting, ..Thresholds::SMALLEST })
     }
 
     fn files(numbers: std::ops::Range<u32>) -> Dirty {
@@ -102,67 +102,67 @@ mod tests {
     }
 
     /// Blocks, files, end and request of what was taken.
-    fn seen(pending: &Pending) -> (usize, usize, bool, bool) {
+    fn seen(pending: &CommitBatch) -> (usize, usize, bool, bool) {
         (pending.records.len(), pending.dirty.len(), pending.over, pending.wanted)
     }
 
     #[test]
     fn files_wait_for_a_block_or_a_request() {
-        let unsynced = unsynced(3, 9);
-        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
-        unsynced.add(Vec::new(), files(0..1));
-        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
-        unsynced.add(block(1), files(1..2));
-        assert_eq!(seen(&unsynced.take(AT_ONCE)), (1, 2, false, false));
-        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
-        unsynced.add(Vec::new(), files(0..3));
-        assert_eq!(seen(&unsynced.take(LONG)), (0, 3, false, true));
-        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
+        let queue = queue(3, 9);
+        assert_eq!(seen(&queue.take(AT_ONCE)), (0, 0, false, false));
+        queue.add(Vec::new(), files(0..1));
+        assert_eq!(seen(&queue.take(AT_ONCE)), (0, 0, false, false));
+        queue.add(block(1), files(1..2));
+        assert_eq!(seen(&queue.take(AT_ONCE)), (1, 2, false, false));
+        assert_eq!(seen(&queue.take(AT_ONCE)), (0, 0, false, false));
+        queue.add(Vec::new(), files(0..3));
+        assert_eq!(seen(&queue.take(LONG)), (0, 3, false, true));
+        assert_eq!(seen(&queue.take(AT_ONCE)), (0, 0, false, false));
     }
 
     #[test]
     fn a_commit_waits_for_its_time() {
-        let unsynced = unsynced(3, 9);
-        unsynced.add(block(1), files(0..1));
+        let queue = queue(3, 9);
+        queue.add(block(1), files(0..1));
         let (begin, interval) = (std::time::Instant::now(), Duration::from_millis(50));
-        assert_eq!(seen(&unsynced.take(interval)), (1, 1, false, false));
+        assert_eq!(seen(&queue.take(interval)), (1, 1, false, false));
         assert!(begin.elapsed() >= interval);
     }
 
     #[test]
     fn the_end_wakes_and_stays() {
-        let unsynced = unsynced(3, 9);
+        let queue = queue(3, 9);
         let begin = std::time::Instant::now();
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| unsynced.take(LONG));
-            unsynced.end();
+            let taken = scope.spawn(|| queue.take(LONG));
+            queue.end();
             assert_eq!(seen(&taken.join().unwrap()), (0, 0, true, false));
         });
-        unsynced.add(block(1), files(0..1));
+        queue.add(block(1), files(0..1));
         for blocks in [1, 0] {
-            assert_eq!(seen(&unsynced.take(LONG)), (blocks, blocks, true, false));
+            assert_eq!(seen(&queue.take(LONG)), (blocks, blocks, true, false));
         }
         // After the end nobody would take the files: an addition does not wait for that.
-        unsynced.add(Vec::new(), files(0..9));
+        queue.add(Vec::new(), files(0..9));
         assert!(begin.elapsed() < LONG);
     }
 
     #[test]
     fn the_writer_waits_until_its_files_are_taken() {
-        let unsynced = unsynced(usize::MAX, 2);
-        unsynced.add(Vec::new(), files(0..1));
+        let queue = queue(usize::MAX, 2);
+        queue.add(Vec::new(), files(0..1));
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| unsynced.add(block(1), files(1..2)));
-            let taken = unsynced.take(LONG);
+            let writer = scope.spawn(|| queue.add(block(1), files(1..2)));
+            let taken = queue.take(LONG);
             let waits = !writer.is_finished();
-            unsynced.committed();
+            queue.committed();
             let begin = std::time::Instant::now();
             while !writer.is_finished() && begin.elapsed() < LONG {
                 std::thread::yield_now();
             }
             let is_woken = writer.is_finished();
             // A failed test ends, too.
-            unsynced.end();
+            queue.end();
             assert_eq!(seen(&taken), (1, 2, false, true));
             assert!(waits && is_woken, "it waits until the files are synced: {waits}, {is_woken}");
         });
