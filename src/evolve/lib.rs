@@ -5,26 +5,28 @@
 //! number of positions at which it breaks the rules of a strategy, so the true winners need not be
 //! known.
 //!
-//! The paper leaves much open. Every open point is a choice in [`settings`]; one preset reproduces
-//! the paper's experiments, others do better. The paper does not check formulas beyond the
-//! positions they were found on, nor prove them; here [`check`] and [`prove`] do.
+//! The paper leaves much open. Every open point is a choice in [`search::Settings`]; one preset
+//! reproduces the paper's experiments, others do better. The paper does not check formulas beyond the
+//! positions they were found on, nor prove them; the room [`proof`] does.
 //!
 //! | room | what it knows, from the rooms above it only |
 //! |---|---|
-//! | language | [`formula`]s of [`int`]egers over a [`scope`]; [`parse`], [`listing`] and [`simplify`]; the [`alphabet`] of chromosomes |
-//! | games | [`games`] by their text, positions and moves as a [`graph`], the [`period`] of a heap |
-//! | search | one run in [`engine`], by [`chromosome`], [`chance`], [`score`] and [`settings`]; many in [`runs`]; the paper's [`experiment`]s and [`tree`], [`stats`] |
-//! | proof | [`check`] on larger positions, then [`prove`] bit by bit or [`settle`] by a [`law`], else [`probe`] large heaps; [`truth`] |
+//! | [`language`] | formulas of integers over the heaps of a game, read, written, simplified and computed |
+//! | [`games`] | games by their text, positions and moves as a graph, the period of a heap |
+//! | [`search`] | the engine and its settings, the paper's experiments and its game tree |
+//! | [`proof`] | checks on larger positions, proofs for all heaps, large heaps to try |
 //! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
-//! quotient by zero, or of −2^31 by −1, has no value: [`int`]. A position is a list of features,
-//! mostly heaps: [`scope`]. Value 0 is a loss for the player to move (P), any other value a win
+//! quotient by zero, or of −2^31 by −1, has no value: [`language::Op`]. A position is a list of features,
+//! mostly heaps: [`language::Scope`]. Value 0 is a loss for the player to move (P), any other value a win
 //! (N).
 //!
 //! ```
-//! use trinim_evolve::check::{HeldOut, Standing};
-//! use trinim_evolve::{games::Game, graph::Ordering, int::OnFault, parse::parse, score::Target};
+//! use trinim_evolve::games::{Game, Ordering};
+//! use trinim_evolve::language::{OnFault, parse};
+//! use trinim_evolve::proof::{HeldOut, Standing};
+//! use trinim_evolve::search::Target;
 //! use trinim_game::Rule;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,8 +49,8 @@
 //! 3. No text, file or number of a user causes a panic, and no floating point takes part in the
 //!    value of a formula.
 //!
-//! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
-//! pictures are left to the command line.
+//! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files and printing are
+//! left to the program, `main.rs` and `commands`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
@@ -57,40 +59,6 @@
 pub mod claims;
 pub mod export;
 pub mod games;
-
-mod language {
-    pub mod alphabet;
-    pub mod formula;
-    pub mod int;
-    pub mod listing;
-    pub mod parse;
-    pub mod scope;
-    pub mod simplify;
-}
-
-mod proof {
-    pub mod check;
-    pub mod law;
-    pub mod probe;
-    pub mod prove;
-    mod residues;
-    pub mod settle;
-    pub mod truth;
-}
-
-mod search {
-    pub mod chance;
-    pub mod chromosome;
-    pub mod engine;
-    pub mod experiment;
-    pub mod runs;
-    pub mod score;
-    pub mod settings;
-    pub mod stats;
-    pub mod tree;
-}
-
-pub use games::{graph, period};
-pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
-pub use proof::{check, law, probe, prove, settle, truth};
-pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};
+pub mod language;
+pub mod proof;
+pub mod search;

@@ -16,14 +16,11 @@ use std::time::{Duration, Instant};
 /// Commands that are stopped by SIGTERM soon after their start, and why. A command is meant if it
 /// begins with this text.
 const LONG: &[(&str, &str)] = &[
-    ("trinim evolve claims", "two thousand runs"),
     ("trinim solve --layers 8", "seconds to minutes each"),
     ("trinim solve --layers 9", "hours"),
     ("trinim solve --layers 7 --strategy", "half a minute without optimisation"),
     ("trinim bench", "dozens of solves"),
     ("trinim serve", "until it is stopped"),
-    ("trinim evolve experiment", "hundreds of runs"),
-    ("trinim evolve run", "seconds without optimisation"),
     ("trinim layout --layers 9", "a search"),
     ("trinim layout search --layers 9", "a search"),
 ];
@@ -36,7 +33,6 @@ const ENDS: &[(&str, i32, &str)] = &[
     ("trinim resume trinim-k7-misere", 2, "an earlier example has finished it"),
     ("trinim resume trinim-k7-misere --wait --max-duration 8h --progress json", 2, "the same"),
     ("trinim layout --paper", 1, "a claim of the paper does not hold"),
-    ("trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"", 1, "a wrong formula"),
     ("trinim solve --layers 9 --max-duration 8h --max-disk 200GiB", 4, "if the disk has less free"),
 ];
 

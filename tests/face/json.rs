@@ -120,16 +120,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["task", "finish", "--store", "tasks", "--json"],
         &["task", "verify", "--store", "tasks", "--shard", "1/2", "--json"],
         &["task", "copy", "--store", "tasks", "--to", "copied", "--json"],
-        &["evolve", "run", "--game", "nim:2,2", "--runs", "2", "--preset", "best", "--json"],
-        &["evolve", "run", "--game", "nim:4,4,4,4", "--runs", "2", "--preset", "paper", "--json"],
         // Too short to find a formula.
-        &["evolve", "run", "--game", "nim:4,4,4", "--runs", "1", "--generations", "1", "--json"],
-        &["evolve", "score", "--game", "nim:2,2", "--formula", "a1", "--tree", "--json"],
-        &["evolve", "verify", "--game", "nim:4,4", "--formula", "a1^a2", "--json"],
-        &["evolve", "verify", "--game", "subtraction:2:9", "--formula", "a1 and 2", "--json"],
-        &["evolve", "verify", "--game", "nim:4,4", "--formula", "phi(a1^a2)", "--json"],
-        &["evolve", "export", "--as", "python", "--game", "nim:4,4", "--formula", "a1^a2", "--json"],
-        &["evolve", "experiment", "2", "--runs", "1", "--json"],
     ] {
         seen.run(path, 0, command);
     }
@@ -141,8 +132,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
     }
     seen.run(path, 2, &["probe", "six", "--json", "nonsense"]);
     seen.run(path, 1, &["layout", "--paper", "--json"]);
-    seen.run(path, 1, &["evolve", "claims", "--runs", "1", "--json"]);
-    seen.run(path, 1, &["evolve", "verify", "--game", "nim:4,4", "--formula", "a1", "--json"]);
     seen.run(path, 2, &["solve", "-k", "5", "--strategy", "forward", "--codec", "raw", "--json"]);
     damage(&path.join("six/db/000003.blk"));
     seen.run(path, 3, &["verify", "six", "--json"]);
@@ -161,14 +150,11 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
 }
 
 /// Fields that no small run prints: codecs are measured from eight layers on, a store has no
-/// nimbers or distances, and of what `evolve verify` prints, too, some is rare
-/// in a run.
-const RARE: [(&str, &str); 5] = [
+/// nimbers or distances.
+const RARE: [(&str, &str); 3] = [
     ("trinim.solve/1", "codec_candidates[]."),
     ("trinim.task.finish/1", "by_nimber[]."),
     ("trinim.task.finish/1", "by_distance[]."),
-    ("trinim.evolve.run/1", "runs[].check.theorem"),
-    ("trinim.evolve.run/1", "runs[].check.no_proof_because"),
 ];
 
 #[test]

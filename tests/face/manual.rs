@@ -143,7 +143,6 @@ fn choices_are_read_in_any_case() {
         "solve -k 3 --rule misère --out three --strategy Block-Pull --redundancy Keep",
         "check three --depth Full",
         "export three --what Canonical --format CSV",
-        "evolve verify --game nim:2,2 --formula a1-a2 --states All",
         "bench -k 3 --rule Normal --repeats 1 --yardstick none",
         "--color Never stats three",
     ] {

@@ -60,34 +60,6 @@ fn colours_are_chosen_by_the_variables_that_everybody_reads() {
     assert!(colours(&[("NO_COLOR", "1")], &["--color", "always"]) && !colours(&[force], &["--color", "never"]));
 }
 
-#[test]
-fn no_option_is_read_as_a_formula_or_a_list() {
-    let folder = scratch();
-    let path = folder.path();
-    let score = ["evolve", "score", "--game", "nim:1,1", "--formula"];
-    let run = ["evolve", "run", "--game", "nim:1,1"];
-    for args in [
-        [&score[..], &["--json"]].concat(),
-        [&score[..], &["--quiet"]].concat(),
-        [&score[..], &["-q"]].concat(),
-        [&score[..], &["--zero=0"]].concat(),
-        [&run[..], &["--terminals", "--json"]].concat(),
-        [&run[..], &["--functions", "--seed", "1"]].concat(),
-    ] {
-        let (out, error) = ends(path, 2, &args);
-        assert!(out.is_empty() && error.starts_with("error: ") && error.contains("\nhint: "), "{args:?}: {error}");
-    }
-    for formula in ["-a1", "-(a1 + 2)", "-3 * a1", "--a1", "-n"] {
-        let (out, _) = ends(path, 0, &[&score[..], &[formula]].concat());
-        let joined = format!("--formula={formula}");
-        let (other, _) = ends(path, 0, &[&score[..4], &[&joined]].concat());
-        assert!(out.contains("formula     (0 - ") || out.contains("-3"), "{out}");
-        assert_eq!(out, other, "{formula}");
-    }
-    // A list may begin with the minus function or a negative integer.
-    ends(path, 0, &[&run[..], &["--functions", "-,+", "--terminals", "-1,2", "--runs", "1"]].concat());
-}
-
 /// Values that nothing accepts.
 const NEVER: [&str; 24] = [
     "",

@@ -65,7 +65,6 @@ fn a_signal_in_the_first_milliseconds_is_no_crash() {
         &["verify", "done"],
         &["status", "done"],
         &["bench", "--layers", "4", "--repeats", "50", "--yardstick", "none"],
-        &["evolve", "run", "--game", "nim:3,3", "--runs", "50"],
     ];
     let (mut handled, mut early) = (0, 0);
     for (number, command) in commands.iter().enumerate() {

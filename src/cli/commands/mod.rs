@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod check;
-pub mod evolve;
 pub mod export;
 pub mod layout;
 pub mod manual;

@@ -4,12 +4,11 @@
 //! struct lacks, and each of its fields, unless it is left out where it has no value. JSON.md is
 //! made from them, too.
 
-use super::{check, evolve, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
+use super::{check, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
 use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
 use crate::cli::face::watch;
-use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
@@ -64,12 +63,6 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
     ("trinim.report/1", &[report::Printed::json_schema]),
     ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
-    ("trinim.evolve.run/1", &[evolve::run_report::Printed::json_schema]),
-    ("trinim.evolve.score/1", &[evolve::score::Printed::json_schema]),
-    ("trinim.evolve.verify/1", &[evolve::verify::Printed::json_schema]),
-    ("trinim.evolve.experiment/1", &[evolve::experiment::Printed::json_schema]),
-    ("trinim.evolve.export/1", &[evolve::export::Printed::json_schema]),
-    ("trinim.evolve.claims/1", &[claims::Report::json_schema]),
 ];
 
 /// Runs the subcommand.

@@ -205,7 +205,6 @@ mod tests {
             ("solve", "trinim solve --layers 7"),
             ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
             ("solve --layers 7 --frobnicate", "trinim solve --help"),
-            ("evolve run --game nim:3,3 --seed x", "trinim evolve run --help"),
             (
                 "bench -k 5 --record benches/record",
                 "pages are made from what --json prints, by tools/src/bin/readme of the repository",
@@ -213,7 +212,7 @@ mod tests {
             ("--frobnicate", "trinim --help"),
             ("replay g.txt", "replay is for trinim play, at its prompt"),
             ("slove --layers 7", "did you mean solve?"),
-            ("evolve exprt", "did you mean export?"),
+            ("task ini", "did you mean init?"),
             ("frobnicate", "trinim --help"),
             ("man", "like trinim man ~/.local/share/man/man1"),
             ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),

@@ -1,18 +1,10 @@
 //! The paper's three experiments, and what the text says of them.
 
 use super::{Bench, ClaimsError, game, graph, refused};
-use crate::alphabet::{Alphabet, Number};
-use crate::check::HeldOut;
-use crate::engine::Problem;
-use crate::experiment::{EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
-use crate::formula::Formula;
-use crate::games::Game;
-use crate::graph::{Graph, Ordering};
-use crate::int::OnFault;
-use crate::score::Target;
-use crate::settings::Settings;
-use crate::stats::fisher;
-use crate::truth::Truth;
+use crate::games::{Game, Graph, Ordering};
+use crate::language::{Alphabet, Formula, Number, OnFault};
+use crate::proof::{HeldOut, Truth};
+use crate::search::{EXPERIMENTS, Experiment, GAME, Measured, PAPER_RUNS, Problem, Settings, Target, fisher};
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
 
@@ -28,113 +20,95 @@ pub(super) const OTHER_GAMES: [(&str, &[&str]); 3] =
 /// Runs for each of them.
 pub(super) const OTHER_RUNS: u64 = 10;
 
-/// The successes of an experiment's points, and the formulas without violations.
-pub(super) struct Measured {
+/// An experiment as repeated.
+pub(super) struct Repetition {
     experiment: Experiment,
-    runs: u64,
-    successes: Vec<u64>,
-    /// Successes with [`PROBABLE_GENERATIONS`], for the first experiment.
-    probable: Vec<u64>,
-    formulas: Vec<Formula>,
+    points: Vec<Measured>,
+    /// The same with [`PROBABLE_GENERATIONS`], for the first experiment.
+    probable: Vec<Measured>,
 }
 
-/// Repeats the experiments with the preset that follows the paper.
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, ClaimsError> {
-    let mut measured = Vec::new();
-    for experiment in EXPERIMENTS {
-        let mut formulas = Vec::new();
-        let mut sweep = |generations: Option<u32>| -> Result<Vec<u64>, ClaimsError> {
-            let mut successes = Vec::new();
-            for (index, point) in experiment.points.iter().enumerate() {
-                let settings = experiment.settings(&Settings::paper(), point.value, generations);
-                let problem = problem(&graph(GAME, settings.ordering)?, &[], &settings)?;
-                let first = experiment.first_run(index, generations);
-                let found = bench.runs(&problem, &settings, first, bench.effort.runs)?;
-                successes.push(found.iter().filter(|run| run.success.is_some()).count() as u64);
-                formulas.extend(found.into_iter().filter(|run| run.success.is_some()).map(|run| run.best.formula));
-            }
-            Ok(successes)
-        };
-        // The same runs as those of `evolve experiment`.
-        let successes = sweep((experiment.number != 2).then_some(experiment.generations))?;
-        let probable = if experiment.number == 1 { sweep(Some(PROBABLE_GENERATIONS))? } else { Vec::new() };
-        measured.push(Measured { experiment, runs: bench.effort.runs, successes, probable, formulas });
-    }
-    Ok(measured)
+/// Repeats the experiments with the preset that follows the paper: the same runs as those of
+/// `trinim-evolve experiment`.
+pub(super) fn repeat(runs: u64, bench: &Bench<'_>) -> Result<Vec<Repetition>, ClaimsError> {
+    let (graph, preset) = (graph(GAME, Settings::paper().ordering)?, Settings::paper());
+    let alphabet = alphabet(&graph, &[])?;
+    let sweep = |experiment: &Experiment, generations| {
+        let measured = experiment.measure((&graph, &alphabet), &preset, generations, runs, bench).map_err(refused)?;
+        if measured.len() < experiment.points.len() { Err(ClaimsError::Stopped) } else { Ok(measured) }
+    };
+    let repeated = |experiment: Experiment| {
+        let points = sweep(&experiment, (experiment.number != 2).then_some(experiment.generations))?;
+        let probable =
+            if experiment.number == 1 { sweep(&experiment, Some(PROBABLE_GENERATIONS))? } else { Vec::new() };
+        Ok(Repetition { experiment, points, probable })
+    };
+    EXPERIMENTS.into_iter().map(repeated).collect()
 }
 
-fn problem(graph: &Graph, terminals: &[&str], settings: &Settings) -> Result<Problem, ClaimsError> {
-    let alphabet = Alphabet::choose(&graph.scope, Number::Heaps, terminals, &["paper"]).map_err(refused)?;
-    Problem::new(graph.clone(), alphabet, settings).map_err(refused)
+fn alphabet(graph: &Graph, terminals: &[&str]) -> Result<Alphabet, ClaimsError> {
+    Alphabet::choose(&graph.scope, Number::Heaps, terminals, &["paper"]).map_err(refused)
 }
 
 /// Returns the claims of section 4 on its experiments.
-pub(super) fn claims(measured: &[Measured]) -> Result<Vec<Claim>, ClaimsError> {
+pub(super) fn claims(repeated: &[Repetition]) -> Result<Vec<Claim>, ClaimsError> {
     let mut claims = Vec::new();
-    for one in measured {
+    for one in repeated {
         claims.extend(points(one));
         claims.extend(text(one));
     }
-    if let [one, two, _] = measured {
+    if let [one, two, _] = repeated {
         claims.push(same_settings(one, two));
     }
-    claims.push(is_enough(measured)?);
+    claims.push(is_enough(repeated)?);
     Ok(claims)
 }
 
 /// One claim for each point of the figure.
-fn points(measured: &Measured) -> Vec<Claim> {
-    let Measured { experiment, runs, successes, probable, .. } = measured;
-    let each = experiment.points.iter().zip(successes).enumerate();
-    each.map(|(index, (point, successes))| {
-        let p = |successes: u64| fisher((point.paper, PAPER_RUNS), (successes, *runs));
-        let at = |successes: u64| format!("{successes} of {runs} (p = {:.4})", p(successes));
+fn points(Repetition { experiment, points, probable }: &Repetition) -> impl Iterator<Item = Claim> {
+    let at = |point: &Measured| format!("{} of {} (p = {:.4})", point.successes, point.runs, point.p());
+    points.iter().enumerate().map(move |(index, measured)| {
         let claim = Claim::fact(
             &format!("experiment {}", experiment.number),
-            &format!("Successful runs, {} {}", experiment.axis.name(), point.value),
-            &format!("{} of {PAPER_RUNS}", point.paper),
-            at(*successes),
-            p(*successes) >= DIFFERENT / experiment.points.len() as f64,
+            &format!("Successful runs, {} {}", experiment.axis.name(), measured.point.value),
+            &format!("{} of {PAPER_RUNS}", measured.point.paper),
+            at(measured),
+            measured.p() >= DIFFERENT / points.len() as f64,
         );
         match probable.get(index) {
-            Some(probable) => claim.because(format!("with {PROBABLE_GENERATIONS} generations: {}", at(*probable))),
+            Some(probable) => claim.because(format!("with {PROBABLE_GENERATIONS} generations: {}", at(probable))),
             None if claim.is_refuted() => claim.because("p is Fisher's exact test of the paper's runs against ours"),
             None => claim,
         }
     })
-    .collect()
 }
 
-/// Returns the values at which a list of successes is highest.
-fn best(experiment: &Experiment, successes: &[u64]) -> String {
-    let most = successes.iter().max().copied().unwrap_or(0);
-    let all = experiment.points.iter().zip(successes).filter(|(_, successes)| **successes == most);
-    let values: Vec<String> = all.map(|(point, _)| point.value.to_string()).collect();
-    values.join(" and ")
+/// Returns the values at which the successes are highest.
+fn best(points: &[Measured], successes: impl Fn(&Measured) -> u64) -> String {
+    let most = points.iter().map(&successes).max().unwrap_or(0);
+    let all = points.iter().filter(|point| successes(point) == most);
+    all.map(|point| point.point.value.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
 /// What the text says of an experiment, compared with its figure and our runs.
-fn text(measured: &Measured) -> Vec<Claim> {
-    let Measured { experiment, runs, successes, .. } = measured;
+fn text(Repetition { experiment, points, .. }: &Repetition) -> Vec<Claim> {
     let place = format!("experiment {}, text", experiment.number);
-    let figure: Vec<u64> = experiment.points.iter().map(|point| point.paper).collect();
-    let at = |value: u32| {
-        let point = experiment.points.iter().find(|point| point.value == value);
-        point.map_or(0, |point| point.paper)
-    };
-    let ours = format!("in our {runs} runs each it is best at {}", best(experiment, successes));
     let name = experiment.axis.name();
+    let at = |value: u32| points.iter().find(|measured| measured.point.value == value);
     let drawn = |value: u32, printed: &str| {
         let claim = format!("Successes of 50 at {name} {value}, by the text and by the figure");
-        Claim::value(&place, &claim, printed, at(value))
+        Claim::value(&place, &claim, printed, at(value).map_or(0, |measured| measured.point.paper))
     };
+    let runs = points.first().map_or(0, |measured| measured.runs);
     let highest = |printed: &str| {
         let claim = format!("The {name} with the highest success rate");
-        let claim = Claim::value(&place, &claim, printed, best(experiment, &figure));
-        claim.because(format!("by the paper's own figure; {ours}"))
+        let claim = Claim::value(&place, &claim, printed, best(points, |measured| measured.point.paper));
+        let ours = best(points, |measured| measured.successes);
+        claim.because(format!("by the paper's own figure; in our {runs} runs each it is best at {ours}"))
     };
-    let (first, last) = (successes.first().copied().unwrap_or(0), successes.last().copied().unwrap_or(0));
-    let falls = figure.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let successes = |measured: Option<&Measured>| measured.map_or(0, |measured| measured.successes);
+    let (first, last) = (successes(points.first()), successes(points.last()));
+    let falls = points.windows(2).filter(|pair| pair[1].point.paper < pair[0].point.paper).count();
     match experiment.number {
         1 => vec![
             drawn(20, "6"),
@@ -150,8 +124,7 @@ fn text(measured: &Measured) -> Vec<Claim> {
             .because(format!("as a whole; the paper's figure falls {falls} times on the way")),
         ],
         2 => {
-            let hits = experiment.points.iter().zip(successes).find(|(point, _)| point.value == 100);
-            let hits = hits.map_or(0, |(_, successes)| *successes);
+            let hits = successes(at(100));
             vec![
                 drawn(20, "9").misprint("the figure has whole multiples of 2 %, and 8 of 50 at this point"),
                 drawn(100, "41"),
@@ -160,7 +133,7 @@ fn text(measured: &Measured) -> Vec<Claim> {
                     "Most runs find a winning strategy.",
                     "most of the runs",
                     format!("{hits} of {runs} with 100 generations"),
-                    2 * hits > *runs,
+                    2 * hits > runs,
                 ),
             ]
         }
@@ -169,9 +142,9 @@ fn text(measured: &Measured) -> Vec<Claim> {
 }
 
 /// Experiments 1 and 2 have one setting in common.
-fn same_settings(one: &Measured, two: &Measured) -> Claim {
-    let at_100 = |measured: &Measured| {
-        let point = measured.experiment.points.iter().find(|point| point.value == 100);
+fn same_settings(one: &Repetition, two: &Repetition) -> Claim {
+    let at_100 = |one: &Repetition| {
+        let point = one.experiment.points.iter().find(|point| point.value == 100);
         point.map_or(0, |point| point.paper)
     };
     let (first, second) = (at_100(one), at_100(two));
@@ -187,7 +160,7 @@ fn same_settings(one: &Measured, two: &Measured) -> Claim {
 }
 
 /// Whether formulas that are perfect on the paper's 70 positions are strategies.
-fn is_enough(measured: &[Measured]) -> Result<Claim, ClaimsError> {
+fn is_enough(repeated: &[Repetition]) -> Result<Claim, ClaimsError> {
     const HEAP: i32 = 7;
     let larger = game(GAME)?.with_heaps_of(HEAP);
     let truth = |ordering| {
@@ -196,7 +169,8 @@ fn is_enough(measured: &[Measured]) -> Result<Claim, ClaimsError> {
     };
     let (all, sorted) = (truth(Ordering::All)?, truth(Ordering::Descending)?);
     let is_right = |truth: &Truth, formula: &Formula| truth.counterexample(formula, OnFault::Zero).is_none();
-    let formulas: Vec<&Formula> = measured.iter().flat_map(|one| &one.formulas).collect();
+    let points = repeated.iter().flat_map(|one| one.points.iter().chain(&one.probable));
+    let formulas: Vec<&Formula> = points.flat_map(|measured| &measured.formulas).collect();
     let wrong: Vec<&&Formula> = formulas.iter().filter(|formula| !is_right(&all, formula)).collect();
     let even_sorted = wrong.iter().filter(|formula| !is_right(&sorted, formula)).count();
     let shortest =
@@ -222,8 +196,12 @@ pub(super) fn other_games(bench: &Bench<'_>) -> Result<Claim, ClaimsError> {
     let mut found = Vec::new();
     for (text, terminals) in OTHER_GAMES {
         let (settings, game): (Settings, Game) = (Settings::best(), game(text)?);
-        let problem = problem(&graph(text, settings.ordering)?, terminals, &settings)?;
-        let runs = bench.runs(&problem, &settings, 0, OTHER_RUNS)?;
+        let graph = graph(text, settings.ordering)?;
+        let alphabet = alphabet(&graph, terminals)?;
+        let runs = bench.run_all(&Problem::new(graph, alphabet, &settings).map_err(refused)?, &settings, 0..OTHER_RUNS);
+        if runs.iter().filter(|run| run.finished).count() as u64 != OTHER_RUNS {
+            return Err(ClaimsError::Stopped);
+        }
         let held = HeldOut::new(&game, Rule::Normal, Target::Rules, settings.ordering, None).map_err(refused)?;
         let formulas = runs.iter().filter(|run| run.success.is_some());
         let good = formulas.clone().filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy()).count();

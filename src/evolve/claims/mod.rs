@@ -7,30 +7,12 @@
 mod experiments;
 mod theory;
 
-use crate::check::HeldOut;
-use crate::engine::{Problem, Run};
-use crate::formula::Formula;
-use crate::games::Game;
-use crate::graph::{Graph, Ordering};
-use crate::int::OnFault;
-use crate::parse::parse;
-use crate::runs::{Batch, run_all};
-use crate::score::Target;
-use crate::settings::Settings;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Sync};
+use crate::games::{Game, Graph, Ordering};
+use crate::language::{Formula, OnFault, parse};
+use crate::proof::HeldOut;
+use crate::search::{Bench, Target};
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
-
-/// How much is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Runs per point of an experiment; the paper has 50.
-    pub runs: u64,
-    /// Seed of all runs.
-    pub seed: u64,
-    /// Number of threads.
-    pub threads: usize,
-}
 
 /// A reason why the claims cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -48,40 +30,24 @@ fn refused(error: impl std::fmt::Display) -> ClaimsError {
     ClaimsError::Refused(error.to_string())
 }
 
-/// Returns the number of runs that [`all`] makes.
-pub fn runs(effort: Effort) -> u64 {
-    experiments::POINTS * effort.runs + experiments::OTHER_RUNS * experiments::OTHER_GAMES.len() as u64
+/// Returns the number of runs that [`all`] makes, with `runs` for each point of an experiment.
+pub fn runs(runs: u64) -> u64 {
+    experiments::POINTS * runs + experiments::OTHER_RUNS * experiments::OTHER_GAMES.len() as u64
 }
 
-/// Computes all claims, in the order of the paper; `done` counts finished runs.
+/// Computes all claims, in the order of the paper, with `runs` for each point of an experiment; the
+/// paper has 50.
 ///
 /// # Errors
-/// [`ClaimsError::Stopped`] once `stop` is set.
-pub fn all(effort: Effort, stop: &AtomicBool, done: &AtomicU64) -> Result<Vec<Claim>, ClaimsError> {
-    let bench = Bench { effort, stop, done };
+/// [`ClaimsError::Stopped`] once the runs are stopped.
+pub fn all(runs: u64, bench: &Bench<'_>) -> Result<Vec<Claim>, ClaimsError> {
     let mut claims = theory::rules()?;
     claims.extend(theory::example()?);
     claims.extend(theory::configuration()?);
-    let measured = experiments::measure(&bench)?;
-    claims.extend(experiments::claims(&measured)?);
+    claims.extend(experiments::claims(&experiments::repeat(runs, bench)?)?);
     claims.extend(theory::formulas()?);
-    claims.push(experiments::other_games(&bench)?);
+    claims.push(experiments::other_games(bench)?);
     Ok(claims)
-}
-
-struct Bench<'a> {
-    effort: Effort,
-    stop: &'a AtomicBool,
-    done: &'a AtomicU64,
-}
-
-impl Bench<'_> {
-    fn runs(&self, problem: &Problem, settings: &Settings, first: u64, count: u64) -> Result<Vec<Run>, ClaimsError> {
-        let batch = Batch { seed: self.effort.seed, runs: first..first + count, threads: self.effort.threads };
-        let found = run_all(problem, settings, &batch, self.stop, self.done);
-        let stopped = self.stop.load(Sync::Relaxed) || found.iter().any(|run| !run.finished);
-        if stopped { Err(ClaimsError::Stopped) } else { Ok(found) }
-    }
 }
 
 fn game(text: &str) -> Result<Game, ClaimsError> {
@@ -108,14 +74,18 @@ fn held_out(text: &str, ordering: Ordering, most: i32) -> Result<HeldOut, Claims
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Sync};
     use trinim_game::claims::Verdict;
 
     #[test]
     fn every_verdict_is_the_known_one() {
-        let effort = Effort { runs: 6, seed: 1, threads: 2 };
         let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
-        let claims = all(effort, &stop, &done).unwrap();
-        assert_eq!(done.into_inner(), runs(effort));
+        let finished = || {
+            done.fetch_add(1, Sync::Relaxed);
+        };
+        let bench = Bench { seed: 1, threads: 2, stop: &stop, finished: &finished };
+        let claims = all(6, &bench).unwrap();
+        assert_eq!(done.load(Sync::Relaxed), runs(6));
         let of = |verdict: Verdict| -> Vec<&str> {
             claims.iter().filter(|claim| claim.verdict == verdict).map(|claim| &*claim.place).collect()
         };
@@ -129,6 +99,6 @@ mod tests {
             assert!(!claim.reason.is_empty(), "{claim:?}");
         }
         stop.store(true, Sync::Relaxed);
-        assert_eq!(all(effort, &stop, &AtomicU64::new(0)), Err(ClaimsError::Stopped));
+        assert_eq!(all(6, &bench), Err(ClaimsError::Stopped));
     }
 }

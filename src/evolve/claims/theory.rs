@@ -1,16 +1,9 @@
 //! The rules of a strategy, the example of section 3, the configuration of section 4, the formulas.
 
 use super::{ClaimsError, column, graph, held_out, refused};
-use crate::alphabet::{Alphabet, Gene};
-use crate::experiment::GAME;
-use crate::graph::Ordering;
-use crate::int::OnFault;
-use crate::int::Op;
-use crate::parse::parse;
-use crate::scope::{Scope, Terminal};
-use crate::score::{Count, Target, violations};
-use crate::settings::Settings;
-use crate::tree::{Tree, tree_size, tree_violations};
+use crate::games::Ordering;
+use crate::language::{Alphabet, Gene, OnFault, Op, Scope, Terminal, parse};
+use crate::search::{Count, GAME, Settings, Target, Tree, tree_size, tree_violations, violations};
 use trinim_game::claims::Claim;
 
 /// The formula of section 3.4.
@@ -133,7 +126,7 @@ pub(super) fn configuration() -> Result<Vec<Claim>, ClaimsError> {
     let combinations = (5..=8u64).product::<u64>() / (1..=4u64).product::<u64>();
     let size = tree_size(&ordered);
     let paper = Settings::paper();
-    let alphabet = Alphabet::choose(&sorted.scope, crate::alphabet::Number::Heaps, &[], &["paper"]);
+    let alphabet = Alphabet::choose(&sorted.scope, crate::language::Number::Heaps, &[], &["paper"]);
     let alphabet = alphabet.map_err(refused)?;
     let terminals: Vec<String> = alphabet.terminals.iter().map(|terminal| sorted.scope.name(*terminal)).collect();
     let printed = "+ - * div mod and not xor or";

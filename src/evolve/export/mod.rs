@@ -11,14 +11,11 @@
 //! outermost pair. A formula too long to be written out becomes a list of definitions. The text
 //! does not say that integers have 32 bits.
 
-use crate::formula::{Formula, Term};
-use crate::int::{OnFault, Op};
-use crate::scope::{Scope, Terminal};
-use serde::Serialize;
+use crate::language::{Formula, OnFault, Op, Scope, Term, Terminal};
+use serde::{Deserialize, Serialize};
 
 /// A target language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
     /// A function for Python 3.8 or later, for `math.isqrt`.

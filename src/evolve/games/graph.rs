@@ -14,8 +14,8 @@
 //! 2. The sum of the features never falls from a position to the next.
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
 
-use crate::scope::Scope;
-use serde::Serialize;
+use crate::language::Scope;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use trinim_game::Rule;
@@ -28,11 +28,11 @@ pub const POSITIONS_MAX: usize = 1 << 20;
 pub const OPTIONS_MAX: usize = 1 << 26;
 
 /// Which orderings of the heaps count as separate positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ordering {
-    /// Heaps in descending order stand for all orderings.
+    /// Heaps in descending order stand for all orderings: the paper's configurations.
+    #[serde(alias = "canonical")]
     Descending,
     /// Heaps in ascending order stand for all orderings.
     Ascending,
@@ -259,7 +259,7 @@ fn outcomes(options: &Lists, rule: Rule) -> Vec<Value> {
 }
 
 /// The order of counterexamples: by fewer pieces, then lexicographic.
-pub fn size<T: Copy + Into<i128>>(heaps: &[T]) -> (i128, &[T]) {
+pub(crate) fn size<T: Copy + Into<i128>>(heaps: &[T]) -> (i128, &[T]) {
     (heaps.iter().map(|heap| (*heap).into()).sum(), heaps)
 }
 
@@ -269,7 +269,7 @@ pub fn label<T: ToString>(heaps: &[T]) -> String {
 }
 
 /// Returns the least number from 0 that is not among `values`; `seen` is scratch space.
-pub fn mex(values: impl ExactSizeIterator<Item = i32>, seen: &mut Vec<bool>) -> i32 {
+pub(crate) fn mex(values: impl ExactSizeIterator<Item = i32>, seen: &mut Vec<bool>) -> i32 {
     seen.clear();
     seen.resize(values.len() + 1, false);
     for value in values {

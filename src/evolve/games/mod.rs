@@ -13,12 +13,14 @@
 //! 1. Every accepted text is within the limits named in its error, and prints as a text that parses
 //!    to the same game.
 
-pub mod graph;
-pub mod period;
+mod graph;
+mod period;
 mod size;
 
-use crate::scope::Scope;
-use graph::{Graph, Ordering, POSITIONS_MAX, TooLarge};
+use crate::language::Scope;
+pub use graph::{Graph, OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge, label};
+pub(crate) use graph::{mex, size};
+pub use period::Period;
 use std::fmt;
 use trinim_game::Rule;
 

@@ -11,7 +11,7 @@
 //! 1. [`Period::value`] is exact for every heap: it was computed for all heaps before the repeat,
 //!    and the repeat is a repeat of the whole window.
 
-use crate::graph::mex;
+use crate::games::mex;
 use trinim_game::Rule;
 
 /// Heaps to compute in search of a repeat.

@@ -3,10 +3,8 @@
 //! The paper's set is `n, a1..an` and nine functions. The meaning of `n` is one of its open points:
 //! the number of heaps, or of nonempty heaps. Games that need more can add terminals and functions.
 
-use crate::formula::{Builder, Formula, Term, first};
-use crate::int::{ARITY_MAX, Op};
-use crate::scope::{Scope, Terminal};
-use serde::Serialize;
+use crate::language::{ARITY_MAX, Builder, Formula, Op, Scope, Term, Terminal, first};
+use serde::{Deserialize, Serialize};
 
 /// Limit on the number of terminals, and on that of functions.
 pub const SYMBOLS_MAX: usize = 256;
@@ -33,7 +31,7 @@ pub struct Gene {
 }
 
 /// Meaning of the paper's terminal `n`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Number {
     /// The number of heaps, the same at every position.

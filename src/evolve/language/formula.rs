@@ -17,8 +17,7 @@
 //! [`Formula::value`] is the definition, slow and obvious; [`Formula::column`] computes all
 //! positions of a graph at once.
 
-use crate::int::{ARITY_MAX, OnFault, Op};
-use crate::scope::{Scope, Terminal};
+use crate::language::{ARITY_MAX, OnFault, Op, Scope, Terminal};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -124,7 +123,7 @@ impl Term {
 }
 
 /// Builds arguments from their indices, with 0 beyond the arity.
-pub fn first<T: Default + Copy>(arity: usize, make: impl Fn(usize) -> T) -> [T; ARITY_MAX] {
+pub(crate) fn first<T: Default + Copy>(arity: usize, make: impl Fn(usize) -> T) -> [T; ARITY_MAX] {
     let mut args = [T::default(); ARITY_MAX];
     args.iter_mut().enumerate().take(arity).for_each(|(index, arg)| *arg = make(index));
     args

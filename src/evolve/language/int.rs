@@ -20,7 +20,7 @@
 //! The loops of [`Op::fill`] compile to vector code: about a nanosecond for ten positions, but one
 //! division for each position of `div` and `mod`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Largest arity of an operation.
@@ -85,7 +85,7 @@ operations! {
 }
 
 /// Replacement for a quotient that has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFault {
     /// None: evaluation stops and reports the fault.

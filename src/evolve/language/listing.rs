@@ -2,13 +2,9 @@
 //!
 //! Each gene has its number and a colon, then a terminal, or a function and the numbers of earlier
 //! genes. Commas, semicolons, line ends, quotes and brackets separate as white space does, so what
-//! `trinim evolve run` prints is read, and its JSON too.
+//! `trinim-evolve run` prints is read, and its JSON too.
 
-use crate::alphabet::GENES_MAX;
-use crate::formula::{Builder, Formula, Term, first};
-use crate::int::Op;
-use crate::parse::LENGTH_MAX;
-use crate::scope::Scope;
+use crate::language::{Builder, Formula, GENES_MAX, LENGTH_MAX, Op, Scope, Term, first};
 
 /// A text that is not a chromosome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +21,7 @@ pub struct ListingError {
 ///
 /// # Errors
 /// [`ListingError`] with the first wrong gene.
-pub fn read(scope: &Scope, text: &str, gene: Option<usize>) -> Result<Formula, ListingError> {
+pub fn parse_chromosome(scope: &Scope, text: &str, gene: Option<usize>) -> Result<Formula, ListingError> {
     let wrong = |gene: usize, message: String| ListingError { gene, message };
     if text.len() > LENGTH_MAX {
         return Err(wrong(1, format!("the chromosome has more than {LENGTH_MAX} characters")));
@@ -81,7 +77,7 @@ mod tests {
     #[test]
     fn the_papers_example_is_read() {
         let scope = Scope { features: ["a", "b", "c", "d"].map(str::to_owned).to_vec(), parameter: None };
-        let text = |genes: &str, gene| read(&scope, genes, gene).unwrap().text(&scope);
+        let text = |genes: &str, gene| parse_chromosome(&scope, genes, gene).unwrap().text(&scope);
         let listing = "1: a\n2: b\n3: + 1, 2\n4: c\n5: d\n6: * 3, 5";
         assert_eq!((text(listing, None), text(listing, Some(3))), ("((a + b) * d)".into(), "(a + b)".into()));
         let json = r#"["1: a", "2: not 1", "3: if 1, 2, 2", "4: -7", "5: - 3, 4"]"#;
@@ -104,12 +100,12 @@ mod tests {
             ("1:", 1, "found \"the end\""),
         ];
         for (text, gene, message) in cases {
-            let error = read(&scope, text, None).unwrap_err();
+            let error = parse_chromosome(&scope, text, None).unwrap_err();
             assert_eq!(error.gene, gene, "{text:?}: {error}");
             assert!(error.message.contains(message), "{text:?}: {error}");
         }
-        let error = read(&scope, "1: a1", Some(2)).unwrap_err();
+        let error = parse_chromosome(&scope, "1: a1", Some(2)).unwrap_err();
         assert_eq!(error.to_string(), "chromosome, gene 2: the last gene is 1");
-        assert!(read(&scope, "1: a1", Some(0)).is_err());
+        assert!(parse_chromosome(&scope, "1: a1", Some(0)).is_err());
     }
 }

@@ -9,9 +9,7 @@
 //! 1. No text causes a panic or a recursion deeper than [`DEPTH_MAX`] levels.
 //! 2. Parsing what [`Formula::text`] writes gives the same formula.
 
-use crate::formula::{Builder, DEPTH_MAX, Formula, Term, first};
-use crate::int::Op;
-use crate::scope::{Scope, Terminal};
+use crate::language::{Builder, DEPTH_MAX, Formula, Op, Scope, Term, Terminal, first};
 use std::collections::HashMap;
 
 /// Limit on the length of a formula, in characters.
@@ -270,7 +268,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::int::OnFault;
+    use crate::language::OnFault;
     use proptest::prelude::*;
 
     fn scope() -> Scope {

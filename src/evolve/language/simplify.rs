@@ -7,12 +7,10 @@
 //!
 //! # Invariants
 //! 1. The result has the values of the formula for all arguments, including its faults under every
-//!    [`crate::int::OnFault`].
+//!    [`crate::language::OnFault`].
 //! 2. The result has no more terms.
 
-use crate::formula::{Builder, Formula, Term, first};
-use crate::int::Op;
-use crate::scope::Terminal;
+use crate::language::{Builder, Formula, Op, Term, Terminal, first};
 
 /// Returns the simplified formula.
 pub fn simplify(formula: &Formula) -> Formula {
@@ -158,9 +156,7 @@ fn pass(formula: &Formula) -> Formula {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::int::OnFault;
-    use crate::parse::parse;
-    use crate::scope::Scope;
+    use crate::language::{OnFault, Scope, parse};
     use proptest::prelude::*;
 
     #[test]

@@ -5,24 +5,19 @@
 //! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position
 //! with heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`]
 //! tries all orderings of the heaps, then the ordering the formula was found in. A formula that is
-//! right on all of them is proved if it can be: bit by bit ([`crate::prove`]) or by a theorem about
-//! the game ([`crate::settle`]). Otherwise it is tried at large heaps ([`crate::probe`]).
+//! right on all of them is proved if it can be: bit by bit (`prove`) or by a theorem about
+//! the game (`settle`). Otherwise it is tried at large heaps (`probe`).
 //!
 //! # Invariants
 //! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it
 //!    is right on every position checked.
 
-use crate::formula::Formula;
-use crate::games::{Game, GameError};
-use crate::graph::{Graph, Ordering, POSITIONS_MAX};
-use crate::int::OnFault;
-use crate::law::{Case, Law, Settled};
-use crate::probe::{Probes, shrink};
-use crate::prove::{Domain, Proof, Question, WORD_BITS};
-use crate::scope::Scope;
-use crate::score::Target;
-use crate::settle::settle;
-use crate::truth::{Counterexample, FoundBy, Truth};
+use crate::games::{Game, GameError, Graph, Ordering, POSITIONS_MAX};
+use crate::language::{Formula, OnFault, Scope};
+use crate::proof::{
+    Case, Counterexample, Domain, FoundBy, Law, Probes, Proof, Question, Settled, Truth, WORD_BITS, settle, shrink,
+};
+use crate::search::Target;
 use trinim_game::Rule;
 
 /// Limit on the positions of a held-out graph of default size.

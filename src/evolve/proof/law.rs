@@ -4,26 +4,20 @@
 //! |---|---|
 //! | Nim, Moore's Nim, both rules | Bouton 1901, Moore 1910 |
 //! | Wythoff's game, normal play | Wythoff 1907: (⌊nφ⌋, ⌊nφ⌋ + n); misère play differs at four points |
-//! | subtraction games | a repeat of the window, see [`crate::period`]; in misère play for one heap |
+//! | subtraction games | a repeat of the window, see [`Period`]; in misère play for one heap |
 //!
-//! A theorem judges a formula where no graph of positions can be built: see [`crate::probe`] and
-//! [`crate::settle`].
+//! A theorem judges a formula where no graph of positions can be built: `probe` and `settle`.
 
-use crate::formula::Formula;
-use crate::games::{Game, Moves};
-use crate::graph::Ordering;
-use crate::int::{OnFault, golden};
-use crate::period::Period;
-use crate::prove::{Theorem, is_loss};
-use crate::scope::Scope;
-use crate::score::Target;
-use crate::truth::Expected;
+use crate::games::{Game, Moves, Ordering, Period};
+use crate::language::{Formula, OnFault, Scope, golden};
+use crate::proof::{Expected, Theorem, is_loss};
+use crate::search::Target;
 use trinim_game::{Rule, Value};
 
 /// What is known for all heaps of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// Bouton's and Moore's theorems, which [`crate::prove`] decides bit by bit.
+    /// Bouton's and Moore's theorems, which [`Question`](crate::proof::Question) decides bit by bit.
     Bits(Theorem),
     /// Wythoff's theorem.
     Wythoff(Rule),
@@ -84,7 +78,7 @@ impl Law {
 
 /// A formula, and the law that it is held against.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// The truth.
     pub law: &'a Law,
     /// The formula.
@@ -99,7 +93,7 @@ pub struct Case<'a> {
 
 impl Case<'_> {
     /// Returns whether the formula has no value for these heaps, or not the right one.
-    pub fn is_wrong(&self, heaps: &[i32]) -> bool {
+    pub(super) fn is_wrong(&self, heaps: &[i32]) -> bool {
         let value = self.formula.value(self.scope, heaps, self.on_fault);
         !value.is_ok_and(|value| self.law.expected(heaps).accepts(value))
     }
@@ -107,7 +101,7 @@ impl Case<'_> {
 
 /// The outcome of an attempted proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub(crate) enum Settled {
     /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
     Right(String),
     /// The formula is wrong for these heaps.
@@ -131,7 +125,7 @@ impl Law {
     /// over its heaps.
     pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {
         let game = Game::parse(game).unwrap();
-        let formula = crate::parse::parse(&game.scope(), formula).unwrap();
+        let formula = crate::language::parse(&game.scope(), formula).unwrap();
         (Law::of(&game, rule, Target::Rules).unwrap(), game.scope(), formula)
     }
 }

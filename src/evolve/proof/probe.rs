@@ -14,17 +14,13 @@
 //! 2. The points are sorted by their sum, then lexicographically: the first wrong one is the
 //!    smallest of them.
 
-use crate::formula::{Formula, Term};
-use crate::graph::{Ordering, size};
-use crate::int::golden;
-use crate::law::{Case, Law};
-use crate::prove::Theorem;
-use crate::scope::{Scope, Terminal};
-use crate::truth::{Expected, first_wrong};
+use crate::games::{Ordering, size};
+use crate::language::{Formula, Scope, Term, Terminal, golden};
+use crate::proof::{Case, Expected, Law, Theorem, first_wrong};
 use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
-pub const HEAP_MAX: i32 = i32::MAX;
+const HEAP_MAX: i32 = i32::MAX;
 const SEED: u64 = 20_260;
 /// P-positions that are drawn, each with its neighbours.
 const DRAWN: usize = 3_000;
@@ -32,14 +28,14 @@ const DRAWN: usize = 3_000;
 const PAIRS_MAX: usize = 40_000;
 
 /// Points for a game in one ordering of the heaps, as columns, with the truth of each.
-pub struct Probes {
+pub(super) struct Probes {
     heaps: Vec<Vec<i32>>,
     expected: Vec<Expected>,
 }
 
 impl Probes {
     /// Collects the points for positions of `width` heaps.
-    pub fn new(law: &Law, width: usize, ordering: Ordering) -> Probes {
+    pub(super) fn new(law: &Law, width: usize, ordering: Ordering) -> Probes {
         Probes::of(&values(), law, width, ordering)
     }
 
@@ -55,13 +51,13 @@ impl Probes {
     }
 
     /// Returns the number of points.
-    pub fn points(&self) -> usize {
+    pub(super) fn points(&self) -> usize {
         self.expected.len()
     }
 
     /// Returns heaps for which a formula is wrong, made as small as can be, if one of the points is
     /// or one near a constant of the formula.
-    pub fn wrong(&self, case: &Case<'_>) -> Option<Vec<i32>> {
+    pub(super) fn wrong(&self, case: &Case<'_>) -> Option<Vec<i32>> {
         let own = || {
             let values = constants(case.formula, case.scope);
             if values.is_empty() {
@@ -248,7 +244,7 @@ fn complete(law: &Law, heaps: &mut [i32], random: &mut Random) -> bool {
 }
 
 /// Returns smaller heaps for which the formula is wrong as well, until no step finds any.
-pub fn shrink(case: &Case<'_>, mut heaps: Vec<i32>) -> Vec<i32> {
+pub(super) fn shrink(case: &Case<'_>, mut heaps: Vec<i32>) -> Vec<i32> {
     while let Some(smaller) = steps(&heaps)
         .into_iter()
         .map(|mut step| {
@@ -305,7 +301,7 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::int::OnFault;
+    use crate::language::OnFault;
     use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {

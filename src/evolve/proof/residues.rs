@@ -13,11 +13,9 @@
 //! 1. A shape holds for all heaps from 0 to 2^31 − 1, with the wrap of 32-bit integers: exactly if
 //!    [`Shape::exact`], otherwise modulo 2^32.
 
-use crate::formula::{Formula, Term, first};
-use crate::int::Op;
-use crate::law::{Case, Settled};
-use crate::period::Period;
-use crate::scope::{Scope, Terminal};
+use crate::games::Period;
+use crate::language::{Formula, Op, Scope, Term, Terminal, first};
+use crate::proof::{Case, Settled};
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
@@ -317,10 +315,9 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Ordering;
-    use crate::int::OnFault;
-    use crate::law::Law;
-    use crate::parse::parse;
+    use crate::games::Ordering;
+    use crate::language::{OnFault, parse};
+    use crate::proof::Law;
     use trinim_game::Rule;
     use trinim_game::random::Random;
 

@@ -13,16 +13,13 @@
 //! negative number where it exceeds every heap, and is never mistaken for S.
 
 use super::residues;
-use crate::formula::{Formula, Term};
-use crate::graph::Ordering;
-use crate::int::Op;
-use crate::law::{Case, Law, Settled};
-use crate::scope::{Scope, Terminal};
-use crate::simplify::simplify;
+use crate::games::Ordering;
+use crate::language::{Formula, Op, Scope, Term, Terminal, simplify};
+use crate::proof::{Case, Law, Settled};
 use trinim_game::Rule;
 
 /// Decides whether a formula is right for all heaps of a game whose law is not decided bit by bit.
-pub fn settle(case: &Case<'_>) -> Settled {
+pub(super) fn settle(case: &Case<'_>) -> Settled {
     let open = |reason: &str| Settled::Open(reason.to_owned());
     match case.law {
         Law::Bits(_) => open("the game is decided bit by bit"),
@@ -126,7 +123,7 @@ fn are_heaps(a: Combination, b: Combination, heaps: [Combination; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::parse;
+    use crate::language::parse;
 
     fn is_right(text: &str, ordering: Ordering) -> bool {
         let scope = Scope::heaps(2, None);

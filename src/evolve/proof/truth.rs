@@ -4,11 +4,9 @@
 //! 1. The counterexample of a graph of heaps is the smallest wrong position: by the sum of its
 //!    features, then by lexicographic order.
 
-use crate::formula::Formula;
-use crate::graph::{Graph, label};
-use crate::int::OnFault;
-use crate::scope::Scope;
-use crate::score::Target;
+use crate::games::{Graph, label};
+use crate::language::{Formula, OnFault, Scope};
+use crate::search::Target;
 use serde::Serialize;
 use std::fmt;
 use trinim_game::Value;
@@ -51,7 +49,6 @@ impl fmt::Display for Expected {
 
 /// What found a counterexample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
     /// The check of all positions, of which it is the smallest.
@@ -71,7 +68,6 @@ pub struct Truth {
 
 /// A position where a formula is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counterexample {
     /// The position.
     #[serde(rename = "position")]
@@ -153,7 +149,7 @@ impl Truth {
 
 /// Returns the index of the first position, given as columns of features, where a formula has no
 /// value or not the right one.
-pub(crate) fn first_wrong(
+pub(super) fn first_wrong(
     formula: &Formula,
     scope: &Scope,
     features: &[Vec<i32>],

@@ -10,33 +10,33 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A probability in units of 2^-32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub struct Probability(u64);
+pub(super) struct Probability(u64);
 
 impl Probability {
     /// Converts a number, clamped to 0..=1.
-    pub fn new(value: f64) -> Probability {
+    pub(super) fn new(value: f64) -> Probability {
         Probability((value.clamp(0.0, 1.0) * (1u64 << 32) as f64).round() as u64)
     }
 }
 
 /// The random numbers of one run.
-pub struct Chance(ChaCha8Rng);
+pub(super) struct Chance(ChaCha8Rng);
 
 impl Chance {
     /// Starts the stream of run `run`.
-    pub fn new(seed: u64, run: u64) -> Chance {
+    pub(super) fn new(seed: u64, run: u64) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(run);
         Chance(rng)
     }
 
     /// Draws one of `0..count`; 0 if `count` is 0.
-    pub fn below(&mut self, count: usize) -> usize {
+    pub(super) fn below(&mut self, count: usize) -> usize {
         ((u64::from(self.0.next_u32()) * count as u64) >> 32) as usize
     }
 
     /// Returns true with this probability.
-    pub fn happens(&mut self, probability: Probability) -> bool {
+    pub(super) fn happens(&mut self, probability: Probability) -> bool {
         u64::from(self.0.next_u32()) < probability.0
     }
 }

@@ -8,18 +8,16 @@
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
 //!    mutation preserve both.
 
-use crate::alphabet::{Alphabet, Gene};
-use crate::chance::{Chance, Probability};
-use crate::int::ARITY_MAX;
-use crate::settings::{Crossover, Mutation, Settings};
+use crate::language::{ARITY_MAX, Alphabet, Gene};
+use crate::search::{Chance, Crossover, Mutation, Probability, Settings};
 
 /// Draws a random terminal.
-pub fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {
+pub(super) fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {
     chance.below(alphabet.terminals.len()) as u16
 }
 
 /// Draws, crosses and mutates chromosomes.
-pub struct Variation<'a> {
+pub(super) struct Variation<'a> {
     alphabet: &'a Alphabet,
     settings: &'a Settings,
     arity: usize,
@@ -31,7 +29,7 @@ pub struct Variation<'a> {
 
 impl<'a> Variation<'a> {
     /// Prepares for this alphabet and these settings.
-    pub fn new(alphabet: &'a Alphabet, settings: &'a Settings) -> Variation<'a> {
+    pub(super) fn new(alphabet: &'a Alphabet, settings: &'a Settings) -> Variation<'a> {
         Variation {
             alphabet,
             settings,
@@ -62,12 +60,12 @@ impl<'a> Variation<'a> {
     }
 
     /// Draws a random chromosome.
-    pub fn any(&self, chance: &mut Chance) -> Vec<Gene> {
+    pub(super) fn any(&self, chance: &mut Chance) -> Vec<Gene> {
         (0..self.settings.genes).map(|place| self.any_gene(place, chance)).collect()
     }
 
     /// Crosses two copies of the parents, with the probability of the settings.
-    pub fn cross(&self, one: &mut [Gene], other: &mut [Gene], chance: &mut Chance) {
+    pub(super) fn cross(&self, one: &mut [Gene], other: &mut [Gene], chance: &mut Chance) {
         if !chance.happens(self.crossing) {
             return;
         }
@@ -91,7 +89,7 @@ impl<'a> Variation<'a> {
     }
 
     /// Mutates a chromosome.
-    pub fn mutate(&self, genes: &mut [Gene], chance: &mut Chance) {
+    pub(super) fn mutate(&self, genes: &mut [Gene], chance: &mut Chance) {
         let times = self.settings.mutations as usize;
         match self.settings.mutation {
             Mutation::Genes => {
@@ -137,8 +135,7 @@ impl<'a> Variation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::int::Op;
-    use crate::scope::Terminal;
+    use crate::language::{Op, Terminal};
     use proptest::prelude::*;
 
     fn alphabet() -> Alphabet {

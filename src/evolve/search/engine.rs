@@ -17,14 +17,11 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use crate::alphabet::{Alphabet, GENES_MAX, Gene};
-use crate::chance::Chance;
-use crate::chromosome::{Variation, any_terminal};
-use crate::formula::Formula;
-use crate::graph::Graph;
-use crate::int::{OnFault, Op};
-use crate::score::Judge;
-use crate::settings::{Replacement, Representative, Settings, SettingsError, Zero};
+use crate::games::Graph;
+use crate::language::{Alphabet, Formula, GENES_MAX, Gene, OnFault, Op};
+use crate::search::{
+    Chance, Judge, Replacement, Representative, Settings, SettingsError, Variation, Zero, any_terminal,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Fitness of a formula that has no value at some position.

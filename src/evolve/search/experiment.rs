@@ -8,7 +8,9 @@
 //! Every point has its own random numbers, so points are as independent as the paper's. All 29
 //! different settings with 50 runs each take a few seconds.
 
-use crate::settings::Settings;
+use crate::games::Graph;
+use crate::language::{Alphabet, Formula};
+use crate::search::{Bench, Problem, ProblemError, Settings, fisher};
 
 /// Runs per point in the paper.
 pub const PAPER_RUNS: u64 = 50;
@@ -44,6 +46,27 @@ pub struct Point {
     pub value: u32,
     /// Successes in the paper.
     pub paper: u64,
+}
+
+/// A point as measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The point.
+    pub point: Point,
+    /// Runs.
+    pub runs: u64,
+    /// Runs that found a formula without violations.
+    pub successes: u64,
+    /// These formulas.
+    pub formulas: Vec<Formula>,
+}
+
+impl Measured {
+    /// Returns the probability of a difference at least as large, by Fisher's exact test of the
+    /// paper's runs against these.
+    pub fn p(&self) -> f64 {
+        fisher((self.point.paper, PAPER_RUNS), (self.successes, self.runs))
+    }
 }
 
 /// An experiment.
@@ -94,6 +117,36 @@ impl Experiment {
             Axis::Genes => settings.genes = value as usize,
         }
         settings
+    }
+
+    /// Measures the points in turn, each with this many runs; ends before the first point whose runs
+    /// are stopped.
+    ///
+    /// # Errors
+    /// [`ProblemError`] for settings or an alphabet that cannot be run.
+    pub fn measure(
+        &self,
+        (graph, alphabet): (&Graph, &Alphabet),
+        preset: &Settings,
+        generations: Option<u32>,
+        runs: u64,
+        bench: &Bench<'_>,
+    ) -> Result<Vec<Measured>, ProblemError> {
+        let mut measured = Vec::new();
+        for (index, point) in self.points.iter().enumerate() {
+            let settings = self.settings(preset, point.value, generations);
+            let problem = Problem::new(graph.clone(), alphabet.clone(), &settings)?;
+            let first = self.first_run(index, generations);
+            let results = bench.run_all(&problem, &settings, first..first + runs);
+            // A point with fewer runs would have a different test.
+            if results.iter().filter(|run| run.finished).count() as u64 != runs {
+                break;
+            }
+            let found = results.into_iter().filter(|run| run.success.is_some());
+            let formulas: Vec<Formula> = found.map(|run| run.best.formula).collect();
+            measured.push(Measured { point: *point, runs, successes: formulas.len() as u64, formulas });
+        }
+        Ok(measured)
     }
 
     /// Returns the number of the first run of a point. No two points share random numbers, not even

@@ -18,13 +18,12 @@
 //!    which judges each position by its options. A total of 0 under `Position`, `Edge` or `Wrong`
 //!    is equivalent to right outcomes.
 
-use crate::graph::{Graph, mex};
-use serde::Serialize;
+use crate::games::{Graph, mex};
+use serde::{Deserialize, Serialize};
 use trinim_game::Value;
 
 /// What counts as a violation of rule (i).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// A loss with an option that is a loss counts once.
@@ -40,8 +39,7 @@ pub enum Count {
 }
 
 /// The values that a formula has to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// Who wins, judged by the rules alone.
@@ -82,8 +80,7 @@ impl Breach {
 }
 
 /// Number of violations by rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violations {
     /// Rule (i).
     pub rule_1: u64,
@@ -168,7 +165,6 @@ pub fn explain(graph: &Graph, column: &[i32], index: u32, breach: Breach) -> Str
 
 /// A position that breaks a rule, as reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wrong {
     /// The position.
     pub position: String,

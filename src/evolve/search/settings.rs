@@ -15,11 +15,10 @@
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
 
-use crate::alphabet::GENES_MAX;
-use crate::graph::Ordering;
-use crate::int::OnFault;
-use crate::score::{Count, Target};
-use serde::Serialize;
+use crate::games::Ordering;
+use crate::language::{GENES_MAX, OnFault};
+use crate::search::{Count, Target};
+use serde::{Deserialize, Serialize};
 
 /// Limit on the population.
 pub const POPULATION_MAX: usize = 100_000;
@@ -27,12 +26,12 @@ pub const POPULATION_MAX: usize = 100_000;
 pub const GENERATIONS_MAX: u32 = 1_000_000;
 /// Limit on the chromosomes of a tournament.
 pub const TOURNAMENT_MAX: u32 = 1_000;
+const STEPS_MAX: f64 = 1e6;
 const WHOLE: &str = "a whole number";
 const ANY: &str = "a number";
 
 /// Which gene represents the chromosome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Representative {
     /// The last.
@@ -42,9 +41,8 @@ pub enum Representative {
 }
 
 /// How many pairs of parents a generation has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", expecting = "expected half, population or a number")]
 pub enum Steps {
     /// Half the population.
     Half,
@@ -56,8 +54,7 @@ pub enum Steps {
 }
 
 /// When offspring replace the worst chromosome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
     /// The better one, if it is better.
@@ -69,8 +66,7 @@ pub enum Replacement {
 }
 
 /// How a chromosome is mutated; `mutations` is [`Settings::mutations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mutation {
     /// `mutations` random genes are redrawn, possibly one twice.
@@ -84,8 +80,7 @@ pub enum Mutation {
 }
 
 /// How parents are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossover {
     /// Exchange everything after one point.
@@ -97,8 +92,7 @@ pub enum Crossover {
 }
 
 /// The effect of a division without a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Zero {
     /// The gene becomes a random terminal.
@@ -128,8 +122,7 @@ impl Zero {
 }
 
 /// All choices of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Number of chromosomes.
     pub population: usize,
@@ -247,6 +240,9 @@ impl Settings {
         range("population", WHOLE, self.population as f64, 2.0, POPULATION_MAX as f64)?;
         range("generations", WHOLE, self.generations.into(), 1.0, GENERATIONS_MAX.into())?;
         range("genes", WHOLE, self.genes as f64, 1.0, GENES_MAX as f64)?;
+        if let Steps::Exactly(pairs) = self.steps {
+            range("steps", WHOLE, pairs.into(), 1.0, STEPS_MAX)?;
+        }
         range("tournament", WHOLE, self.tournament.into(), 1.0, TOURNAMENT_MAX.into())?;
         range("crossover-probability", ANY, self.crossover_probability, 0.0, 1.0)?;
         // As a rate the amount is an expectation and need not be whole.

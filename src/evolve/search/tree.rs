@@ -6,8 +6,9 @@
 //! `u64::MAX`. [`Tree::grow`] builds the tree for drawing; its broken branches are as many as
 //! [`tree_violations`] counts with [`Count::Position`].
 
-use crate::graph::Graph;
-use crate::score::{Breach, Count, Target, Violations, broken};
+use crate::games::Graph;
+use crate::search::{Breach, Count, Target, Violations, broken};
+use trinim_game::Value;
 
 /// Limit on the branches of a tree that is built.
 pub const BRANCHES_MAX: usize = 5_000;
@@ -79,6 +80,19 @@ impl Tree {
             branches.push(Branch { position, parent, depth, is_loss, breach });
         }
         Some(Tree { branches })
+    }
+
+    /// Draws the tree for Graphviz, like the paper's figure 1: each position with its outcome by the
+    /// formula, and a ring around it if it breaks a rule.
+    pub fn dot(&self, graph: &Graph) -> String {
+        let mut text = "digraph tree {\n  node [shape=plain]\n  edge [arrowhead=none]\n".to_owned();
+        for (index, branch) in self.branches.iter().enumerate() {
+            let outcome = Value::from_loss(branch.is_loss).outcome();
+            let ring = if branch.breach.is_some() { ", shape=ellipse" } else { "" };
+            text += &format!("  n{index} [label=\"{} {outcome}\"{ring}]\n", graph.label(branch.position));
+            text += &branch.parent.map_or(String::new(), |parent| format!("  n{parent} -> n{index}\n"));
+        }
+        text + "}\n"
     }
 
     /// Draws the tree as text, one branch a line; `label` writes a position and what is broken

@@ -1,14 +1,10 @@
-//! Formulas and names of games, as `trinim evolve` reads them.
+//! Formulas and names of games, as `trinim-evolve` reads them.
 
 use crate::choice;
 use trinim::game::Rule;
 use trinim_evolve::export::{Language, export};
-use trinim_evolve::games::Game;
-use trinim_evolve::graph::{Graph, Ordering};
-use trinim_evolve::int::OnFault;
-use trinim_evolve::parse::parse;
-use trinim_evolve::scope::Scope;
-use trinim_evolve::simplify::simplify;
+use trinim_evolve::games::{Game, Graph, Ordering};
+use trinim_evolve::language::{OnFault, Scope, parse, simplify};
 
 /// Limit on the positions of a game that is built.
 const POSITIONS_MAX: usize = 500;

@@ -92,7 +92,7 @@ pub struct Line<'a> {
     time_s: f64,
     /// Time since the command began.
     elapsed_s: f64,
-    /// The command, like `solve` or `evolve run`.
+    /// The command, like `solve` or `task init`.
     command: &'a str,
     #[serde(flatten)]
     event: Event<'a>,

@@ -19,7 +19,7 @@
 use super::Theorem;
 use super::diagram::{Diagrams, FALSE, Function, TRUE};
 use super::words::{Condition, Literal, Place, Word, Words};
-use crate::graph::Ordering;
+use crate::games::Ordering;
 use trinim_game::Rule;
 
 /// A formula and a theorem, read side by side.

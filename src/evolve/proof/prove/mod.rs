@@ -39,13 +39,11 @@ mod small;
 mod used;
 mod words;
 
-use crate::formula::Formula;
-use crate::graph::{Ordering, size};
-use crate::scope::Scope;
-use crate::simplify::simplify;
+use crate::games::{Ordering, size};
+use crate::language::{Formula, Scope, simplify};
 use columns::Columns;
 use diagram::{Diagrams, FALSE, Function};
-pub(crate) use small::is_loss;
+pub(super) use small::is_loss;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use trinim_game::Rule;

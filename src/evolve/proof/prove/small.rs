@@ -2,8 +2,8 @@
 //! all heaps of few bits tried one by one.
 
 use super::{Domain, Question, Theorem, WORD_BITS};
-use crate::formula::{Term, first};
-use crate::graph::size;
+use crate::games::size;
+use crate::language::{Term, first};
 use trinim_game::Rule;
 
 /// Limit on the heaps tried.

@@ -1,7 +1,7 @@
 //! Proofs compared with the definition.
 
 use super::*;
-use crate::parse::parse;
+use crate::language::parse;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -10,9 +10,7 @@
 //! 1. A word has the value of its formula in its [`Domain`], for all heaps.
 //! 2. No two words and no two conditions are equal; arguments come before their word.
 
-use crate::formula::{Formula, Term};
-use crate::int::Op;
-use crate::scope::{Scope, Terminal};
+use crate::language::{Formula, Op, Scope, Term, Terminal};
 use std::collections::BTreeMap;
 
 /// The integers that a formula computes with.

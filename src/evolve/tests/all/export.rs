@@ -5,10 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 use trinim_evolve::export::{Language, export};
-use trinim_evolve::formula::Formula;
-use trinim_evolve::int::OnFault;
-use trinim_evolve::parse::parse;
-use trinim_evolve::scope::Scope;
+use trinim_evolve::language::{Formula, OnFault, Scope, parse};
 
 /// Formulas with every operation and every terminal that needs code.
 const FORMULAS: [(&str, &str, OnFault); 5] = [

@@ -1,8 +1,7 @@
 //! The graphs of games against facts known by other means.
 
-use trinim_evolve::games::{Game, GameError};
-use trinim_evolve::graph::{Graph, Ordering};
-use trinim_evolve::int::Op;
+use trinim_evolve::games::{Game, GameError, Graph, Ordering};
+use trinim_evolve::language::Op;
 use trinim_game::{Rule, Value};
 
 fn graph(text: &str, rule: Rule, ordering: Ordering) -> Graph {

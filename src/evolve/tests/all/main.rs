@@ -4,22 +4,18 @@
 
 mod export;
 mod games;
+mod program;
 mod proof;
 mod score;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use trinim_evolve::alphabet::{Alphabet, Number};
-use trinim_evolve::check::{HeldOut, Standing};
-use trinim_evolve::engine::{Problem, Run, WORST, run};
-use trinim_evolve::experiment::EXPERIMENTS;
-use trinim_evolve::games::Game;
-use trinim_evolve::graph::Ordering;
-use trinim_evolve::int::OnFault;
-use trinim_evolve::parse::parse;
-use trinim_evolve::runs::{Batch, run_all};
-use trinim_evolve::score::{Count, Target, violations};
-use trinim_evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
-use trinim_evolve::stats::log_likelihood;
+use std::sync::atomic::AtomicBool;
+use trinim_evolve::games::{Game, Ordering};
+use trinim_evolve::language::{Alphabet, Number, OnFault, parse};
+use trinim_evolve::proof::{HeldOut, Standing};
+use trinim_evolve::search::{
+    Bench, Count, Crossover, EXPERIMENTS, Mutation, Problem, Replacement, Representative, Run, Settings, Steps, Target,
+    WORST, Zero, log_likelihood, run, violations,
+};
 use trinim_game::Rule;
 
 const PAPER: &str = "nim:4,4,4,4";
@@ -30,9 +26,12 @@ fn problem(game: &str, rule: Rule, settings: &Settings, extra: &[&str]) -> Probl
     Problem::new(graph, alphabet, settings).unwrap()
 }
 
+fn bench(seed: u64, threads: usize, stop: &AtomicBool) -> Bench<'_> {
+    Bench { seed, threads, stop, finished: &|| () }
+}
+
 fn runs_of(problem: &Problem, settings: &Settings, runs: u64, threads: usize) -> Vec<Run> {
-    let batch = Batch { seed: 2026, runs: 0..runs, threads };
-    run_all(problem, settings, &batch, &AtomicBool::new(false), &AtomicU64::new(0))
+    bench(2026, threads, &AtomicBool::new(false)).run_all(problem, settings, 0..runs)
 }
 
 /// Returns the successes in percent on the paper's game.
@@ -206,13 +205,11 @@ fn results_depend_on_seed_and_run_alone() {
     for threads in [2, 3, 7] {
         assert_eq!(runs_of(&problem, &settings, 12, threads), all, "{threads} threads");
     }
-    let batch = Batch { seed: 2026, runs: 5..8, threads: 2 };
-    let some = run_all(&problem, &settings, &batch, &AtomicBool::new(false), &AtomicU64::new(0));
-    assert_eq!(some, all[5..8]);
-    let other = Batch { seed: 2027, runs: 0..12, threads: 2 };
-    assert_ne!(run_all(&problem, &settings, &other, &AtomicBool::new(false), &AtomicU64::new(0)), all);
+    let never = AtomicBool::new(false);
+    assert_eq!(bench(2026, 2, &never).run_all(&problem, &settings, 5..8), all[5..8]);
+    assert_ne!(bench(2027, 2, &never).run_all(&problem, &settings, 0..12), all);
     // No run starts after a stop; an active run keeps its best formula.
-    assert_eq!(run_all(&problem, &settings, &batch, &AtomicBool::new(true), &AtomicU64::new(0)), []);
+    assert_eq!(bench(2026, 2, &AtomicBool::new(true)).run_all(&problem, &settings, 5..8), []);
     let stopped = run(&problem, &settings, 2026, 5, &AtomicBool::new(true));
     assert!(!stopped.finished && stopped.success.is_none() && stopped.judged == 1);
     assert_eq!(stopped.front, [stopped.best]);

@@ -1,16 +1,10 @@
 //! Formulas that are checked and proved, or refuted, for whole games.
 
-use trinim_evolve::check::{HeldOut, Standing, Theorems};
-use trinim_evolve::games::Game;
-use trinim_evolve::graph::Ordering;
-use trinim_evolve::int::{OnFault, golden};
-use trinim_evolve::law::Law;
-use trinim_evolve::parse::parse;
-use trinim_evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
-use trinim_evolve::scope::Scope;
-use trinim_evolve::score::Target;
-use trinim_evolve::truth::Expected;
-use trinim_game::Rule;
+use trinim_evolve::games::{Game, Ordering};
+use trinim_evolve::language::{OnFault, Scope, golden, parse};
+use trinim_evolve::proof::{Domain, Expected, HeldOut, Law, Proof, Question, Standing, Theorem, Theorems, WORD_BITS};
+use trinim_evolve::search::Target;
+use trinim_game::{Rule, Value};
 
 const NIM: Theorem = Theorem::Outcome { most: 1, rule: Rule::Normal };
 const WORDS: Domain = Domain::Words(WORD_BITS);
@@ -147,18 +141,26 @@ fn laws_say_what_the_graph_says() {
     }
 }
 
-/// The exact golden ratio of Nim on the plane decides points of any size.
+/// x = ⌊nφ⌋ exactly if x² − xn − n² <= 0 < (x + 1)² − (x + 1)n − n².
 #[test]
-fn wythoffs_law_is_that_of_the_plane_up_to_the_largest_heap() {
-    for rule in Rule::ALL {
-        let law = Law::Wythoff(rule);
-        for n in (0..40u32).chain([28_657, 102_334_155, 433_494_437, 820_265_625]) {
-            for nudge in [-1, 0, 1] {
-                let short = (golden(n) as i32 + nudge).max(0);
-                let long = short + n as i32;
-                let value =
-                    trinim_plane::winning::value(rule, &trinim_plane::heaps::Point::new(short as u32, long as u32));
-                assert_eq!(law.expected(&[short, long]), Expected::Outcome(value), "{rule} {short} {long}");
+fn wythoffs_law_is_exact_up_to_the_largest_heap() {
+    let is_floor = |x: i128, n: i128| {
+        let sign = |x: i128| x * x - x * n - n * n;
+        sign(x) <= 0 && sign(x + 1) > 0
+    };
+    for n in (0..40u32).chain([28_657, 102_334_155, 433_494_437, 820_265_625]) {
+        for nudge in [-1, 0, 1] {
+            let short = (golden(n) as i32 + nudge).max(0);
+            let long = short + n as i32;
+            let loss = is_floor(short.into(), n.into());
+            let misere = match (short, long) {
+                (0, 1) | (2, 2) => true,
+                (0, 0) | (1, 2) => false,
+                _ => loss,
+            };
+            for (rule, loss) in [(Rule::Normal, loss), (Rule::Misere, misere)] {
+                let expected = Expected::Outcome(Value::from_loss(loss));
+                assert_eq!(Law::Wythoff(rule).expected(&[long, short]), expected, "{rule} {short} {long}");
             }
         }
     }

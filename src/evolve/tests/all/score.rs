@@ -1,12 +1,9 @@
 //! Violations counted, on positions and on the game tree, fast and by the definition.
 
 use proptest::prelude::*;
-use trinim_evolve::games::Game;
-use trinim_evolve::graph::{Graph, Ordering};
-use trinim_evolve::int::OnFault;
-use trinim_evolve::parse::parse;
-use trinim_evolve::score::{Count, Judge, Target, violations};
-use trinim_evolve::tree::{Tree, tree_size, tree_violations};
+use trinim_evolve::games::{Game, Graph, Ordering};
+use trinim_evolve::language::{OnFault, parse};
+use trinim_evolve::search::{Count, Judge, Target, Tree, tree_size, tree_violations, violations};
 use trinim_game::Rule;
 
 fn counted(game: &str, ordering: Ordering, count: Count, formula: &str) -> u64 {

@@ -3,8 +3,8 @@
 use super::trees::{Tree, call, leaf, two};
 use trinim::game::Rule;
 use trinim::random::Random;
-use trinim_evolve::graph::Ordering;
-use trinim_evolve::prove::Theorem;
+use trinim_evolve::games::Ordering;
+use trinim_evolve::proof::Theorem;
 
 /// A game with its theorem.
 pub struct Subject {

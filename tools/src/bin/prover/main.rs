@@ -25,10 +25,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use trees::{Tree, mutate, rewrite, rewrite_zero, spoil};
 use trinim::random::Random;
-use trinim_evolve::formula::Formula;
-use trinim_evolve::parse::parse;
-use trinim_evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
-use trinim_evolve::scope::Scope;
+use trinim_evolve::language::{Formula, Scope, parse};
+use trinim_evolve::proof::{Domain, Proof, Question, Theorem, WORD_BITS};
 
 /// Largest size of a formula, in symbols.
 const SIZE_MAX: usize = 90;

@@ -2,22 +2,20 @@
 //! JSON and as text.
 
 use super::args::ordering_in_words;
-use schemars::JsonSchema;
 use serde::Serialize;
-use trinim_evolve::check::{Standing, Theorems};
-use trinim_evolve::graph::{Ordering, label};
-use trinim_evolve::prove::Proof;
-use trinim_evolve::truth::{Counterexample, FoundBy};
+use trinim_evolve::games::{Ordering, label};
+use trinim_evolve::language::{Formula, OnFault};
+use trinim_evolve::proof::{Counterexample, FoundBy, HeldOut, Proof, Standing, Theorems};
 
 /// How far a formula can be trusted.
-#[derive(Clone, Serialize, JsonSchema)]
-pub struct Check {
+#[derive(Clone, Serialize)]
+pub struct Verdict {
     /// `proved`, `checked`, `refuted` or `unchecked`.
     verdict: &'static str,
     /// Whether a player can rely on it.
     pub strategy: bool,
     /// Whether it is right for all heaps; null if no theorem is known for the game.
-    pub theorems: Option<Vec<TheoremRow>>,
+    pub theorems: Option<[TheoremRow; 2]>,
     /// With `proved` and `checked`: orderings of the heaps for which it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     states: Option<Ordering>,
@@ -29,17 +27,17 @@ pub struct Check {
     pub no_proof_because: Option<String>,
     /// With `refuted`: where it is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counterexample: Option<Counterexample>,
+    counterexample: Option<Counterexample>,
 }
 
 /// Whether a formula is right for all heaps of a domain.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub struct TheoremRow {
     /// `words`: 32 bits that wrap, heaps below 2^31; `integers`: of any size.
     domain: &'static str,
     /// `proved`, `refuted` or `open`.
     verdict: &'static str,
-    /// Orderings of the heaps asked about.
+    /// Orderings of the heaps that count.
     states: Ordering,
     /// With `refuted`: the smallest position where it is wrong.
     wrong_at: Option<String>,
@@ -47,67 +45,71 @@ pub struct TheoremRow {
     open_because: Option<String>,
 }
 
-impl Check {
-    /// Returns the verdict on a formula.
-    pub fn of(standing: &Standing, theorems: Option<&Theorems>) -> Check {
-        let mut check = Check {
+impl Verdict {
+    /// Checks a formula on larger positions.
+    pub fn new(held: &HeldOut, formula: &Formula, on_fault: OnFault) -> Verdict {
+        let standing = held.standing(formula, on_fault);
+        let mut verdict = Verdict {
             verdict: standing.word(),
             strategy: standing.is_strategy(),
-            theorems: theorems.map(TheoremRow::both),
+            theorems: held.theorems(formula, &standing).as_ref().map(TheoremRow::both),
             states: standing.ordering(),
             theorem: None,
             no_proof_because: None,
             counterexample: None,
         };
         match standing {
-            Standing::Theorem(_, argument) => check.theorem = Some(argument.clone()),
-            Standing::Checked(_, reason) => check.no_proof_because = Some(reason.clone()),
-            Standing::Refuted(found) => check.counterexample = Some(found.clone()),
+            Standing::Theorem(_, argument) => verdict.theorem = Some(argument),
+            Standing::Checked(_, reason) => verdict.no_proof_because = Some(reason),
+            Standing::Refuted(found) => verdict.counterexample = Some(found),
             Standing::Proved(_) | Standing::Unchecked => {}
         }
-        check
+        verdict
+    }
+
+    /// Whether nothing could be checked.
+    pub fn is_unchecked(&self) -> bool {
+        !self.strategy && self.counterexample.is_none()
     }
 
     /// Describes the verdict; positions with heaps up to `heap_max` were checked.
     pub fn text(&self, heap_max: Option<i32>) -> String {
+        let integers = self.theorems.as_ref().map(|[_, integers]| integers);
         let Some(states) = self.states.map(ordering_in_words) else {
-            let wrong = self.counterexample.as_ref().map(|found| format!("wrong at {}", counterexample_text(found)));
-            let text = wrong.unwrap_or_else(|| "not checked: the next larger heaps have too many positions".to_owned());
-            let right = self.counterexample.is_some() && self.integers().is_some_and(|row| row.verdict == "proved");
-            return text + if right { "; right for integers of any size" } else { "" };
+            let Some(found) = &self.counterexample else {
+                return "not checked: the next larger heaps have too many positions".to_owned();
+            };
+            let right = integers.is_some_and(|row| row.verdict == "proved");
+            let right = if right { "; right for integers of any size" } else { "" };
+            return format!("wrong at {}{right}", counterexample_text(found));
         };
         if self.theorem.is_some() {
-            return format!("proved for all heaps up to 2,147,483,647, {states}");
+            return format!("proved for all heaps up to 2147483647, {states}");
         }
         if self.no_proof_because.is_some() {
             let range = heap_max.map_or_else(String::new, |most| format!(" to heaps of {most}"));
             return format!("checked{range}, {states}");
         }
-        let integers = match self.integers().map(|row| (row.verdict, &row.wrong_at)) {
+        let integers = match integers.map(|row| (row.verdict, &row.wrong_at)) {
             Some(("proved", _)) => " and for integers of any size".to_owned(),
             Some((_, Some(heaps))) => format!(", but for integers of any size wrong at {heaps}"),
             _ => String::new(),
         };
         format!("proved for all heaps, {states}: for 32-bit words{integers}")
     }
-
-    fn integers(&self) -> Option<&TheoremRow> {
-        self.theorems.iter().flatten().find(|row| row.domain == "integers")
-    }
 }
 
 impl TheoremRow {
     /// Returns both theorems.
-    pub fn both(theorems: &Theorems) -> Vec<TheoremRow> {
-        let row = |domain, proof: &Proof| {
+    pub fn both(theorems: &Theorems) -> [TheoremRow; 2] {
+        [("words", &theorems.words), ("integers", &theorems.integers)].map(|(domain, proof)| {
             let (verdict, wrong_at, open_because) = match proof {
                 Proof::Proved => ("proved", None, None),
                 Proof::Refuted(heaps) => ("refuted", Some(label(heaps)), None),
                 Proof::Open(reason) => ("open", None, Some(reason.clone())),
             };
             TheoremRow { domain, verdict, states: theorems.ordering, wrong_at, open_because }
-        };
-        vec![row("words", &theorems.words), row("integers", &theorems.integers)]
+        })
     }
 
     /// Returns the theorem as a row of a table.

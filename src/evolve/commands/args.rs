@@ -1,0 +1,146 @@
+//! How games and formulas are given, and the positions that check them.
+
+use super::output::{counted, named, refused};
+use clap::Args;
+use trinim_evolve::games::{Game, GameError, Graph, HEAP_MAX, Ordering};
+use trinim_evolve::language::{Formula, OnFault, Scope, parse, parse_chromosome};
+use trinim_evolve::proof::HeldOut;
+use trinim_evolve::search::Target;
+use trinim_game::Rule;
+
+/// The game.
+#[derive(Args)]
+pub struct GameArgs {
+    /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4
+    #[arg(long)]
+    game: String,
+
+    /// The player who makes the last move loses
+    #[arg(long)]
+    misere: bool,
+
+    /// What the formula computes: who wins, judged by the rules alone (outcome) or by the true
+    /// outcomes (labels), or the Grundy value by the mex of the options (grundy)
+    #[arg(long, value_parser = named::<Target>, default_value = "outcome")]
+    target: Target,
+}
+
+/// A game, who wins at its end, and what a formula computes.
+pub struct Subject {
+    pub game: Game,
+    pub rule: Rule,
+    pub target: Target,
+}
+
+impl GameArgs {
+    /// Reads the game.
+    pub fn read(&self) -> anyhow::Result<Subject> {
+        let game =
+            Game::parse(&self.game).map_err(|error| refused(error, "trinim-evolve run --help shows all games"))?;
+        let rule = if self.misere { Rule::Misere } else { Rule::Normal };
+        if self.target == Target::Grundy && rule == Rule::Misere {
+            let hint = "leave out --misere, or use --target outcome";
+            return Err(refused("Grundy values exist for normal play only", hint));
+        }
+        Ok(Subject { game, rule, target: self.target })
+    }
+}
+
+impl Subject {
+    /// Returns the positions of the game.
+    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<Graph> {
+        let smaller = "use fewer or smaller heaps, or --states canonical";
+        self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))
+    }
+
+    /// Returns the larger positions to check formulas on, with heaps up to `most` if that is given.
+    pub fn held_out(&self, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
+        HeldOut::new(&self.game, self.rule, self.target, ordering, most).map_err(|error| {
+            let hint = match &error {
+                GameError::TooSmall { .. } => "leave out --max for a range that is quick",
+                _ => "use a smaller --max, or a smaller game",
+            };
+            refused(format!("{}{error}", most.map_or(String::new(), |most| format!("--max {most}: "))), hint)
+        })
+    }
+}
+
+/// The largest heap of a check.
+#[derive(Args)]
+pub struct MaxArgs {
+    /// Largest heap of the positions that formulas are checked on [default: up to four times the
+    /// largest heap of the game]
+    #[arg(long, value_name = "HEAP", value_parser = clap::value_parser!(i32).range(0..=i64::from(HEAP_MAX)))]
+    pub max: Option<i32>,
+}
+
+/// Describes the positions that check formulas: their number, and the largest heap.
+pub fn held_in_words(heap_max: Option<i32>, positions: usize) -> String {
+    match heap_max {
+        Some(most) => format!("all heaps up to {most}: {}, all orderings", counted(positions as u64, "position")),
+        None => "nothing: the next larger heaps have too many positions".to_owned(),
+    }
+}
+
+/// Describes which orderings of the heaps are positions.
+pub const fn ordering_in_words(ordering: Ordering) -> &'static str {
+    match ordering {
+        Ordering::All => "all orderings",
+        Ordering::Descending => "heaps descending",
+        Ordering::Ascending => "heaps ascending",
+    }
+}
+
+/// The formula, typed or as a chromosome, and the meaning of a division by zero in it.
+#[derive(Args)]
+pub struct FormulaArgs {
+    /// The formula; operators bind as in C
+    #[arg(long, allow_hyphen_values = true, required_unless_present = "chromosome", conflicts_with = "chromosome")]
+    formula: Option<String>,
+
+    /// A chromosome in the paper's notation instead, like "1: a1 2: a2 3: + 1, 2"; its formula is
+    /// that of the last gene
+    #[arg(long, value_name = "GENES")]
+    chromosome: Option<String>,
+
+    /// The gene of the chromosome to read the formula from
+    #[arg(long, value_name = "N", requires = "chromosome")]
+    gene: Option<usize>,
+
+    /// A quotient without a value: error, or the value to use instead: 0, 1 or numerator
+    #[arg(long, value_name = "VALUE", value_parser = named::<OnFault>, default_value = "error")]
+    pub zero: OnFault,
+}
+
+impl FormulaArgs {
+    /// Reads the formula over the terminals of a game.
+    pub fn read(&self, scope: &Scope) -> anyhow::Result<Formula> {
+        if let Some(genes) = &self.chromosome {
+            let hint = "genes are numbered from 1: a terminal, or a function and the numbers of earlier genes";
+            return parse_chromosome(scope, genes, self.gene).map_err(|error| refused(error, hint));
+        }
+        let functions = "+ - * div mod and or xor not, min( max( eq( lt( if( phi( isqrt(, parentheses";
+        let hint = format!("a formula consists of {}, integers, {functions}", scope.names());
+        parse(scope, self.formula.as_deref().unwrap_or_default()).map_err(|error| refused(error, &hint))
+    }
+}
+
+/// The random numbers and the processors of a search.
+#[derive(Args)]
+pub struct SearchArgs {
+    /// Seed of the random numbers
+    #[arg(long, default_value = "1")]
+    pub seed: u64,
+
+    /// Threads, 0 for all; they change no result
+    #[arg(long, value_name = "N", default_value = "0", env = "TRINIM_THREADS", hide_env = true)]
+    threads: usize,
+}
+
+impl SearchArgs {
+    /// Returns the number of threads to use.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        if self.threads == 0 { all() } else { self.threads }
+    }
+}

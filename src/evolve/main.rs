@@ -1,0 +1,132 @@
+//! `trinim-evolve`: formulas that tell wins from losses of Nim-like games, evolved, checked and
+//! proved.
+//!
+//! Data goes to standard output, everything else to standard error. What a report has as `--json`
+//! is written at the fields of its struct, in the file of its command.
+//!
+//! # Invariants
+//! 1. No argument or signal makes the program panic, and no closed or full output.
+#![forbid(unsafe_code)]
+
+mod commands;
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use commands::{Command, Refused, SETTINGS};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim-evolve run --game nim:4,4,4,4 --preset best --runs 10
+  trinim-evolve run --game subtraction:1,2,3:40 --terminals 1
+  trinim-evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
+  trinim-evolve verify --game nim:4,4,4,4 --formula \"(a1^a2^a3)-a4\" --max 15
+  trinim-evolve experiment 1 --csv > points.csv
+  trinim-evolve claims
+  trinim-evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as python
+
+Exit codes: 0 success; 1 a formula is wrong or a claim does not hold; 2 usage; 4 output failed; 130 stopped by Ctrl-C \
+(143 by SIGTERM), with what was found until then.";
+
+/// Find formulas that tell wins from losses of Nim-like games, check them and prove them
+#[derive(Parser)]
+#[command(name = "trinim-evolve", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    /// Print the report as JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Exit code for arguments that cannot be carried out.
+const USAGE: u8 = 2;
+/// Exit code where output failed.
+const SYSTEM: u8 = 4;
+
+/// Flags that `trinim evolve` had, and what to use.
+const GONE: [(&str, &str); 6] = [
+    ("--svg", "use experiment --csv for a plot, score --dot | dot -Tsvg for the tree"),
+    ("--progress", "progress is shown on a terminal only: leave it out"),
+    ("--progress-interval", "progress is shown on a terminal only: leave it out"),
+    ("--metrics", "there are no metrics: leave it out"),
+    ("--quiet", "redirect standard error: 2> /dev/null"),
+    ("--color", "there are no colours: leave it out"),
+];
+
+/// What `--json` prints, on one line, if a command fails before its report.
+#[derive(Serialize)]
+struct Failure<'a> {
+    /// Name and version.
+    schema: &'static str,
+    /// False: there is no report.
+    finished: bool,
+    /// The command.
+    command: &'static str,
+    /// The exit code.
+    exit_code: u8,
+    /// What went wrong, as on standard error.
+    reason: &'a str,
+    /// What to do next.
+    hint: &'a str,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(usage(&error)),
+    };
+    let (name, json) = (cli.command.name(), cli.json);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = cli.command.run(json, &mut out).and_then(|code| Ok(out.flush().map(|()| code)?));
+    let error = match done {
+        Ok(code) => return ExitCode::from(code),
+        Err(error) => error,
+    };
+    let Some(Refused { message, hint }) = error.downcast_ref() else {
+        return ExitCode::from(failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error));
+    };
+    note(format_args!("error: {message}\nhint: {hint}"));
+    if json {
+        let (schema, finished, exit_code) = ("trinim.failure/1", false, USAGE);
+        let failure = Failure { schema, finished, command: name, exit_code, reason: message, hint };
+        let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default()).and_then(|()| out.flush());
+    }
+    ExitCode::from(USAGE)
+}
+
+/// Prints a line on standard error, and ignores a failure: there is nowhere to report it.
+fn note(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Returns the exit code where output failed; nobody is left to read from a closed pipe.
+fn failed(kind: io::ErrorKind, error: impl Display) -> u8 {
+    if kind == io::ErrorKind::BrokenPipe {
+        return 0;
+    }
+    note(format_args!("error: {error}"));
+    SYSTEM
+}
+
+/// Shows the help, or why the arguments are refused, and returns the exit code.
+fn usage(error: &Error) -> u8 {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    {
+        let gone = GONE.iter().find(|(gone, _)| gone == flag).map(|(_, advice)| (*advice).to_owned());
+        let setting = SETTINGS.iter().find(|(name, _)| flag.strip_prefix("--") == Some(name));
+        if let Some(advice) = gone.or_else(|| setting.map(|(name, _)| format!("use --set {name}=VALUE"))) {
+            note(format_args!("error: there is no {flag}: {advice}"));
+            return USAGE;
+        }
+    }
+    match error.print().and_then(|()| io::stdout().flush()) {
+        Err(failure) => failed(failure.kind(), &failure),
+        Ok(()) => error.exit_code() as u8,
+    }
+}

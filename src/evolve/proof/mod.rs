@@ -1,0 +1,28 @@
+//! Whether a formula is right beyond the positions it was found on.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `check` | the check on larger positions, and the standing of a formula |
+//! | `truth` | a graph with its true outcomes, and where a formula is wrong on it |
+//! | `law` | what theorems say about all heaps of a game |
+//! | `prove` | proofs bit column by bit column, for Nim and Moore's Nim |
+//! | `settle`, `residues` | proofs by Wythoff's theorem, and by the period of a subtraction game |
+//! | `probe` | large heaps to try where there is no proof |
+
+mod check;
+mod law;
+mod probe;
+mod prove;
+mod residues;
+mod settle;
+mod truth;
+
+pub use check::{HeldOut, Standing, Theorems};
+pub use law::Law;
+use law::{Case, Settled};
+use probe::{Probes, shrink};
+use prove::is_loss;
+pub use prove::{Domain, PATHS_MAX, Proof, Question, Theorem, WORD_BITS, WORK_MAX};
+use settle::settle;
+use truth::first_wrong;
+pub use truth::{Counterexample, Expected, FoundBy, Truth};
