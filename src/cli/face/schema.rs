@@ -26,16 +26,6 @@ pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<Strin
     serde_json::to_string(&Tagged { schema, report })
 }
 
-/// Returns a report with its fields in the order of their names, at every depth.
-///
-/// # Errors
-/// Those of the serializer.
-pub fn sorted(report: &impl Serialize) -> serde_json::Result<Value> {
-    let mut value = serde_json::to_value(report)?;
-    value.sort_all_objects();
-    Ok(value)
-}
-
 /// Makes the schema of a type.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
 

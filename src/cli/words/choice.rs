@@ -17,14 +17,6 @@ pub fn chosen(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Returns a parser for one of `values`.
-pub fn choice<T>(values: &'static [T]) -> impl TypedValueParser<Value = T>
-where
-    T: Serialize + Copy + Send + Sync + 'static,
-{
-    parser(values.iter().map(|value| (*value, name(value), None)).collect())
-}
-
 /// Returns a parser for one of `values`, each with its text for `--help`.
 pub fn explained<T>(values: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
 where
