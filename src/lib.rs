@@ -2,15 +2,15 @@
 //! disk, and keeps the value of every position in a database.
 //!
 //! ```
-//! use trinim::{Database, Game, Rule, Solve, Value};
+//! use trinim::{Board, Database, Rule, Solve, Value};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let game = Game::triangle(5, Rule::Misere, 12)?; // five layers, blocks of 2^12 positions
-//! let solved = Solve::new(&game).memory_bytes(64 << 20).run(folder.path())?;
+//! let board = Board::triangle(5, None)?; // five layers, any number of pieces a move
+//! let solved = Solve::new(&board, Rule::Misere).run(folder.path())?;
 //! assert_eq!(solved.manifest.census.losses(), 3902);
 //!
 //! let database = Database::open(folder.path())?;
-//! assert_eq!(database.value(game.board.full())?, Value::Loss);
+//! assert_eq!(database.value(board.full())?, Value::Loss);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -55,6 +55,7 @@
 pub mod amount;
 pub mod care;
 pub mod database;
+pub mod job;
 pub mod layout;
 pub mod plan;
 pub mod play;
@@ -65,8 +66,8 @@ pub mod task;
 
 pub use care::verify;
 pub use database::{Database, Game};
+pub use job::Solve;
 pub use layout::Layout;
-pub use solve::Solve;
 #[doc(hidden)]
 pub use trinim_game::claims;
 pub use trinim_game::{self as game, Board, Rule, Value, random};

@@ -133,7 +133,7 @@ impl Database {
 mod tests {
     use super::*;
     use crate::database::{Game, Values};
-    use crate::solve::Solve;
+    use crate::job::Solve;
     use trinim_game::Rule;
     use trinim_game::random::Random;
 
@@ -144,7 +144,7 @@ mod tests {
         for (layers, bits, values) in [(5, 6, nimbers), (6, 21, nimbers), (6, 21, distances), (6, 10, outcomes)] {
             let folder = tempfile::tempdir().unwrap();
             let game = Game::triangle(layers, Rule::Normal, bits).unwrap();
-            Solve::new(&game).values(values).run(folder.path()).unwrap();
+            Solve::from(&game).values(values).run(folder.path()).unwrap();
             let database = Database::open(folder.path()).unwrap();
             let mut random = Random::new(layers.into());
             let full = game.board.full();

@@ -60,7 +60,7 @@ impl BaselinePlan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Request, tests::request};
+    use super::super::{Scenario, tests::scenario};
     use super::*;
     use crate::solve::Redundancy;
     use trinim_game::Board;
@@ -68,7 +68,7 @@ mod tests {
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {
         let board = Board::triangle(7, None).unwrap();
         let layout = Layout::suggested(&board, 20);
-        let plan = Plan::of(Request { memory_bytes, threads: 3, ..request(&board) }, &layout).unwrap();
+        let plan = Plan::of(Scenario { memory_bytes, threads: 3, ..scenario(&board) }, &layout).unwrap();
         let planned = BaselinePlan::of(&plan, &layout, baseline, 3).unwrap();
         (layout, planned)
     }

@@ -38,6 +38,10 @@ const NIMBER_OFFSET_BITS_AT_MOST: u32 = 22;
 /// its blocks does not follow the memory.
 pub const WEIGHED_LAYERS: u32 = 9;
 
+/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
+/// show. The time of a smaller one is not estimated: it depends on the machine, and is soon seen.
+pub const TIMED_CELLS: u32 = 40;
+
 /// Returns the layout for a board and a memory budget of the whole program: the largest of the
 /// block sizes that measured well for which two workers with shared logs fit, or one for boards of
 /// [`WEIGHED_LAYERS`]: smaller blocks have ten times the edges there, and memory only decides how

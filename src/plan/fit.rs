@@ -1,6 +1,6 @@
 //! Whether a plan fits memory and disk, and why not.
 
-use super::{PlacementPlan, Plan, Request, WEIGHED_LAYERS, placement_plan};
+use super::{PlacementPlan, Plan, Scenario, WEIGHED_LAYERS, placement_plan};
 use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 use trinim_game::Board;
@@ -88,30 +88,30 @@ impl Plan {
     /// if its peak fits the disk, and gives way to the first of [`DENSE_CODECS`] whose peak does.
     /// From there on, of the codecs that fit and take at most [`SLOWER_AT_MOST`] of the fastest's
     /// time, it is the one with the least peak. If none fits, it is the one with the lowest peak.
-    pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {
-        let codecs = self.codecs_of(request, disk_bytes);
-        let chosen = choose_codec(&codecs, request.board, disk_bytes).map_or(request.codec, |chosen| &chosen.codec);
-        let plan = if chosen == self.codec { self } else { self.with(Request { codec: chosen, ..request }) };
+    pub fn within(self, scenario: Scenario<'_>, disk_bytes: u64) -> Plan {
+        let codecs = self.codecs_of(scenario, disk_bytes);
+        let chosen = choose_codec(&codecs, scenario.board, disk_bytes).map_or(scenario.codec, |chosen| &chosen.codec);
+        let plan = if chosen == self.codec { self } else { self.with(Scenario { codec: chosen, ..scenario }) };
         Plan { codecs, ..plan }
     }
 
-    /// Returns the peak on disk of a solve of this request with the codec of [`Plan::within`];
+    /// Returns the peak on disk of a solve of this scenario with the codec of [`Plan::within`];
     /// `u64::MAX` if no worker fits the memory.
-    pub fn peak_within(&self, request: Request<'_>, disk_bytes: u64) -> u64 {
-        let codecs = self.codecs_of(request, disk_bytes);
-        choose_codec(&codecs, request.board, disk_bytes).map_or(u64::MAX, |chosen| chosen.disk_peak_bytes)
+    pub fn peak_within(&self, scenario: Scenario<'_>, disk_bytes: u64) -> u64 {
+        let codecs = self.codecs_of(scenario, disk_bytes);
+        choose_codec(&codecs, scenario.board, disk_bytes).map_or(u64::MAX, |chosen| chosen.disk_peak_bytes)
     }
 
     /// Returns the costs of the requested codec, and if that is `auto`, of the dense ones that have
     /// to be looked at; empty if no worker fits the memory.
-    fn codecs_of(&self, request: Request<'_>, disk_bytes: u64) -> Vec<CodecPlan> {
-        let is_weighed = request.board.size_in_layers() >= WEIGHED_LAYERS;
+    fn codecs_of(&self, scenario: Scenario<'_>, disk_bytes: u64) -> Vec<CodecPlan> {
+        let is_weighed = scenario.board.size_in_layers() >= WEIGHED_LAYERS;
         // Of large boards the others were not measured.
         let dense = if is_weighed { &DENSE_CODECS[..1] } else { &DENSE_CODECS[..] };
-        let dense = dense.iter().copied().filter(|_| request.codec == "auto");
+        let dense = dense.iter().copied().filter(|_| scenario.codec == "auto");
         let mut rows = Vec::new();
-        for codec in [request.codec].into_iter().chain(dense) {
-            let Some(costs) = self.costs(Request { codec, ..request }) else { break };
+        for codec in [scenario.codec].into_iter().chain(dense) {
+            let Some(costs) = self.costs(Scenario { codec, ..scenario }) else { break };
             let PlacementPlan { disk_peak_bytes, seconds, .. } = costs;
             rows.push(CodecPlan { codec: codec.to_owned(), disk_peak_bytes, seconds });
             if !is_weighed && disk_peak_bytes <= disk_bytes {
@@ -121,10 +121,10 @@ impl Plan {
         rows
     }
 
-    /// Returns the costs of another request alone; `None` if no worker fits its memory.
-    fn costs(&self, request: Request<'_>) -> Option<PlacementPlan> {
-        let (memory, reads) = self.memory(request);
-        (memory.workers > 0).then(|| placement_plan(request, &self.shape, &memory, &reads))
+    /// Returns the costs of another scenario alone; `None` if no worker fits its memory.
+    fn costs(&self, scenario: Scenario<'_>) -> Option<PlacementPlan> {
+        let (memory, reads) = self.memory(scenario);
+        (memory.workers > 0).then(|| placement_plan(scenario, &self.shape, &memory, &reads))
     }
 
     /// Compares the plan with the memory budget and with the disk space that it may take.
@@ -161,7 +161,7 @@ fn choose_codec<'a>(codecs: &'a [CodecPlan], board: &Board, disk_bytes: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::super::speed::Speed;
-    use super::super::tests::request;
+    use super::super::tests::scenario;
     use super::*;
     use crate::database::Keep;
     use trinim_game::Board;
@@ -187,10 +187,10 @@ mod tests {
             for memory_bytes in [1_u64, 2, 4, 8, 12, 16, 64].map(|gibibytes| gibibytes << 30) {
                 for (keep, speed) in [(Keep::Counts, 1.0), (Keep::usual(&board), 0.3), (Keep::Database, 2.0)] {
                     let speed = Speed::exactly(speed);
-                    let asked = Request { keep, memory_bytes, speed, ..request(&board) };
-                    let auto = Plan::suggested(asked, None);
+                    let scenario = Scenario { keep, memory_bytes, speed, ..scenario(&board) };
+                    let auto = Plan::suggested(scenario, None);
                     for disk_bytes in [1 << 30, 40 << 30, 50 << 30, 130 << 30, u64::MAX] {
-                        let plan = auto.clone().within(asked, disk_bytes);
+                        let plan = auto.clone().within(scenario, disk_bytes);
                         let found = plan.chosen();
                         let fits = |row: &CodecPlan| row.disk_peak_bytes <= disk_bytes;
                         let is_any = plan.codecs.iter().any(fits);
@@ -214,12 +214,12 @@ mod tests {
     fn auto_gives_way_to_a_codec_that_fits_the_disk() {
         let board = Board::triangle(9, None).unwrap();
         let memory_bytes = 2 << 30;
-        let asked = Request { keep: Keep::usual(&board), memory_bytes, ..request(&board) };
-        let auto = Plan::suggested(asked, None);
+        let scenario = Scenario { keep: Keep::usual(&board), memory_bytes, ..scenario(&board) };
+        let auto = Plan::suggested(scenario, None);
         let peak = |plan: &Plan| plan.chosen().disk_peak_bytes;
-        let dense = auto.with(Request { codec: "rows-huffman", ..asked });
+        let dense = auto.with(Scenario { codec: "rows-huffman", ..scenario });
         assert!(peak(&dense) < peak(&auto));
-        let chosen = |disk_bytes| auto.clone().within(asked, disk_bytes);
+        let chosen = |disk_bytes| auto.clone().within(scenario, disk_bytes);
         for disk_bytes in [u64::MAX, peak(&auto), peak(&auto) - 1, peak(&dense)] {
             let plan = chosen(disk_bytes);
             assert_eq!(plan.codec, dense.codec, "{disk_bytes}: {:?}", plan.codecs);
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(chosen(0).codecs.len(), 2);
         // A refusal named what auto needs without giving way.
         assert_eq!(peak(&chosen(0)), peak(&dense));
-        let given = Request { codec: "zstd1", ..asked };
+        let given = Scenario { codec: "zstd1", ..scenario };
         let plan = auto.with(given);
         assert_eq!(Plan { codecs: Vec::new(), ..plan.clone().within(given, 0) }, plan);
     }

@@ -1,8 +1,8 @@
 //! The needs of a solve, known before it starts: layout, memory, disk, log volume, time.
 //!
-//! A [`Plan`] follows from a [`Request`]; `trinim plan --json` serialises it as it is. Sizes are
+//! A [`Plan`] follows from a [`Scenario`]; `trinim plan --json` serialises it as it is. Sizes are
 //! bytes, times are seconds. The measured constants are in [`rates`]; times are for a machine of
-//! the request's speed, which [`speed`] measures. Callers ask for free disk space.
+//! the scenario's speed, which [`speed`] measures. Callers ask for free disk space.
 //!
 //! # The disk
 //! The block graph is walked in the order of the solve: each block adds its streams and its file,
@@ -40,7 +40,9 @@ pub mod speed;
 pub mod work;
 
 pub use baseline::BaselinePlan;
-pub use choice::{PROGRAM_BYTES, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes};
+pub use choice::{
+    PROGRAM_BYTES, TIMED_CELLS, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes,
+};
 pub use fit::{CodecPlan, DENSE_CODECS, PlanError, SLOWER_AT_MOST};
 pub use shape::Shape;
 
@@ -64,7 +66,7 @@ const LOG_MARGIN: f64 = 1.05;
 
 /// The question that a plan answers.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct Scenario<'a> {
     /// The board.
     pub board: &'a Board,
     /// The rule; no figure depends on it.
@@ -210,60 +212,60 @@ impl Plan {
     /// Plans for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or
     /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated,
     /// not made.
-    pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
-        let Request { board, values, memory_bytes, .. } = request;
+    pub fn suggested(scenario: Scenario<'_>, offset_bits_at_most: Option<u32>) -> Plan {
+        let Scenario { board, values, memory_bytes, .. } = scenario;
         let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
-        Plan::first(request, Shape::suggested(board, bits))
+        Plan::first(scenario, Shape::suggested(board, bits))
     }
 
     /// Plans for a layout. One whose graph is too large to walk is estimated.
     ///
     /// # Errors
     /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
-    pub fn of(request: Request<'_>, layout: &Layout) -> Result<Plan, PlanError> {
+    pub fn of(scenario: Scenario<'_>, layout: &Layout) -> Result<Plan, PlanError> {
         let found = layout.canonical_blocks().len() as u64;
         if found > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found });
         }
         let is_walked = Shape::is_walked(layout.bid_bits());
-        let shape = if is_walked { Shape::of(layout) } else { Shape::outline(request.board, layout.bid_cells()) };
-        Ok(Plan::first(request, shape))
+        let shape = if is_walked { Shape::of(layout) } else { Shape::outline(scenario.board, layout.bid_cells()) };
+        Ok(Plan::first(scenario, shape))
     }
 
-    /// Plans another request for the same board and layout.
-    pub fn with(&self, request: Request<'_>) -> Plan {
-        let (memory, reads) = self.memory(request);
-        Plan::new(request, self.shape.clone(), memory, reads)
+    /// Plans another scenario for the same board and layout.
+    pub fn with(&self, scenario: Scenario<'_>) -> Plan {
+        let (memory, reads) = self.memory(scenario);
+        Plan::new(scenario, self.shape.clone(), memory, reads)
     }
 
-    /// Returns the memory of another request, and what the walk reads from files then.
-    fn memory(&self, request: Request<'_>) -> (MemoryPlan, Arc<[Reads]>) {
-        let memory = memory(request, &self.shape);
+    /// Returns the memory of another scenario, and what the walk reads from files then.
+    fn memory(&self, scenario: Scenario<'_>) -> (MemoryPlan, Arc<[Reads]>) {
+        let memory = memory(scenario, &self.shape);
         let is_same = memory.held_streams == self.memory.held_streams;
         let reads = if is_same { self.reads.clone() } else { self.shape.reads(memory.held_streams).into() };
         (memory, reads)
     }
 
-    fn first(request: Request<'_>, shape: Shape) -> Plan {
-        let memory = memory(request, &shape);
+    fn first(scenario: Scenario<'_>, shape: Shape) -> Plan {
+        let memory = memory(scenario, &shape);
         let reads = shape.reads(memory.held_streams).into();
-        Plan::new(request, shape, memory, reads)
+        Plan::new(scenario, shape, memory, reads)
     }
 
-    fn new(request: Request<'_>, shape: Shape, memory: MemoryPlan, reads: Arc<[Reads]>) -> Plan {
-        let Request { board, rule, values, keep, placement, .. } = request;
+    fn new(scenario: Scenario<'_>, shape: Shape, memory: MemoryPlan, reads: Arc<[Reads]>) -> Plan {
+        let Scenario { board, rule, values, keep, placement, .. } = scenario;
         let size = board.size_in_layers();
-        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory, &reads);
+        let of = |keep, placement| placement_plan(Scenario { keep, placement, ..scenario }, &shape, &memory, &reads);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
         // Counts and books are of wins and losses.
         let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep && values.is_outcomes());
         let kept = [keep].into_iter().chain(others).map(|keep| {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
-            KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }
+            KeepPlan { keep, bytes: kept_bytes(Scenario { keep, ..scenario }, &shape), disk_peak_bytes, seconds }
         });
-        let with = |speed| Request { speed: Speed::exactly(speed), ..request };
+        let with = |speed| Scenario { speed: Speed::exactly(speed), ..scenario };
         let at = |speed| placement_plan(with(speed), &shape, &memory, &reads).seconds;
-        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(request.speed.median);
+        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(scenario.speed.median);
         Plan {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -271,19 +273,19 @@ impl Plan {
             cells: board.cells(),
             positions: 1 << board.cells(),
             block_bytes: (values.planes(board) * bitmap_words(shape.offset_bits)) as u64 * 8,
-            codec: request.codec.to_owned(),
+            codec: scenario.codec.to_owned(),
             codecs: Vec::new(),
-            log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, request.codec),
+            log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, scenario.codec),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory,
             placement: placement_name(placement),
             placements,
             keep,
             kept: kept.collect(),
-            database_bytes: kept_bytes(request, &shape),
-            speed: request.speed.median,
-            seconds_least: at(request.speed.fast),
-            seconds_most: at(request.speed.slow),
+            database_bytes: kept_bytes(scenario, &shape),
+            speed: scenario.speed.median,
+            seconds_least: at(scenario.speed.fast),
+            seconds_most: at(scenario.speed.slow),
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -292,17 +294,17 @@ impl Plan {
     }
 }
 
-fn memory(request: Request<'_>, shape: &Shape) -> MemoryPlan {
-    let words = request.values.planes(request.board) * bitmap_words(shape.offset_bits);
-    let queue_bytes = footprint_bytes(words, request.placement, 0);
-    let worker_bytes = footprint_bytes(words, request.placement, 1) - queue_bytes;
-    let available = engine_bytes(request.memory_bytes).saturating_sub(queue_bytes);
-    let workers = ((available / worker_bytes) as usize).min(request.threads);
-    let held_streams = held_streams(words, request.placement, workers, engine_bytes(request.memory_bytes));
+fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
+    let words = scenario.values.planes(scenario.board) * bitmap_words(shape.offset_bits);
+    let queue_bytes = footprint_bytes(words, scenario.placement, 0);
+    let worker_bytes = footprint_bytes(words, scenario.placement, 1) - queue_bytes;
+    let available = engine_bytes(scenario.memory_bytes).saturating_sub(queue_bytes);
+    let workers = ((available / worker_bytes) as usize).min(scenario.threads);
+    let held_streams = held_streams(words, scenario.placement, workers, engine_bytes(scenario.memory_bytes));
     let held_streams = held_streams.min(shape.peak_shared_streams);
     let held_bytes = held_streams * words as u64 * 8;
     MemoryPlan {
-        budget_bytes: request.memory_bytes,
+        budget_bytes: scenario.memory_bytes,
         program_bytes: PROGRAM_BYTES,
         worker_bytes,
         queue_bytes,
@@ -317,8 +319,8 @@ fn memory(request: Request<'_>, shape: &Shape) -> MemoryPlan {
 /// Returns the bytes of a finished run: published blocks, lists, journal and manifest.
 ///
 /// At the end of a solve, a book is there twice: as a whole and in parts, each in its own file.
-fn kept_bytes(request: Request<'_>, shape: &Shape) -> u64 {
-    let Request { board, values, keep, .. } = request;
+fn kept_bytes(scenario: Scenario<'_>, shape: &Shape) -> u64 {
+    let Scenario { board, values, keep, .. } = scenario;
     let bits = rates::database_bits_per_position(values, board.size_in_layers(), shape.offset_bits);
     let block_bits = (1u64 << shape.offset_bits) as f64 * bits;
     let block_bytes = match keep {
@@ -334,27 +336,27 @@ fn kept_bytes(request: Request<'_>, shape: &Shape) -> u64 {
     shape.canonical_blocks * (block_bytes + others) + rates::FOLDER_BYTES
 }
 
-fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, reads: &[Reads]) -> PlacementPlan {
-    let database_bytes = kept_bytes(request, shape);
-    let planes = rates::planes_at_work(request.values, request.board);
-    let size = request.board.size_in_layers();
-    let bits = match request.values {
-        Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, request.codec),
+fn placement_plan(scenario: Scenario<'_>, shape: &Shape, memory: &MemoryPlan, reads: &[Reads]) -> PlacementPlan {
+    let database_bytes = kept_bytes(scenario, shape);
+    let planes = rates::planes_at_work(scenario.values, scenario.board);
+    let size = scenario.board.size_in_layers();
+    let bits = match scenario.values {
+        Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, scenario.codec),
         // The same streams in much the same code.
         values => rates::database_bits_per_position(values, size, shape.offset_bits),
     };
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
     // Targets read the published blocks of their sources, and nothing else is written.
-    let is_published = request.placement == Placement::Shared && request.keep.is_database();
+    let is_published = scenario.placement == Placement::Shared && scenario.keep.is_database();
     let block_bytes = database_bytes as f64 / shape.canonical_blocks as f64;
     let entry = if is_published { block_bytes } else { entry };
-    let rates = rates::of(request.keep, shape.raw_bytes() as u64).for_planes(planes);
+    let rates = rates::of(scenario.keep, shape.raw_bytes() as u64).for_planes(planes);
     let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
     let times = shape.seconds_of(reads, &rates, entry);
     let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
-    let (copies, reads, live, thread_seconds) = match request.placement {
+    let (copies, reads, live, thread_seconds) = match scenario.placement {
         Placement::Shared => {
             // Without a walk, no stream is taken to be held.
             let from_files = reads.iter().map(|read| u64::from(read.loads)).sum::<u64>();
@@ -377,7 +379,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
     // The commit after their last target deletes logs, so those written in between wait, too: at
     // the recorded speed, so that the same plan asks for the same disk at any time. The database
     // grows while the logs do, and is not complete when they take most.
-    let delay = (request.commit_interval.as_secs_f64() / seconds(1.0)).min(1.0);
+    let delay = (scenario.commit_interval.as_secs_f64() / seconds(1.0)).min(1.0);
     let [peak, both] = if is_published {
         [0.0, database_bytes as f64]
     } else if times.is_empty() {
@@ -385,15 +387,15 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
         [logs, logs + database_bytes as f64]
     } else {
         // Dedicated logs come and go in about the rhythm of shared ones.
-        shape.peaks(request.placement, [entry, block_bytes], &times, delay * times.iter().sum::<f64>())
+        shape.peaks(scenario.placement, [entry, block_bytes], &times, delay * times.iter().sum::<f64>())
     };
     PlacementPlan {
-        placement: placement_name(request.placement),
+        placement: placement_name(scenario.placement),
         log_bytes_written: written as u64,
         log_bytes_read: read as u64,
         log_bytes_peak: peak as u64,
         disk_peak_bytes: (both as u64).max(database_bytes),
-        seconds: seconds(request.speed.median),
+        seconds: seconds(scenario.speed.median),
     }
 }
 
@@ -401,8 +403,8 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
 mod tests {
     use super::*;
 
-    pub(super) fn request(board: &Board) -> Request<'_> {
-        Request {
+    pub(super) fn scenario(board: &Board) -> Scenario<'_> {
+        Scenario {
             board,
             rule: Rule::Misere,
             values: Values::Outcomes,
@@ -420,7 +422,7 @@ mod tests {
     fn every_board_has_a_plan_and_small_ones_pass() {
         for layers in 1..=10 {
             let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Request { memory_bytes: 2 << 30, ..request(&board) }, None);
+            let plan = Plan::suggested(Scenario { memory_bytes: 2 << 30, ..scenario(&board) }, None);
             assert_eq!(plan.positions, 1 << board.cells());
             assert_eq!(plan.shape.bid_bits + plan.shape.offset_bits, board.cells());
             assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
@@ -436,7 +438,7 @@ mod tests {
         assert_eq!(bits(1024), 27);
         assert_eq!(bits(256), 27);
         assert!(bits(100) < 27);
-        let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) }, None);
+        let plan = Plan::suggested(Scenario { memory_bytes: 32 << 20, ..scenario(&board) }, None);
         assert!(matches!(plan.check(u64::MAX), Err(PlanError::Memory { .. })));
     }
 
@@ -446,8 +448,8 @@ mod tests {
     fn counts_need_the_disk_of_the_logs() {
         for (layers, codec) in [(6, "gaps"), (7, "auto"), (8, "auto"), (9, "auto"), (10, "auto")] {
             let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Request { codec, ..request(&board) }, None);
-            let counts = plan.with(Request { keep: Keep::Counts, codec, ..request(&board) });
+            let plan = Plan::suggested(Scenario { codec, ..scenario(&board) }, None);
+            let counts = plan.with(Scenario { keep: Keep::Counts, codec, ..scenario(&board) });
             let [whole, book, least] = [&plan.kept[0], &plan.kept[1], &plan.kept[2]];
             assert_eq!((whole.keep, least.keep), (Keep::Database, Keep::Counts));
             assert_eq!((whole.bytes, least.bytes), (plan.database_bytes, counts.database_bytes));
@@ -469,7 +471,7 @@ mod tests {
         for layers in 1..=8 {
             let board = Board::triangle(layers, None).unwrap();
             let of = |values| {
-                let plan = Plan::suggested(Request { rule: Rule::Normal, values, ..request(&board) }, None);
+                let plan = Plan::suggested(Scenario { rule: Rule::Normal, values, ..scenario(&board) }, None);
                 assert_eq!(plan.check(u64::MAX), Ok(()), "{layers}");
                 assert!(plan.memory.workers == 2 && plan.memory.used_bytes <= 1 << 30, "{layers}");
                 plan
@@ -485,7 +487,7 @@ mod tests {
     #[test]
     fn what_is_planned_at_the_peak_has_to_fit() {
         let board = Board::triangle(8, None).unwrap();
-        let plan = Plan::suggested(request(&board), None);
+        let plan = Plan::suggested(scenario(&board), None);
         let needed = plan.chosen().disk_peak_bytes;
         assert_eq!(plan.check(needed), Ok(()));
         assert!(plan.check(needed - 1).is_err());
@@ -495,6 +497,6 @@ mod tests {
     fn layouts_with_too_many_blocks_are_refused() {
         let board = Board::triangle(7, None).unwrap();
         let layout = Layout::suggested(&board, 4).without_symmetries();
-        assert!(matches!(Plan::of(request(&board), &layout), Err(PlanError::Blocks { .. })));
+        assert!(matches!(Plan::of(scenario(&board), &layout), Err(PlanError::Blocks { .. })));
     }
 }

@@ -121,7 +121,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Plan, Request, tests::request};
+    use crate::plan::{Plan, Scenario, tests::scenario};
     use std::time::Duration;
 
     #[test]
@@ -129,9 +129,9 @@ mod tests {
         let board = Board::triangle(8, None).unwrap();
         // Logs that wait for the commit are most of the peak.
         let commit_interval = Duration::from_millis(100);
-        let request = Request { codec: "rows-huffman", commit_interval, ..request(&board) };
+        let scenario = Scenario { codec: "rows-huffman", commit_interval, ..scenario(&board) };
         let [slow, fast] =
-            [0.5, 2.0].map(|speed| Plan::suggested(Request { speed: Speed::exactly(speed), ..request }, None));
+            [0.5, 2.0].map(|speed| Plan::suggested(Scenario { speed: Speed::exactly(speed), ..scenario }, None));
         for (slow, fast) in slow.placements.iter().zip(&fast.placements) {
             assert_eq!(slow.disk_peak_bytes, fast.disk_peak_bytes);
             assert!(slow.seconds > 2.0 * fast.seconds);
@@ -157,7 +157,7 @@ mod tests {
         let beside_load = [0.5, 1.0, 1.0, 2.0, 8.0].map(|times| times * RECORDED_SECONDS);
         assert_eq!(Speed::of_rounds(&beside_load), Speed { fast: 1.0, median: 1.0, slow: 0.5 });
         let board = Board::triangle(8, None).unwrap();
-        let plan = |speed| Plan::suggested(Request { speed, ..request(&board) }, None);
+        let plan = |speed| Plan::suggested(Scenario { speed, ..scenario(&board) }, None);
         let (ranged, exact) = (plan(Speed { fast: 2.0, median: 1.0, slow: 0.5 }), plan(Speed::RECORDED));
         assert_eq!(ranged.chosen(), exact.chosen());
         assert_eq!([exact.seconds_least, exact.seconds_most], [exact.chosen().seconds; 2]);

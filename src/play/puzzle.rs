@@ -165,7 +165,7 @@ impl All {
 mod tests {
     use super::*;
     use crate::database::{Game, Values};
-    use crate::solve::Solve;
+    use crate::job::Solve;
     use trinim_game::{Board, Rule, Takes, reference};
 
     /// Returns the winning move of each position with exactly one, by the definition.
@@ -179,7 +179,7 @@ mod tests {
 
     fn solved(board: &Board, rule: Rule, folder: &std::path::Path) -> Database {
         let game = Game { board: board.clone(), rule, layout: crate::Layout::suggested(board, 6) };
-        Solve::new(&game).values(Values::Remoteness).run(folder).unwrap();
+        Solve::from(&game).values(Values::Remoteness).run(folder).unwrap();
         Database::open(folder).unwrap()
     }
 

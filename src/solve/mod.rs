@@ -7,13 +7,11 @@
 mod audit;
 pub mod baseline;
 pub(crate) mod book;
-mod builder;
 mod distances;
 pub mod parts;
 mod strategy;
 mod workload;
 
-pub use builder::Solve;
 pub use parts::{PartError, PartSolver};
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
@@ -26,6 +24,7 @@ use std::sync::Arc;
 use trinim_kernel::Kernel;
 
 /// A solved board.
+#[derive(Clone, Debug)]
 pub struct Solved {
     /// The manifest of the database: census, digest, layout.
     pub manifest: Manifest,

@@ -57,6 +57,22 @@ impl Strategy {
         Strategy::Baseline(Baseline::Forward),
     ];
 
+    /// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has none
+    /// of them.
+    pub const PARAMETERS: [&str; 2] = ["strategy", "redundancy"];
+
+    /// Returns the strategy of a run with these parameters; `None` if this program has none such.
+    pub fn from_parameters(given: &[(String, String)]) -> Option<Strategy> {
+        let value = |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
+        let [strategy, redundancy] = Strategy::PARAMETERS.map(value);
+        match (strategy.map_or(Some(Strategy::UpdateLog), |name| name.parse().ok())?, redundancy) {
+            (Strategy::Baseline(baseline), Some(redundancy)) => {
+                Some(Strategy::Baseline(baseline.with_redundancy(redundancy.parse().ok()?)))
+            }
+            (strategy, _) => Some(strategy),
+        }
+    }
+
     /// Returns the name used on the command line, in reports and in run folders.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,6 +107,13 @@ impl Baseline {
             Baseline::Forward | Baseline::Retrograde => None,
             Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy) => Some(redundancy),
         }
+    }
+
+    /// Returns the parameters of a run; only the first for one in memory.
+    pub fn parameters(self) -> Vec<(String, String)> {
+        let values = [Some(self.name()), self.redundancy().map(Redundancy::name)];
+        let pairs = Strategy::PARAMETERS.into_iter().zip(values);
+        pairs.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
     }
 
     /// Returns this baseline with another redundancy; a baseline in memory stays as it is.

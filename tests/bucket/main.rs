@@ -27,12 +27,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use trinim::Solve;
 use trinim::care::Request;
 use trinim::database::{Database, Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
-use trinim::solve::Solve;
 use trinim::task::store::ATTEMPTS;
 use trinim::task::{
     self, BucketStore, FolderStore, Options, Store, Sweeper, batches, committed, compute, copy, finish, init, sweep,
@@ -215,7 +215,7 @@ fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
 /// The database of a solve.
 fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
-    Solve::new(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
+    Solve::from(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
     database_files(folder.path())
 }
 

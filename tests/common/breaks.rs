@@ -2,7 +2,7 @@
 
 use super::assert_same_files;
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{Error, RunId, Storage};
+use pipeline::{Error, Options, RunId, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trinim::database::SolveSpec;
@@ -21,7 +21,7 @@ pub fn published_by(baseline: Baseline, spec: SolveSpec<'_>) -> BTreeMap<String,
     let disk = SimulatedStorage::new(1);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let memory_bytes = baseline::footprint_bytes(&spec.game.layout, baseline, 2);
-    let options = baseline::Options { threads: 2, memory_bytes, run_id: RunId(1), stop: Arc::default() };
+    let options = Options { threads: 2, memory_bytes, run_id: RunId(1), ..Options::default() };
     let (metrics, counters) = Default::default();
     baseline::solve(spec, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
     published(&disk)

@@ -41,11 +41,11 @@ fn an_unfinished_solve_names_the_command_that_resumes_it() {
 
     let (_, error) = ends(path, 2, &["stats", "with space"]);
     assert!(error.contains("with space holds no finished database: the solve is not finished, "), "{error}");
-    let wanted = "hint: resume it: trinim solve --layers 7 --rule normal --max-take 4 --out 'with space'\n";
+    let wanted = "hint: resume it: trinim resume 'with space'\n";
     assert!(error.contains(wanted) && error.contains(" blocks are saved\n"), "{error}");
     let (_, other) = ends(path, 7, &["solve", "-k", "7", "--out", "with space"]);
     assert!(
-        other.contains("rule = normal, not misere\nhint: continue it with trinim solve --layers 7 --rule"),
+        other.contains("rule = normal, not misere\nhint: continue it with trinim resume 'with space', or"),
         "{other}"
     );
     let (_, cells) = ends(path, 7, &[&slow[..3], &["--block-bits", "20"], &slow[5..]].concat());

@@ -366,7 +366,7 @@ fn the_audit_of_a_folder_is_its_own() {
     }
     let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
     let (_, error) = ends(folder.path(), 2, &forward);
-    assert!(error.contains("the strategy forward passes no streams"), "{error}");
+    assert!(error.contains("with --strategy forward: the strategy passes no streams"), "{error}");
 }
 
 /// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of

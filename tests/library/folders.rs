@@ -12,11 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
+use trinim::Solve;
 use trinim::care::{Repair, Request};
 use trinim::database::{Database, DatabaseError, Game, Keep, LAST_READER, Manifest, Terms, refuse_unreleased};
 use trinim::game::Rule;
 use trinim::game::reference;
-use trinim::solve::{Solve, solve};
+use trinim::job::JobError;
+use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -284,8 +286,8 @@ fn what_was_written_before_the_first_release_is_refused() {
         assert!(matches!(error, DatabaseError::Unreleased { .. }), "{error}");
         assert!(error.to_string().contains(LAST_READER), "{error}");
     }
-    let error = Solve::new(&game(Rule::Misere)).threads(1).run(&old).err().unwrap();
-    assert!(matches!(error, Error::Parameters { ref name, .. } if name == "database"), "{error}");
+    let error = Solve::from(&game(Rule::Misere)).threads(1).run(&old).err().unwrap();
+    assert!(matches!(error, JobError::Database(DatabaseError::Unreleased { .. })), "{error}");
     let later = Manifest::parse(Path::new("x"), br#"{"schema": "trinim.database/2"}"#).unwrap_err();
     assert!(matches!(later, DatabaseError::Version { found: 2, supported: 1, .. }), "{later}");
 }

@@ -4,11 +4,11 @@
 
 use crate::common::{Solving, Way, layout_with, scratch};
 use std::collections::BTreeMap;
+use trinim::Solve;
 use trinim::database::{Database, DatabaseError, Game, Keep, Listing, Values};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::Solve;
 
 /// All losses of a board by the definition.
 fn losses(board: &Board, rule: Rule) -> Vec<u64> {
@@ -95,7 +95,7 @@ fn a_database_of_nimbers_lists_the_losses_of_its_first_plane() {
     for bits in [6, 10] {
         let game = Game::triangle(4, Rule::Normal, bits).unwrap();
         let folder = scratch();
-        Solve::new(&game).memory_bytes(64 << 20).values(Values::Nimbers).run(folder.path()).unwrap();
+        Solve::from(&game).memory_bytes(64 << 20).values(Values::Nimbers).run(folder.path()).unwrap();
         let database = Database::open(folder.path()).unwrap();
         assert!(database.nimber(1).unwrap().is_some());
         compare(&database, &losses(&game.board, Rule::Normal), "nimbers");
@@ -108,7 +108,7 @@ fn a_book_lists_what_it_has_and_counts_list_nothing() {
     let losses: Vec<u64> =
         losses(&game.board, Rule::Normal).into_iter().filter(|loss| loss.count_ones() >= 8).collect();
     let folder = scratch();
-    Solve::new(&game).memory_bytes(64 << 20).keep(Keep::Book { pieces: 8 }).run(folder.path()).unwrap();
+    Solve::from(&game).memory_bytes(64 << 20).keep(Keep::Book { pieces: 8 }).run(folder.path()).unwrap();
     let database = Database::open(folder.path()).unwrap();
     for pieces in [8..=15, 9..=12] {
         let expected: Vec<u64> =
@@ -127,7 +127,7 @@ fn a_book_lists_what_it_has_and_counts_list_nothing() {
     assert!(matches!(database.losses(), Err(DatabaseError::NotKept { .. })));
 
     let folder = scratch();
-    Solve::new(&game).memory_bytes(64 << 20).keep(Keep::Counts).run(folder.path()).unwrap();
+    Solve::from(&game).memory_bytes(64 << 20).keep(Keep::Counts).run(folder.path()).unwrap();
     let database = Database::open(folder.path()).unwrap();
     assert!(matches!(database.losses(), Err(DatabaseError::NotKept { .. })));
     assert!(matches!(database.canonical_losses(), Err(DatabaseError::NotKept { .. })));

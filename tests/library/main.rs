@@ -16,6 +16,7 @@ mod damage;
 mod folders;
 mod forged;
 mod format;
+mod job;
 mod keep;
 mod listing;
 mod numbers;

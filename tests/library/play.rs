@@ -20,7 +20,7 @@ use trinim::{Board, Database, Game, Rule, Solve, Value};
 fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
     let folder = scratch();
     let game = Game::triangle(layers, rule, 12).unwrap();
-    Solve::new(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
+    Solve::from(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
     Arc::new(Table::of(&Database::open(folder.path()).unwrap()).unwrap())
 }
 

@@ -6,7 +6,7 @@ use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, la
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, Error, Metrics, RealStorage, RunId, Stage, Storage};
+use pipeline::{BlockId, Error, Metrics, Options, RealStorage, RunId, Stage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::baseline::{self, Counters, Options, footprint_bytes};
+use trinim::solve::baseline::{self, Counters, footprint_bytes};
 use trinim::solve::{Baseline, Redundancy, Solved};
 
 const IN_MEMORY: [Baseline; 2] = [Baseline::Forward, Baseline::Retrograde];
@@ -34,7 +34,7 @@ const IN_BLOCKS: [Baseline; 4] = [
 /// Returns options with the least memory for `threads` threads.
 fn options(game: &Game, baseline: Baseline, threads: usize) -> Options {
     let memory_bytes = footprint_bytes(&game.layout, baseline, threads);
-    Options { threads, memory_bytes, run_id: RunId(7), stop: Arc::default() }
+    Options { threads, memory_bytes, run_id: RunId(7), ..Options::default() }
 }
 
 fn of(counter: &AtomicU64) -> u64 {
@@ -234,7 +234,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
         let mut parameters = SolveSpec::from(&game).parameters();
-        parameters.extend(baseline::parameters(baseline));
+        parameters.extend(baseline.parameters());
         let begun = |storage: &Arc<dyn Storage>| {
             let parameters = Parameters(parameters.clone());
             Checkpoint::open(storage.clone(), &parameters, RunId(1), &|_, _| false).unwrap().checkpoint

@@ -15,7 +15,7 @@ use trinim::{Database, Game, Rule, Solve};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let game = Game::triangle(4, Rule::Normal, 6)?;
-    Solve::new(&game).memory_bytes(64 << 20).run(folder.path())?;
+    Solve::from(&game).memory_bytes(64 << 20).run(folder.path())?;
 
     let database = Database::open(folder.path())?;
     let layout = database.layout();

@@ -213,7 +213,9 @@ def solve(
     block_bits: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Database:
-    """Solves a board into a folder, or goes on with a solve there, and opens the database.
+    """Solves a board into a folder, or continues a solve there, and opens the database.
+
+    From nine layers on the solve is audited.
 
     `progress(finished_blocks, blocks)` is called as blocks become durable. KeyboardInterrupt, and
     any exception of `progress`, stops after a checkpoint: the same call continues. `memory` is in

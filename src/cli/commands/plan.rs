@@ -4,9 +4,8 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, picture};
-use crate::cli::words::game::{GameArgs, agree_with_values, estimated, request, values};
-use crate::cli::words::keep::too_many_pieces;
-use crate::cli::words::machine::{free_bytes, memory_available_bytes};
+use crate::cli::words::machine::memory_available_bytes;
+use crate::cli::words::scenario::{ScenarioArgs, estimated, values};
 use crate::cli::words::summary::Named;
 use clap::Args;
 use schemars::JsonSchema;
@@ -15,9 +14,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
-use trinim::layout::Layout;
+use trinim::job::{codec_name, free_bytes};
 use trinim::plan::speed::{self, Speed};
-use trinim::plan::{CodecPlan, KeepPlan, Plan, Request, SLOWER_AT_MOST, WEIGHED_LAYERS};
+use trinim::plan::{CodecPlan, KeepPlan, Plan, SLOWER_AT_MOST, WEIGHED_LAYERS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +36,7 @@ const TIMED_CELLS: u32 = 33;
 #[command(after_help = EXAMPLES)]
 pub struct PlanArgs {
     #[command(flatten)]
-    game: GameArgs,
+    scenario: ScenarioArgs,
 
     /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
     /// its remoteness, the distance to the end
@@ -73,23 +72,14 @@ pub struct Report<'a> {
 
 /// Runs the subcommand.
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let game = &args.game;
-    let board = game.board.solvable()?;
-    agree_with_values(args.values, game)?;
-    let usual = if args.values.is_outcomes() { Keep::usual(&board) } else { Keep::Database };
-    let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
-    let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
+    let solve = args.scenario.solve(Some(args.values))?;
+    let board = solve.board();
     let disk_free_bytes = free_bytes(&args.out);
     let plan = out.telling("planning", || {
-        let request = request(&board, game, args.values, keep);
         let is_timed = board.cells() >= TIMED_CELLS;
-        let speed = if is_timed { speed::of_this_machine(request.threads) } else { Speed::RECORDED };
-        let request = Request { speed, ..request };
-        let plan = match &game.bid_cells {
-            Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
-            None => Plan::suggested(request, game.block_bits),
-        };
-        Ok::<_, anyhow::Error>(plan.within(request, disk_free_bytes))
+        let threads = args.scenario.resources.threads();
+        let speed = if is_timed { speed::of_this_machine(threads) } else { Speed::RECORDED };
+        solve.plan(speed, disk_free_bytes)
     })?;
     let mut report = Report {
         plan: &plan,
@@ -101,7 +91,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
     };
     warn(&mut report);
-    args.json.report("trinim.plan/1", &report, out, |report, out| print(report, &board, game, out))
+    args.json.report("trinim.plan/1", &report, out, |report, out| print(report, board, &args.scenario, out))
 }
 
 /// Adds a warning for each shortage.
@@ -135,7 +125,7 @@ fn warn(report: &mut Report<'_>) {
     }
 }
 
-fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out) -> anyhow::Result<()> {
     let plan = report.plan;
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
@@ -148,9 +138,10 @@ fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> 
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
-    let denser = if plan.codec == game.codec.name { String::new() } else { format!(" with logs in {}", plan.codec) };
+    let is_as_chosen = plan.codec == codec_name(args.codec);
+    let denser = if is_as_chosen { String::new() } else { format!(" with logs in {}", plan.codec) };
     out.table(&[
-        ("board", Named::of(board, game.rule).to_string()),
+        ("board", Named::of(board, args.rule).to_string()),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         ("moves", grouped(report.moves as u64)),
         (

@@ -9,7 +9,6 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::folders;
 use crate::cli::words::owner::{self, Owner};
 use crate::cli::words::summary::Named;
 use clap::Args;
@@ -21,10 +20,10 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
-use trinim::care;
 use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
 use trinim::plan::work::{block_ns, group_positions};
+use trinim::{care, job};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,7 +89,7 @@ pub struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let found = if args.folder.is_dir() { folders::inspect(&args.folder)? } else { None };
+    let found = if args.folder.is_dir() { job::inspect(&args.folder)? } else { None };
     let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
     let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
     args.json.report("trinim.status/1", &report, out, print)

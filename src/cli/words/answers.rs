@@ -7,7 +7,6 @@ use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::ResourceArgs;
-use crate::cli::words::machine::free_bytes;
 use crate::cli::words::pace;
 use clap::Args;
 use pipeline::{Error, Metrics, Options};
@@ -21,10 +20,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use trinim::database::{BuiltIn, Database, Game, Keep, Values};
 use trinim::game::{Board, Rule};
+use trinim::job::free_bytes;
 use trinim::kernel::Kernel;
 use trinim::plan::speed::Speed;
 use trinim::plan::work::SessionWork;
-use trinim::plan::{self, Plan, PlanError, Request};
+use trinim::plan::{self, Plan, PlanError, Scenario};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 
@@ -104,7 +104,7 @@ impl SpotArgs {
 /// # Errors
 /// [`PartError::Plan`] if the memory or the disk has too little room.
 pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path) -> Result<Plan, PartError> {
-    let request = Request {
+    let scenario = Scenario {
         board: &game.board,
         rule: game.rule,
         values: Values::Outcomes,
@@ -116,7 +116,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path)
         commit_interval: options.commit_interval,
         speed: Speed::RECORDED,
     };
-    let plan = Plan::of(request, &game.layout)?;
+    let plan = Plan::of(scenario, &game.layout)?;
     plan.check(free_bytes(folder))?;
     Ok(plan)
 }

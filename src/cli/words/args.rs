@@ -9,15 +9,10 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::{CodecChoice, Placement};
 use serde::Serialize;
-use std::sync::OnceLock;
-use std::time::Duration;
-use trinim::database::Values;
-use trinim::game::{Board, Cell, LAYERS_MAX, Rule};
+use trinim::Solve;
+use trinim::game::{Cell, LAYERS_MAX, Rule};
 use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
-
-/// Default time between checkpoints; equal to the default of the flag.
-pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
 
 /// Memory budget that is not given.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -121,25 +116,14 @@ pub fn block_bits(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A codec's name and the choice it means.
-#[derive(Clone)]
-pub struct CodecName {
-    /// The name.
-    pub name: String,
-    /// The engine's setting.
-    pub choice: CodecChoice,
-}
-
 /// Returns the names of the codecs, `auto` first.
 pub fn codecs() -> impl Iterator<Item = &'static str> {
     ["auto"].into_iter().chain(pipeline::codec::all().iter().map(|codec| codec.name()))
 }
 
-pub fn codec() -> impl TypedValueParser<Value = CodecName> {
-    offered(codecs(), |name| {
-        let choice = CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}"))?;
-        Ok(CodecName { name: name.to_owned(), choice })
-    })
+/// Returns the parser of codecs.
+pub fn codec() -> impl TypedValueParser<Value = CodecChoice> {
+    offered(codecs(), |name| CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}")))
 }
 
 /// Names of the kernels for `--kernel`.
@@ -163,9 +147,14 @@ fn kernel() -> impl TypedValueParser<Value = KernelName> {
 pub struct KernelName(pub Option<Isa>);
 
 impl KernelName {
+    /// Returns the kernel that was named.
+    pub fn given(self) -> Option<Kernel> {
+        self.0.and_then(|isa| Kernel::new(isa).ok())
+    }
+
     /// Returns the kernel.
     pub fn kernel(self) -> Kernel {
-        self.0.and_then(|isa| Kernel::new(isa).ok()).unwrap_or_else(Kernel::detect)
+        self.given().unwrap_or_else(Kernel::detect)
     }
 }
 
@@ -181,12 +170,12 @@ pub enum LogPlacement {
 }
 
 impl LogPlacement {
-    /// Returns the engine's setting for these values of a board.
-    pub fn placement(self, board: &Board, values: Values) -> Placement {
+    /// Returns the placement, unless the plan chooses.
+    pub fn placement(self) -> Option<Placement> {
         match self {
-            LogPlacement::Dedicated => Placement::Dedicated,
-            LogPlacement::Shared => Placement::Shared,
-            LogPlacement::Auto => plan::default_placement(board.size_in_layers(), values),
+            LogPlacement::Dedicated => Some(Placement::Dedicated),
+            LogPlacement::Shared => Some(Placement::Shared),
+            LogPlacement::Auto => None,
         }
     }
 }
@@ -239,13 +228,12 @@ impl ResourceArgs {
         self.memory.bytes()
     }
 
-    /// Returns the memory budget of the whole program for a solve of a board.
-    pub fn memory_bytes(self, board: &Board) -> u64 {
-        // One answer for plan, layout and engine: what is free changes from moment to moment.
-        static HALF: OnceLock<u64> = OnceLock::new();
-        let half = || *HALF.get_or_init(|| machine::memory_available_bytes().unwrap_or(0) / 2);
-        let is_large = self.memory.memory.is_none() && board.size_in_layers() >= plan::WEIGHED_LAYERS;
-        self.memory_bytes_of_a_part().max(if is_large { half() } else { 0 })
+    /// Returns a solve with these threads and this memory, which for a large board is half of what
+    /// is free unless it is given.
+    pub fn bound(self, solve: Solve) -> Solve {
+        let is_large = self.memory.memory.is_none() && solve.board().size_in_layers() >= plan::WEIGHED_LAYERS;
+        let half = if is_large { machine::memory_available_bytes().unwrap_or(0) / 2 } else { 0 };
+        solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
     }
 }
 

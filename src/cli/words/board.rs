@@ -9,11 +9,7 @@ use clap::{Args, Command};
 use std::path::Path;
 use trinim::database::Values;
 use trinim::game::{Board, Rule, Takes};
-
-/// The most cells of a board that is planned or solved: those of ten layers. Positions are counted
-/// in 64 bits, which leaves room for 63 cells; but the rates of plans end at ten layers, and a
-/// larger board would need blocks that nobody has computed.
-pub const CELLS_MAX: u32 = 55;
+use trinim::job::{self, CELLS_MAX};
 
 /// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
 /// about half a second.
@@ -84,26 +80,14 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
     /// Most pieces a move may take [default: no limit]
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub max_take: Option<u32>,
-
-    /// The board that a folder holds, in place of the arguments.
-    #[arg(skip)]
-    known: Option<Box<Board>>,
 }
 
 impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
-    /// Returns the arguments of a board that is known, whatever they named.
-    pub fn known(self, board: Board) -> Self {
-        BoardArgs { known: Some(Box::new(board)), ..self }
-    }
-
     /// Returns the board; `None` if the arguments name none.
     ///
     /// # Errors
     /// [`Refused`] for a name or a file that describes no board.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
-        if let Some(board) = &self.known {
-            return Ok(Some(Board::clone(board)));
-        }
         let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
         match (self.layers, &self.board) {
             (Some(layers), _) => read("--layers", &format!("triangle:{layers}"), takes).map(Some),
@@ -125,14 +109,11 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     /// Returns the board, which is to be planned or solved.
     ///
     /// # Errors
-    /// Those of [`BoardArgs::required`]; [`Refused`] for a board that is too large.
+    /// Those of [`BoardArgs::required`] and [`job::check_cells`].
     pub fn solvable(&self) -> anyhow::Result<Board> {
         let board = self.required()?;
-        if board.cells() <= CELLS_MAX {
-            return Ok(board);
-        }
-        let message = format!("{}: {} cells are too many: expected at most {CELLS_MAX}", board.name(), board.cells());
-        Err(Refused::new(message, "trinim probe and play take positions of larger boards").into())
+        job::check_cells(&board)?;
+        Ok(board)
     }
 }
 

@@ -5,16 +5,17 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::folder_of;
 use crate::cli::face::output::{counted, grouped};
 use crate::cli::face::refusal::quoted;
-use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
+use crate::cli::words::board::arguments;
 use crate::cli::words::owner::{self, Owner};
-use pipeline::checkpoint::{self, FORMAT, Inspection, LOCK, PUBLISHED};
-use pipeline::{Error as RunError, RealStorage, Storage};
+use crate::cli::words::scenario::refusal;
+use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
+use pipeline::{Error as RunError, RealStorage};
 use std::io;
 use std::path::{Path, PathBuf};
-use trinim::care;
-use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values, refuse_unreleased};
-use trinim::game::{Board, Cell, Rule};
-use trinim::solve::baseline;
+use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
+use trinim::game::Cell;
+use trinim::job::JobError;
+use trinim::{Solve, care};
 
 /// Similarity of two names from which one may be meant by the other.
 const ALIKE: f64 = 0.8;
@@ -24,6 +25,7 @@ const OF_A_RUN: [&str; 5] = ["resume", "status", "verify", "check", "repair"];
 
 /// Replaces errors about a folder by ones that say more; `words` are the arguments of the program.
 pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
+    let error = error.downcast::<JobError>().map_or_else(|error| error, refusal);
     let (path, lacks) = if let Some(DatabaseError::Missing { path, .. }) = error.downcast_ref() {
         (path, "holds no finished database")
     } else if let Some(care::Error::Nothing { path }) = error.downcast_ref() {
@@ -77,11 +79,11 @@ fn diagnose(path: &Path, words: &[String]) -> (String, String) {
         if command == "status" {
             return (format!("is the database of {run_shown}"), format!("trinim status {run_shown}"));
         }
-        let Some((game, saved, resume)) = unfinished(run) else { return (String::new(), ask(command)) };
+        let Some((game, saved)) = unfinished(run) else { return (String::new(), ask(command)) };
         let blocks = game.layout.canonical_blocks().len() as u64;
         let hint = match owner::of(&run.join(LOCK)) {
             Owner::Held(_) => format!("it is being solved; trinim status {run_shown} shows how far it is"),
-            _ => format!("resume it: {resume}"),
+            _ => format!("resume it: trinim resume {run_shown}"),
         };
         let reason = match saved == blocks {
             true => String::new(),
@@ -176,71 +178,18 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads the run in a folder; `None` if there is none.
-///
-/// # Errors
-/// [`DatabaseError::Unreleased`]; those of the checkpoint.
-pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
-    // An error must not count as absence: a new run might choose another layout.
-    if !folder.try_exists().map_err(|error| RunError::io("open", folder, error))? {
-        return Ok(None);
-    }
-    let storage = RealStorage::open(folder)?;
-    match checkpoint::inspect(&storage) {
-        Ok(inspection) => {
-            refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
-            Ok(Some(inspection))
-        }
-        Err(RunError::NotARun { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Returns the game of a run and the arguments of `trinim` that go on with it, the subcommand
-/// first; `None` if it is none of this program.
-pub fn begun(run: &Path, inspection: &Inspection) -> Option<(Game, Vec<String>)> {
-    let game = Game::from_parameters(&inspection.parameters.0)?;
-    let mut words = solve(&game.board, game.rule);
-    for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
-        if let Some(value) = inspection.parameters.get(name).filter(|value| *value != "none") {
-            words.extend([flag.to_owned(), value.to_owned()]);
-        }
-    }
-    let values = Values::from_parameters(&inspection.parameters.0)?;
-    if !values.is_outcomes() {
-        words.extend(["--values".to_owned(), values.to_string()]);
-    }
-    let is_default = run.to_str() == Some(&default_folder(&game.board, game.rule, values));
-    if !is_default {
-        words.extend(["--out".to_owned(), run.to_string_lossy().into_owned()]);
-    }
-    Some((game, words))
-}
-
-/// The same with the blocks that are saved, and the command as a text.
-fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
+/// Returns the game of the run in a folder and the blocks that are saved; `None` if it is not one of
+/// this program.
+fn unfinished(run: &Path) -> Option<(Game, u64)> {
     let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
-    let (game, mut words) = begun(run, &inspection)?;
-    // The folder has the board, whatever became of the file.
-    if is_from_a_file(&game.board) {
-        words = vec!["resume".to_owned(), run.to_string_lossy().into_owned()];
-    }
-    Some((game, inspection.records.len() as u64, typed(&words)))
-}
-
-/// Writes a command as it is typed.
-fn typed(words: &[String]) -> String {
-    words.iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
-}
-
-/// The arguments that solve a game; none of them needs quotes.
-fn solve(board: &Board, rule: Rule) -> Vec<String> {
-    ["solve"].into_iter().chain(arguments(board, rule).split(' ')).map(str::to_owned).collect()
+    let parameters = &inspection.parameters.0;
+    let game = Game::from_parameters(parameters).filter(|_| Solve::from_parameters(parameters).is_some())?;
+    Some((game, inspection.records.len() as u64))
 }
 
 /// The command that keeps every value, for a folder that has not.
 pub fn keep_all(database: &Database) -> String {
-    keeping_all(&typed(&solve(database.board(), database.rule())))
+    keeping_all(&format!("trinim solve {}", arguments(database.board(), database.rule())))
 }
 
 fn keeping_all(command: &str) -> String {
@@ -251,7 +200,8 @@ fn keeping_all(command: &str) -> String {
 fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
     let [found, wanted] = values.map(|value| if name.ends_with("-cells") { cells(value) } else { value.to_owned() });
     let message = format!("{} was begun with {name} = {found}, not {wanted}", format.display());
-    let resume = format.parent().and_then(unfinished).map(|(.., resume)| format!("continue it with {resume}, or "));
+    let run = format.parent().filter(|run| unfinished(run).is_some());
+    let resume = run.map(|run| format!("continue it with trinim resume {}, or ", quoted(&run.to_string_lossy())));
     let hint = format!("{}choose another --out", resume.unwrap_or_default());
     Refused::with(Exit::OtherRun, message, hint)
 }

@@ -1,6 +1,5 @@
 //! What this machine has: processors, memory and disk.
 
-use pipeline::{RealStorage, Storage};
 use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
 use trinim::report::record::Machine;
@@ -58,12 +57,4 @@ pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)
-}
-
-/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
-pub fn free_bytes(folder: &Path) -> u64 {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let there = folder.ancestors().find(|folder| folder.is_dir());
-    let free = there.and_then(|folder| RealStorage::open(folder).ok()).and_then(|storage| storage.free_bytes().ok());
-    free.unwrap_or(u64::MAX)
 }

@@ -8,11 +8,12 @@ use crate::cli::words::args;
 use crate::cli::words::board::{self, BoardArgs, arguments};
 use crate::cli::words::summary::board_words;
 use clap::Args;
-use pipeline::{Error, Options};
+use pipeline::Error;
 use std::path::PathBuf;
+use trinim::Solve;
 use trinim::database::{Access, BuiltIn, CACHE_BYTES, Database};
 use trinim::game::{Board, Rule};
-use trinim::{Game, Solve};
+use trinim::job::{JobError, Monitor};
 
 /// A finished solve in a folder, or a board of which the program may carry something, for `probe`
 /// and `stats`.
@@ -40,7 +41,7 @@ pub enum Solved {
 }
 
 impl SolvedArgs {
-    /// Opens the database; a folder goes before `--layers`, which a variable may have set.
+    /// Opens the database of the folder, or of what is built in.
     ///
     /// # Errors
     /// Those of [`BoardArgs::required`] and [`Database::open_with`].
@@ -84,8 +85,6 @@ impl SolvedArgs {
 
 /// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
-/// Most bits of an offset in such a solve.
-const BLOCK_BITS: u32 = 22;
 
 /// Says what [`solved_here`] is about to do.
 pub fn solving(board: &Board, rule: Rule) -> String {
@@ -101,14 +100,14 @@ pub fn solved_here<T>(
     rule: Rule,
     read: impl FnOnce(Database) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let game = Game::on(board.clone(), rule, BLOCK_BITS);
     let signals = Signals::register()?;
     let folder = tempfile::Builder::new().prefix("trinim-solved.").tempdir();
     let folder = folder.map_err(|error| Error::io("create a folder in", std::env::temp_dir(), unnamed(error)))?;
-    let options = Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
-    let result = match Solve::new(&game).options(options).run(folder.path()) {
+    let monitor = Monitor { stop: signals.stop.clone(), ..Monitor::default() };
+    let solve = Solve::new(board, rule).memory_bytes(MEMORY_BYTES);
+    let result = match solve.run_with(folder.path(), &monitor, &|_| {}) {
         Ok(_) => Database::open(folder.path()).map_err(anyhow::Error::from).and_then(read),
-        Err(Error::Interrupted) => Err(Stopped::from_the_start(signals.exit()).into()),
+        Err(JobError::Run(Error::Interrupted)) => Err(Stopped::from_the_start(signals.exit()).into()),
         Err(error) => Err(error.into()),
     };
     drop(folder);

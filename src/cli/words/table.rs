@@ -46,7 +46,6 @@ impl TableArgs {
             let message = format!("{layers} is no folder of a solve");
             return Err(Refused::new(message, format!("trinim {command} --layers {layers}")).into());
         }
-        // A folder goes before --layers, which a variable may have set.
         match &self.folder {
             Some(folder) => answers::in_folder(folder, &self.spot, out),
             None => {

@@ -45,7 +45,7 @@ use trinim_game::{Board, Value};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let game = Game::triangle(4, Rule::Misere, 6)?;
-/// Solve::new(&game).memory_bytes(64 << 20).run(folder.path())?;
+/// Solve::from(&game).memory_bytes(64 << 20).run(folder.path())?;
 /// let database = Database::open(folder.path())?;
 /// let losses: Vec<u64> = database.losses()?.collect::<Result<_, _>>()?;
 /// assert_eq!(losses.len(), 142);

@@ -41,36 +41,11 @@ use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::checkpoint::PUBLISHED;
 use pipeline::storage::folder_of;
-use pipeline::{Error, Metrics, RunId, Storage};
+use pipeline::{Error, Metrics, Options, Storage};
 use publisher::Publisher;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use trinim_kernel::{Kernel, bitmap_words};
-
-/// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has none of
-/// them.
-pub const PARAMETERS: [&str; 2] = ["strategy", "redundancy"];
-
-/// Returns these parameters for a baseline; only the first for one in memory.
-pub fn parameters(baseline: Baseline) -> Vec<(String, String)> {
-    let values = [Some(baseline.name()), baseline.redundancy().map(Redundancy::name)];
-    let pairs = PARAMETERS.into_iter().zip(values);
-    pairs.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
-}
-
-/// Options of a baseline. None changes the result.
-#[derive(Clone)]
-pub struct Options {
-    /// Worker threads of a block strategy, fewer if the memory does not suffice for all. In memory
-    /// there is one.
-    pub threads: usize,
-    /// Memory for bitmaps, in bytes.
-    pub memory_bytes: u64,
-    /// Identity of a fresh run.
-    pub run_id: RunId,
-    /// Stops the run at the next opportunity when set.
-    pub stop: Arc<AtomicBool>,
-}
 
 /// Counters of a baseline beside the [`Metrics`] of every run. Relaxed: read for progress and after
 /// the end.
@@ -149,7 +124,8 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
 }
 
 /// Solves from the beginning in the folder of `storage`, which is empty or holds an interrupted run
-/// of the same baseline.
+/// of the same baseline. Of the options, threads, memory, identity and stop count; in memory there
+/// is one thread.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;

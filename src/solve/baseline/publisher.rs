@@ -45,7 +45,7 @@ impl<'a> Publisher<'a> {
         metrics: &'a Metrics,
     ) -> Result<Publisher<'a>, Error> {
         let mut parameters = Parameters(game.parameters());
-        parameters.0.extend(super::parameters(baseline));
+        parameters.0.extend(baseline.parameters());
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
         let Opening { mut checkpoint, recovered, .. } = opened;
         let records: BTreeMap<BlockId, BlockRecord> =

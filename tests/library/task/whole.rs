@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use trinim::Solve;
 use trinim::database::{Audit, BlockForm, Game, Keep, SolveSpec, Terms, block_file_name};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::Solve;
 use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, compute, finish, init, plan};
 
 /// Threads, memory and patience of most tasks here.
@@ -78,9 +78,8 @@ pub fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
 /// The database of a solve, in a folder of its own.
 pub fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
-    let solve = Solve::new(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28);
-    let solve = spec.terms.audit.into_iter().fold(solve, Solve::audit);
-    solve.run(folder.path()).unwrap();
+    let solve = Solve::from(spec.game).keep(spec.terms.keep).audit(spec.terms.audit);
+    solve.threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
     database_files(folder.path())
 }
 

@@ -12,10 +12,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::{env, fs};
+use trinim::Solve;
 use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::solve::Solve;
 use trinim::task::{self, FolderStore};
 
 /// Calls that change something or make it safe.
@@ -197,7 +197,7 @@ fn what_a_solve_reports_is_safe_on_the_real_storage() {
         for keep in [Keep::Database, Keep::Counts, Keep::Book { pieces: 6 }] {
             let game = Game::triangle(4, Rule::Misere, 6).unwrap();
             let folder = root.join(keep.to_string().replace(':', "-"));
-            Solve::new(&game).keep(keep).threads(1).memory_bytes(1 << 26).run(&folder).unwrap();
+            Solve::from(&game).keep(keep).threads(1).memory_bytes(1 << 26).run(&folder).unwrap();
             fs::create_dir(root.join(format!("{DONE}-{}", folder.file_name().unwrap().display()))).unwrap();
         }
     });

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};
 use std::path::Path;
 use trinim::database::DatabaseError;
+use trinim::job::JobError;
 use trinim::plan::PlanError;
 use trinim::play::AnswerError;
 use trinim::solve::PartError;
@@ -135,6 +136,17 @@ pub(crate) fn of_plan(error: PlanError) -> PyErr {
         _ => "choose other block_bits, or leave it out",
     };
     raised::<ResourceError>(chain(&error), hint)
+}
+
+pub(crate) fn of_job(error: JobError) -> PyErr {
+    match error {
+        JobError::Run(error) => of_run(error),
+        JobError::Database(error) => of_database(error),
+        JobError::Plan(error) => of_plan(error),
+        JobError::Contradiction(_) => refused(error, "nimbers need rule=\"normal\"; nimbers and distances are kept whole"),
+        JobError::Cells { .. } => refused(error, "choose a smaller board"),
+        error => refused(error, "leave keep out for the usual choice"),
+    }
 }
 
 pub(crate) fn of_answer(error: AnswerError) -> PyErr {

@@ -10,20 +10,18 @@ mod wait;
 
 use board::{Board, Position, rule};
 use database::Database;
-use error::{of_answer, of_database, of_plan, of_run, refused, wrong};
-use pipeline::{CodecChoice, Event, Metrics, Options, RealStorage, Storage};
+use error::{of_answer, of_database, of_job, refused, wrong};
+use pipeline::{Event, Options};
 use pyo3::prelude::*;
-use rustix::fs::statvfs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use trinim::database::{BuiltIn, Game, Keep, Terms, Values};
+use trinim::database::{BuiltIn, Values};
+use trinim::job::{KeepChoice, Monitor};
 use trinim::kernel::Kernel;
-use trinim::plan::speed::Speed;
-use trinim::plan::{self, Plan, Request};
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::{PartSolver, parts};
-use trinim::{Layout, Value};
+use trinim::{Solve, Value, plan};
 
 /// Memory of a solve unless another is given, in bytes.
 const MEMORY: u64 = 1 << 30;
@@ -33,14 +31,8 @@ fn threads(given: usize) -> usize {
     if given == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { given }
 }
 
-/// Bytes that may still be written below a folder, which may not exist yet.
-fn free_bytes(folder: &Path) -> u64 {
-    let mut place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    while !place.exists() && place.pop() {}
-    statvfs(&place).map_or(u64::MAX, |room| room.f_bavail.saturating_mul(room.f_frsize))
-}
-
-/// Solves a board into a folder, or goes on with a solve there, and opens the database.
+/// Solves a board into a folder, or continues a solve there, and opens the database. From nine
+/// layers on the solve is audited.
 ///
 /// `progress(finished_blocks, blocks)` is called as blocks become durable. KeyboardInterrupt, and
 /// any exception of `progress`, stops after a checkpoint: the same call continues.
@@ -60,54 +52,19 @@ fn solve(
     block_bits: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Database> {
-    let (board, rule) = (&board.0, self::rule(rule)?);
+    let rule = self::rule(rule)?;
     let values =
         values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\", \"nimbers\" or \"remoteness\""))?;
-    let keep = match keep {
-        Some(keep) => keep.parse::<Keep>().map_err(|error| refused(error, "leave keep out for the usual choice"))?,
-        None if values.is_outcomes() => Keep::usual(board),
-        None => Keep::Database,
-    };
-    let terms = Terms { values, keep, audit: None };
-    if !terms.are_possible() || values == Values::Nimbers && rule != trinim::Rule::Normal {
-        let what = "nimbers are values of normal play; nimbers and distances are kept whole";
-        return Err(refused(what, "add rule=\"normal\", leave keep out"));
-    }
-    if board.cells() > 45 {
-        return Err(refused(format!("{} has more than 45 cells", board.name()), "choose a smaller board"));
-    }
+    let keep = keep.map(|keep| keep.parse().map(KeepChoice::Exactly)).transpose();
+    let keep = keep.map_err(|error| refused(error, "leave keep out for the usual choice"))?;
     if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
         return Err(wrong("block_bits is from 1 to 40"));
     }
-    let threads = self::threads(threads);
+    let solve = Solve::new(&board.0, rule).values(values).keep(keep).memory_bytes(memory).threads(self::threads(threads));
+    let solve = block_bits.into_iter().fold(solve, Solve::block_bits);
     let (finished, all) = (AtomicU32::new(0), AtomicU32::new(0));
-    let options = Options { threads, memory_bytes: plan::engine_bytes(memory), ..Options::default() };
-    let stop = options.stop.clone();
+    let monitor = Monitor::default();
     let work = || {
-        let layout = match block_bits {
-            Some(bits) => Layout::suggested(board, bits),
-            None => plan::choose_layout_for(board, values, memory),
-        };
-        let game = Game { board: board.clone(), rule, layout };
-        let placement = plan::default_placement(board.size_in_layers(), values);
-        let request = Request {
-            board,
-            rule,
-            values,
-            keep,
-            memory_bytes: memory,
-            threads,
-            placement,
-            codec: "auto",
-            commit_interval: options.commit_interval,
-            speed: Speed::RECORDED,
-        };
-        let free = free_bytes(&folder);
-        let plan = Plan::of(request, &game.layout).map_err(of_plan)?.within(request, free);
-        plan.check(free).map_err(of_plan)?;
-        let codec = CodecChoice::parse(&plan.codec).unwrap_or(CodecChoice::Auto);
-        let options = Options { placement, codec, ..options };
-        let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder).map_err(of_run)?);
         let observe = |event: &Event| match event {
             Event::Opened { finished_blocks, blocks, .. } => {
                 finished.store(*finished_blocks, Ordering::Relaxed);
@@ -115,9 +72,7 @@ fn solve(
             }
             Event::Committed { finished_blocks } => finished.store(*finished_blocks, Ordering::Relaxed),
         };
-        let spec = terms.spec(&game);
-        trinim::solve::solve(spec, Kernel::detect(), &storage, &options, &Metrics::default(), &observe)
-            .map_err(of_run)?;
+        solve.run_with(&folder, &monitor, &observe).map_err(of_job)?;
         trinim::Database::open(&folder).map_err(of_database)
     };
     let mut told = None;
@@ -130,7 +85,7 @@ fn solve(
         }
         Ok(())
     };
-    let solved = wait::waiting(py, &stop, &mut tell, work)??;
+    let solved = wait::waiting(py, &monitor.stop, &mut tell, work)??;
     tell(py)?;
     Ok(Database(Arc::new(solved)))
 }

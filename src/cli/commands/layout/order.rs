@@ -2,7 +2,7 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::output::{Out, counted};
-use crate::cli::words::game::ordered;
+use crate::cli::words::scenario::ordered;
 use pipeline::{BlockId, Error};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,37 +1,35 @@
 //! `trinim solve`: solves a board, or resumes an unfinished solve.
 //!
-//! The path of a command: [`strategy`] (is the command sensible?) → [`folder`] (what is there
-//! already?) → [`session`] (the work) → [`report`].
+//! The path of a command: the flags, or for `resume` the folder, become a [`Solve`]; with the folder
+//! a [`Job`], which is read from then on → [`session`] (the work) → [`report`].
 
-mod disk;
-mod folder;
 mod report;
 pub mod resume;
 mod session;
 mod strategy;
 
-use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::file::ParentsArgs;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::ProgressArgs;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, ResourceArgs, Size};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
 use crate::cli::words::board::default_folder;
-use crate::cli::words::folders;
-use crate::cli::words::game::{self, GameArgs};
 use crate::cli::words::keep::{self, AuditChoice};
 use crate::cli::words::owner::{self, Owner};
-use clap::{Args, FromArgMatches};
-use folder::Earlier;
+use crate::cli::words::scenario::{LEAVE_OUT, ScenarioArgs, ordered, values};
+use clap::Args;
 use pipeline::checkpoint::LOCK;
 use pipeline::{Metrics, Stopwatch};
 pub use report::Report;
+use session::{Outcome, Session};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
-use trinim::database::{SolveSpec, Values};
-use trinim::game::Board;
-use trinim::solve::{Solved, Strategy, baseline};
+use trinim::Solve;
+use trinim::database::Values;
+use trinim::job::Monitor;
+use trinim::solve::Strategy;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -65,12 +63,12 @@ after an interruption. forward and retrograde use one thread.";
 #[command(after_help = EXAMPLES)]
 pub struct SolveArgs {
     #[command(flatten)]
-    game: GameArgs,
+    scenario: ScenarioArgs,
 
     /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
     /// its remoteness, the distance to the end
     /// [default: as the folder was begun, else outcomes]
-    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = game::values())]
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
 
     #[command(flatten)]
@@ -132,89 +130,69 @@ pub struct SessionArgs {
     progress: ProgressArgs,
 }
 
-impl SolveArgs {
-    /// Returns the arguments of the solve that `words` name, on the board of its folder and with
-    /// other bounds: what `resume` runs.
-    ///
-    /// # Errors
-    /// Returns the error of the parser.
-    pub fn resuming(
-        words: &[String],
-        board: Board,
-        session: SessionArgs,
-        resources: ResourceArgs,
-    ) -> Result<SolveArgs, clap::Error> {
-        let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
-        let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
-        let game = GameArgs { board: args.game.board.known(board), resources, ..args.game };
-        Ok(SolveArgs { session, game, ..args })
-    }
-}
-
-/// What to solve, and where.
-struct Run<'a> {
-    args: &'a SolveArgs,
-    strategy: Strategy,
-    spec: SolveSpec<'a>,
-    earlier: Earlier<'a>,
-}
-
-/// The result of a solve, and figures about how it was reached.
-struct Outcome {
-    /// Strategy that reached it, perhaps in an earlier session.
-    strategy: Strategy,
-    solved: Solved,
-    resumed_blocks: u64,
-    /// Positions of the blocks of this session, and of their images.
-    session_positions: u64,
-    workers: usize,
-    codec: String,
-}
-
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Stopwatch::start();
-    let signals = Signals::register()?.with_limit(args.session.max_duration);
-    let game = &args.game;
-    let board = game.board.solvable()?;
-    let strategy = strategy::chosen(&args, &board)?;
-    let folder =
-        args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.unwrap_or_default()).into());
-    folder::refuse_file(&folder)?;
-    args.parents.check(&folder)?;
-    if args.session.wait {
-        wait(&folder, &watch, &signals, out)?;
+    let strategy = args.strategy.strategy()?;
+    let solve = args.scenario.solve(args.values)?.strategy(strategy);
+    if args.order.is_some() && strategy != Strategy::UpdateLog {
+        let reason = "it takes the blocks in BID order, or has none";
+        let message = format!("--order makes no sense with --strategy {strategy}: {reason}");
+        return Err(Refused::new(message, LEAVE_OUT).into());
     }
-    let begun = folders::inspect(&folder)?;
-    let earlier = Earlier { folder: &folder, begun: begun.as_ref() };
-    let (solved, terms) = folder::settle(&args, strategy, board, earlier)?;
-    let timeline = report::claim_timeline(args.session.timeline.as_deref())?;
+    let solve = solve.kernel(args.kernel.kernel.given()).audit(args.audit.map(|AuditChoice(audit)| audit));
+    let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
+    let folder = args.out.unwrap_or_else(usual);
+    refuse_file(&folder)?;
+    args.parents.check(&folder)?;
+    carry_out(solve, &folder, args.order.as_deref(), &args.session, out)
+}
+
+/// Refuses a file where the folder of a run should be, or above it.
+fn refuse_file(folder: &Path) -> Result<(), Refused> {
+    let Some(file) = folder.ancestors().find(|above| above.is_file()) else { return Ok(()) };
+    let message = match file == folder {
+        true => format!("--out {} is a file, not a folder", folder.display()),
+        false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
+    };
+    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+}
+
+/// Solves in a folder, or continues a solve there, and reports the result.
+fn carry_out(
+    solve: Solve,
+    folder: &Path,
+    order: Option<&Path>,
+    args: &SessionArgs,
+    out: &mut Out,
+) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?.with_limit(args.max_duration);
+    if args.wait {
+        wait(folder, &watch, &signals, out)?;
+    }
+    let mut job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
+    job.game.layout = ordered(job.game.layout, order)?;
+    let timeline = report::claim_timeline(args.timeline.as_deref())?;
     let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
-    let counters = baseline::Counters::default();
-    let spec = terms.spec(&solved);
-    let run = Run { args: &args, strategy, spec, earlier };
-    let outcome = match folder::finished(&run)? {
-        Some(outcome) => {
+    let monitor = Monitor { metrics, stop: signals.stop.clone(), ..Monitor::default() };
+    let outcome = match job.finished() {
+        Some(solved) => {
             out.remark(format_args!(
                 "{} is already solved, nothing to do; results of the earlier run:",
                 folder.display()
             ));
-            outcome
+            Outcome::earlier(&job, solved)
         }
         None => {
-            folder::agree(&run)?;
-            let outcome = match strategy {
-                Strategy::UpdateLog => session::update_log(&run, &metrics, &signals, out),
-                Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
-            };
+            let outcome = Session { job: &job, args, monitor: &monitor, signals: &signals, out }.run();
             // Also for a run that was stopped or failed, where the timeline helps most.
-            let drawn = timeline.map(|file| report::draw(&file, &run, watch.elapsed().as_secs_f64(), &metrics));
+            let drawn = timeline.map(|file| report::draw(&file, &job, watch.elapsed().as_secs_f64(), &monitor.metrics));
             drawn.transpose()?;
             outcome?
         }
     };
-    let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
-    args.session.json.report("trinim.solve/1", &report, out, report::print)
+    let report = report::report(&job, outcome, &monitor, watch.elapsed().as_secs_f64());
+    args.json.report("trinim.solve/1", &report, out, report::print)
 }
 
 /// Waits until no process holds the lock of `folder`. Another one may still take it first; then the

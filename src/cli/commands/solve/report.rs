@@ -1,6 +1,6 @@
 //! The report at the end of `trinim solve`, and `--timeline`: what each thread did when.
 
-use super::{Outcome, Run};
+use super::Outcome;
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
 use crate::cli::words::args::Size;
@@ -12,12 +12,12 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::database::SolveSpec;
 use trinim::game::Rule;
+use trinim::job::{Job, Monitor};
 use trinim::kernel::Isa;
-use trinim::plan::placement_name;
+use trinim::plan::{Scenario, placement_name};
 use trinim::report::timeline;
-use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
+use trinim::solve::{Baseline, Redundancy, Strategy};
 
 /// Placement and codec of a strategy without logs.
 const NONE: &str = "none";
@@ -124,27 +124,21 @@ impl CodecRow {
 }
 
 /// Builds the report.
-pub fn report(
-    run: &Run<'_>,
-    outcome: Outcome,
-    metrics: &Metrics,
-    counters: &baseline::Counters,
-    elapsed_s: f64,
-) -> Report {
-    let Run { args, spec, earlier, .. } = *run;
-    let layout = &spec.game.layout;
-    let Outcome { strategy, solved, .. } = outcome;
+pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) -> Report {
+    let Job { game, terms, strategy, .. } = job;
+    let Scenario { threads, memory_bytes, placement, .. } = job.scenario();
+    let Monitor { metrics, counters, .. } = monitor;
+    let (strategy, solved) = (*strategy, outcome.solved);
     let logs = strategy == Strategy::UpdateLog;
     let kernel = match strategy {
         Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
-        _ => args.kernel.kernel.kernel().isa(),
+        _ => job.kernel().isa(),
     };
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let counts = metrics.snapshot();
-    let placement = args.game.log_placement.placement(&spec.game.board, spec.terms.values);
     Report {
         finished: true,
-        summary: Summary::of(&solved.manifest, spec.game),
+        summary: Summary::of(&solved.manifest, game),
         elapsed_s,
         rate_positions_per_second: Some(outcome.session_positions)
             .filter(|positions| *positions > 0)
@@ -156,10 +150,10 @@ pub fn report(
         streams_read: counts.streams_read,
         streams_held: counts.streams_held,
         published_bytes_read: counts.published_bytes_read,
-        blocks_as_logs: spec.terms.keep.is_database() && placement == Placement::Shared,
+        blocks_as_logs: terms.keep.is_database() && placement == Placement::Shared,
         database_bytes: solved.database_bytes,
-        out: earlier.folder.to_string_lossy().into_owned(),
-        offset_bits: layout.offset_bits(),
+        out: job.folder.to_string_lossy().into_owned(),
+        offset_bits: game.layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
         way: strategy,
         strategy: strategy.name(),
@@ -171,16 +165,16 @@ pub fn report(
         // written.
         disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + solved.database_bytes,
         kernel: kernel.to_string(),
-        threads: args.game.resources.threads(),
+        threads,
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: solved.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.resources.memory_bytes(&spec.game.board),
+        memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
-        bitmap_bytes: bitmap_bytes(spec, metrics),
+        bitmap_bytes: bitmap_bytes(job, metrics),
     }
 }
 
@@ -265,17 +259,17 @@ pub fn claim_timeline(path: Option<&Path>) -> anyhow::Result<Option<Export>> {
 ///
 /// # Errors
 /// Returns [`pipeline::Error::Io`] if the file cannot be written.
-pub fn draw(file: &Export, run: &Run<'_>, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
+pub fn draw(file: &Export, job: &Job, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
     let recorded = metrics.timeline().map_or_else(Vec::new, |timeline| timeline.recorded());
     if recorded.is_empty() {
         return Ok(());
     }
-    let game = run.spec.game;
+    let game = &job.game;
     let play = match game.rule {
         Rule::Normal => "normal play",
         Rule::Misere => "misère play",
     };
-    let way = match run.strategy {
+    let way = match job.strategy {
         Strategy::UpdateLog => String::new(),
         Strategy::Baseline(way) => format!(", strategy {way}"),
     };
@@ -284,8 +278,8 @@ pub fn draw(file: &Export, run: &Run<'_>, elapsed_s: f64, metrics: &Metrics) -> 
 }
 
 /// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
-fn bitmap_bytes(spec: SolveSpec<'_>, metrics: &Metrics) -> u64 {
+fn bitmap_bytes(job: &Job, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
-    let block_bytes = 8 * spec.stream_words() as u64;
+    let block_bytes = 8 * job.spec().stream_words() as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
 }

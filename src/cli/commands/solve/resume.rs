@@ -1,18 +1,15 @@
-//! `trinim resume`: goes on with an unfinished solve. The folder knows what is solved.
+//! `trinim resume`: continues an unfinished solve. The folder knows what is solved.
 
-use super::{SessionArgs, SolveArgs};
+use super::SessionArgs;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::args::ResourceArgs;
-use crate::cli::words::folders::{self, is_database};
+use crate::cli::words::folders::is_database;
 use clap::Args;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
-use pipeline::{RealStorage, Storage};
 use std::path::{Path, PathBuf};
-use trinim::care;
-use trinim::database::SUMS;
-use trinim::game::Board;
+use trinim::{Solve, care, job};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,16 +37,12 @@ pub struct ResumeArgs {
 
 /// Runs the subcommand.
 pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let folder = &args.folder;
-    let (board, words) = begun(folder)?;
-    let solve = SolveArgs::resuming(&words[1..], board, args.session, args.resources);
-    // What a folder of this program says is what this program accepts.
-    let solve = solve.map_err(|_| foreign(folder))?;
-    super::run(solve, out)
+    let solve = args.resources.bound(begun(&args.folder)?);
+    super::carry_out(solve, &args.folder, None, &args.session, out)
 }
 
-/// Returns the board of an unfinished folder and the arguments of the solve that goes on with it.
-fn begun(folder: &Path) -> anyhow::Result<(Board, Vec<String>)> {
+/// Returns the solve that an unfinished folder was begun with.
+fn begun(folder: &Path) -> anyhow::Result<Solve> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
     if !folder.join(FORMAT).is_file() {
@@ -64,16 +57,11 @@ fn begun(folder: &Path) -> anyhow::Result<(Board, Vec<String>)> {
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }
     // Damage, or another version, is reported as such.
-    let inspection = folders::inspect(folder)?.ok_or_else(|| foreign(folder))?;
-    let (game, words) = folders::begun(folder, &inspection).ok_or_else(|| foreign(folder))?;
-    let is_whole = inspection.records.len() == game.layout.canonical_blocks().len();
-    if is_whole && RealStorage::open(folder)?.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some() {
+    let solve = job::inspect(folder)?.and_then(|begun| Solve::from_parameters(&begun.parameters.0));
+    let solve = solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?;
+    if solve.clone().in_folder(folder)?.finished().is_some() {
         let hint = format!("trinim stats {shown} shows its results");
         return Err(refused("is already solved: there is nothing to resume", hint).into());
     }
-    Ok((game.board, words))
-}
-
-fn foreign(folder: &Path) -> care::Error {
-    care::Error::Foreign { path: folder.join(FORMAT) }
+    Ok(solve)
 }

@@ -1,198 +1,220 @@
-//! One session of a solve, with progress and an orderly end.
+//! One session of a solve: its plan and the disk for it, then the work, with progress and an orderly
+//! end.
 
-use super::folder::Earlier;
-use super::{Outcome, Run, disk};
-use crate::cli::face::exit::Stopped;
+use super::SessionArgs;
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::output::{Out, counted, grouped};
-use crate::cli::face::progress::{self, Say};
+use crate::cli::face::progress::{self, Progress, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
-use crate::cli::words::game::{TIMED_CELLS, estimated, request};
 use crate::cli::words::owner;
 use crate::cli::words::pace;
-use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
-use std::sync::Arc;
+use crate::cli::words::scenario::estimated;
+use pipeline::{Error, Event};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use trinim::job::{Alternative, Job, JobPlan, Monitor};
 use trinim::kernel::Isa;
 use trinim::plan::work::SessionWork;
-use trinim::plan::{self, BaselinePlan, Plan, Request};
-use trinim::solve::baseline::{self, Counters};
-use trinim::solve::{Baseline, Redundancy};
+use trinim::plan::{BaselinePlan, TIMED_CELLS};
+use trinim::solve::{Baseline, Redundancy, Solved, Strategy};
 
-/// Solves through update logs, or continues such a solve.
-pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
-    let Run { args, spec, earlier: Earlier { folder, begun }, .. } = *run;
-    let game = spec.game;
-    let shown = args.session.progress.on(out)?;
-    let layout = &game.layout;
-    let (request, plan) = out.telling("planning", || {
-        let request = request(&game.board, &args.game, spec.terms.values, spec.terms.keep);
-        let room = disk::Room::of(run);
-        let plan = Plan::of(request, layout)?.within(request, room.may_take());
-        plan.check(u64::MAX)?;
-        let fitting = |may_take| disk::fitting(run, &plan, may_take);
-        disk::preflight(run, &room, plan.chosen().disk_peak_bytes, fitting, out)?;
-        Ok::<_, anyhow::Error>((request, plan))
-    })?;
-    let thresholds = Thresholds::for_process(plan.memory.workers)?;
-    let storage = storage(run)?;
-    let options = Options {
-        threads: request.threads,
-        memory_bytes: plan::engine_bytes(request.memory_bytes),
-        placement: request.placement,
-        codec: CodecChoice::parse(&plan.codec).unwrap_or(args.game.codec.choice),
-        commit_interval: args.game.commit_interval,
-        thresholds: Some(thresholds),
-        run_id: RunId::random(),
-        stop: signals.stop.clone(),
-    };
-    let kernel = args.kernel.kernel.kernel();
-    // A folder of another layout is refused when it is opened; until then its blocks may be any.
-    let blocks = layout.canonical_blocks().len();
-    let records = begun.iter().flat_map(|begun| &begun.records);
-    let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
-    let total = SessionWork::new(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(spec.planes());
-    let started = AtomicUsize::new(0);
-    let status = |elapsed: f64| pace::of_solve(metrics, &total, elapsed);
-    let work = |say: Say<'_>| {
-        let observe = |event: &Event| match event {
-            Event::Opened { workers, finished_blocks, .. } => {
-                started.store(*workers, Ordering::Relaxed);
-                say(header(run, &plan, &total, u64::from(*finished_blocks), *workers));
-            }
-            Event::Committed { finished_blocks } => watch::commit(total.blocks, u64::from(*finished_blocks)),
+/// What a session works on, how it reports, and what stops it.
+pub struct Session<'a> {
+    pub job: &'a Job,
+    pub args: &'a SessionArgs,
+    pub monitor: &'a Monitor,
+    pub signals: &'a Signals,
+    pub out: &'a Out,
+}
+
+/// The result of a solve, and figures about how it was reached.
+pub struct Outcome {
+    pub solved: Solved,
+    /// Blocks of earlier sessions.
+    pub resumed_blocks: u64,
+    /// Positions of the blocks of this session, and of their images.
+    pub session_positions: u64,
+    pub workers: usize,
+    pub codec: String,
+}
+
+impl Outcome {
+    /// The result of a folder that was finished before.
+    pub fn earlier(job: &Job, solved: &Solved) -> Outcome {
+        let resumed_blocks = job.spec().blocks().into();
+        let codec = job.scenario().codec.to_owned();
+        Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0, codec }
+    }
+}
+
+impl Session<'_> {
+    /// Plans and solves.
+    ///
+    /// # Errors
+    /// [`Refused`] if something is short, [`Stopped`] after a signal or at the limit of time; those
+    /// of [`Job::plan`] and [`Job::run`].
+    pub fn run(&self) -> anyhow::Result<Outcome> {
+        let shown = self.args.progress.on(self.out)?;
+        let plan = self.out.telling("planning", || {
+            let plan = self.job.plan()?;
+            self.preflight(&plan)?;
+            Ok::<_, anyhow::Error>(plan)
+        })?;
+        match (self.job.strategy, plan.baseline) {
+            (Strategy::Baseline(baseline), Some(needs)) => self.baseline(&plan, baseline, needs, &shown),
+            _ => self.update_log(&plan, &shown),
+        }
+    }
+
+    /// Refuses a solve that needs more disk than it may take or finds free, with the choices that
+    /// would fit; with `--force` that is a warning.
+    fn preflight(&self, plan: &JobPlan) -> anyhow::Result<()> {
+        if plan.check().is_ok() {
+            return Ok(());
+        }
+        let (needed, is_limited) = (Size(plan.needed_bytes()), plan.limit_bytes < plan.free_bytes);
+        let message = match is_limited {
+            true => format!("about {needed} of disk space is needed, the limit is {}", Size(plan.limit_bytes)),
+            false => format!("about {needed} of disk space is needed, {} is free", Size(plan.free_bytes)),
         };
-        trinim::solve::solve(spec, kernel, &storage, &options, metrics, &observe)
-    };
-    let solved = match progress::during(&status, signals, &shown, work) {
-        Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
-        Err(Error::Interrupted) => {
-            let safe = metrics.snapshot().blocks_committed;
-            let text = format!("{safe} of {} saved in {}", counted(total.blocks, "block"), folder.display());
-            return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
+        if self.args.force {
+            self.out.warn(format_args!("{message}; the solve stops safely when that is used up"));
+            return Ok(());
         }
-        other => other?,
-    };
-    Ok(Outcome {
-        strategy: run.strategy,
-        solved,
-        resumed_blocks: total.resumed_blocks,
-        session_positions: total.positions,
-        workers: started.into_inner(),
-        codec: plan.codec,
-    })
-}
+        let in_words = |Alternative { choices, bytes }: Alternative| {
+            let flags: Vec<String> = choices.iter().map(|choice| format!("--{choice}")).collect();
+            format!("{} (about {})", flags.join(" "), Size(bytes))
+        };
+        let fitting: Vec<String> = self.job.alternatives(plan).into_iter().map(in_words).collect();
+        let more = if is_limited { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
+        let choices = match fitting.is_empty() {
+            true => more.to_owned(),
+            false => format!("{} would fit; or {more}", fitting.join(" or ")),
+        };
+        let hint = format!("nothing was written; {choices}, or start anyway with --force");
+        Err(Refused::with(Exit::System, message, hint).into())
+    }
 
-/// Solves by one of the papers' strategies, from the start.
-pub fn baseline(
-    run: &Run<'_>,
-    baseline: Baseline,
-    metrics: &Metrics,
-    counters: &Counters,
-    signals: &Signals,
-    out: &Out,
-) -> anyhow::Result<Outcome> {
-    let Run { args, spec, earlier: Earlier { folder, begun }, .. } = *run;
-    let game = spec.game;
-    let shown = args.session.progress.on(out)?;
-    let layout = &game.layout;
-    let request = request(&game.board, &args.game, spec.terms.values, spec.terms.keep);
-    let plan = Plan::of(request, layout)?;
-    let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
-    planned.check(u64::MAX)?;
-    let fitting = |may_take: u64| {
-        let keeps = disk::other_keeps(run).filter_map(|keep| {
-            let plan = plan.with(Request { keep, ..request });
-            let bytes = BaselinePlan::of(&plan, layout, baseline, request.threads).ok()?.disk_bytes;
-            (bytes <= may_take).then(|| format!("--keep {keep} (about {})", Size(bytes)))
-        });
-        keeps.collect()
-    };
-    disk::preflight(run, &disk::Room::of(run), planned.disk_bytes, fitting, out)?;
-    let storage = storage(run)?;
-    // A baseline reports no event when it has the folder, so the header looks at the lock before.
-    owner::refuse_in_use(folder)?;
-    out.remark(format_args!(
-        "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
-        folder.display(),
-        counted(planned.evaluated_blocks, "block"),
-        counted(1 << layout.offset_bits(), "position"),
-        counted(planned.workers as u64, "worker"),
-        if begun.is_some() { " and starts over" } else { "" },
-    ));
-    let options = baseline::Options {
-        threads: request.threads,
-        memory_bytes: plan::engine_bytes(plan.memory.budget_bytes),
-        run_id: RunId::random(),
-        stop: signals.stop.clone(),
-    };
-    let kernel = args.kernel.kernel.kernel();
-    let updates = match baseline.redundancy() {
-        Some(Redundancy::Keep) => layout.counts().updates,
-        _ => plan.shape.edges,
-    };
-    let blocks = planned.evaluated_blocks;
-    let total = SessionWork::from_the_start(layout, blocks, updates, plan.positions);
-    let status = |elapsed: f64| match baseline.redundancy() {
-        None => pace::in_memory(counters, plan.positions, elapsed),
-        Some(_) => pace::in_blocks(metrics, counters, &total, elapsed),
-    };
-    let work = |_: Say<'_>| baseline::solve(spec, kernel, baseline, &storage, &options, metrics, counters);
-    let solved = match progress::during(&status, signals, &shown, work) {
-        Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
-        Err(Error::Interrupted) => {
-            let text = format!("{baseline} keeps no checkpoints: nothing in {} can be continued", folder.display());
-            return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(text));
+    /// Solves through update logs, or continues such a solve.
+    fn update_log(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
+        let Session { job, monitor, signals, .. } = self;
+        let layout = &job.game.layout;
+        // The engine refuses a journal that names other blocks.
+        let blocks = layout.canonical_blocks().len();
+        let records = job.begun.iter().flat_map(|begun| &begun.records);
+        let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
+        let held = plan.plan.memory.held_streams;
+        let total = SessionWork::new(layout, &plan.plan.shape, held, &finished).with_planes(job.spec().planes());
+        let started = AtomicUsize::new(0);
+        let status = |elapsed: f64| pace::of_solve(&monitor.metrics, &total, elapsed);
+        let work = |say: Say<'_>| {
+            let observe = |event: &Event| match event {
+                Event::Opened { workers, finished_blocks, .. } => {
+                    started.store(*workers, Ordering::Relaxed);
+                    say(self.header(plan, &total, u64::from(*finished_blocks), *workers));
+                }
+                Event::Committed { finished_blocks } => watch::commit(total.blocks, u64::from(*finished_blocks)),
+            };
+            job.run(plan, monitor, &observe)
+        };
+        let solved = self.ended(progress::during(&status, signals, shown, work), |folder| {
+            let safe = monitor.metrics.snapshot().blocks_committed;
+            let text = format!("{safe} of {} saved in {folder}", counted(total.blocks, "block"));
+            (Stopped::resumable(signals.exit()), text)
+        })?;
+        Ok(Outcome {
+            solved,
+            resumed_blocks: total.resumed_blocks,
+            session_positions: total.positions,
+            workers: started.into_inner(),
+            codec: plan.plan.codec.clone(),
+        })
+    }
+
+    /// Solves by one of the papers' strategies, from the start.
+    fn baseline(
+        &self,
+        plan: &JobPlan,
+        baseline: Baseline,
+        needs: BaselinePlan,
+        shown: &Progress,
+    ) -> anyhow::Result<Outcome> {
+        let Session { job, monitor, signals, .. } = self;
+        let layout = &job.game.layout;
+        // A baseline reports no event when it has the folder, so the header looks at the lock before.
+        owner::refuse_in_use(&job.folder)?;
+        self.out.remark(format_args!(
+            "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
+            job.folder.display(),
+            counted(needs.evaluated_blocks, "block"),
+            counted(1 << layout.offset_bits(), "position"),
+            counted(needs.workers as u64, "worker"),
+            if job.begun.is_some() { " and starts over" } else { "" },
+        ));
+        let updates = match baseline.redundancy() {
+            Some(Redundancy::Keep) => layout.counts().updates,
+            _ => plan.plan.shape.edges,
+        };
+        let positions = plan.plan.positions;
+        let total = SessionWork::from_the_start(layout, needs.evaluated_blocks, updates, positions);
+        let status = |elapsed: f64| match baseline.redundancy() {
+            None => pace::in_memory(&monitor.counters, positions, elapsed),
+            Some(_) => pace::in_blocks(&monitor.metrics, &monitor.counters, &total, elapsed),
+        };
+        let work = |_: Say<'_>| job.run(plan, monitor, &|_| {});
+        let solved = self.ended(progress::during(&status, signals, shown, work), |folder| {
+            let text = format!("{baseline} keeps no checkpoints: nothing in {folder} can be continued");
+            (Stopped::from_the_start(signals.exit()), text)
+        })?;
+        let codec = plan.plan.codec.clone();
+        Ok(Outcome { solved, resumed_blocks: 0, session_positions: positions, workers: needs.workers, codec })
+    }
+
+    /// Names the owner of a locked folder, and says with `stopped` what a stop leaves.
+    fn ended(
+        &self,
+        result: Result<Solved, Error>,
+        stopped: impl FnOnce(&str) -> (Stopped, String),
+    ) -> anyhow::Result<Solved> {
+        match result {
+            Err(error @ Error::Locked { .. }) => Err(owner::in_use(error, &self.job.folder)),
+            Err(Error::Interrupted) => {
+                let (stopped, text) = stopped(&self.job.folder.display().to_string());
+                Err(anyhow::Error::new(stopped).context(text))
+            }
+            other => Ok(other?),
         }
-        other => other?,
-    };
-    Ok(Outcome {
-        strategy: run.strategy,
-        solved,
-        resumed_blocks: 0,
-        session_positions: plan.positions,
-        workers: planned.workers,
-        codec: plan.codec,
-    })
-}
-
-/// Opens or creates the run folder, limited to `--max-disk` if that is given.
-fn storage(run: &Run<'_>) -> anyhow::Result<Arc<dyn Storage>> {
-    let limit = run.args.session.max_disk;
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.earlier.folder)?);
-    Ok(match limit {
-        Some(limit) => Arc::new(LimitedStorage::new(storage, limit.0)?),
-        None => storage,
-    })
-}
-
-/// Says what is about to be done, or what is left of it.
-fn header(run: &Run<'_>, plan: &Plan, total: &SessionWork, finished: u64, workers: usize) -> String {
-    let folder = run.earlier.folder.display();
-    let blocks = counted(total.blocks, "block");
-    let workers = counted(workers as u64, "worker");
-    if finished > 0 && finished == total.blocks {
-        return format!("{folder}: resuming: all {blocks} are done, only manifest and checksums are left");
     }
-    // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
-    let is_timed = run.spec.game.board.cells() >= TIMED_CELLS && run.args.kernel.kernel.0 != Some(Isa::Scalar);
-    let estimate = |share: f64, left: &str| {
-        if is_timed { format!(", about {}{left}", estimated(plan, share)) } else { String::new() }
-    };
-    let denser = match plan.codec == run.args.game.codec.name {
-        true => String::new(),
-        false => format!(", logs in {} to fit the disk", plan.codec),
-    };
-    if finished == 0 {
-        let positions = counted(1 << run.spec.game.layout.offset_bits(), "position");
-        return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
+
+    /// Says what is about to be done, or what is left of it.
+    fn header(&self, plan: &JobPlan, total: &SessionWork, finished: u64, workers: usize) -> String {
+        let Session { job, .. } = self;
+        let folder = job.folder.display();
+        let blocks = counted(total.blocks, "block");
+        let workers = counted(workers as u64, "worker");
+        if finished > 0 && finished == total.blocks {
+            return format!("{folder}: resuming: all {blocks} are done, only manifest and checksums are left");
+        }
+        // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
+        let is_timed = job.game.board.cells() >= TIMED_CELLS && job.kernel().isa() != Isa::Scalar;
+        let estimate = |share: f64, left: &str| {
+            if is_timed { format!(", about {}{left}", estimated(&plan.plan, share)) } else { String::new() }
+        };
+        let denser = match plan.plan.codec == job.scenario().codec {
+            true => String::new(),
+            false => format!(", logs in {} to fit the disk", plan.plan.codec),
+        };
+        if finished == 0 {
+            let positions = counted(1 << job.game.layout.offset_bits(), "position");
+            return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
+        }
+        let share = total.resumed_share();
+        format!(
+            "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{denser}{}",
+            grouped(finished),
+            share * 100.0,
+            estimate(1.0 - share, " left")
+        )
     }
-    let share = total.resumed_share();
-    format!(
-        "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{denser}{}",
-        grouped(finished),
-        share * 100.0,
-        estimate(1.0 - share, " left")
-    )
 }

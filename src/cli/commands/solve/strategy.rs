@@ -1,15 +1,9 @@
-//! The strategy of a solve, and the flags that make no sense with it or with these values.
+//! The strategy of a solve.
 
-use super::SolveArgs;
 use crate::cli::face::exit::Refused;
-use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, LogPlacement};
-use crate::cli::words::game::{LEAVE_OUT, agree_with_values, refuse_values};
+use crate::cli::words::scenario::LEAVE_OUT;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use trinim::database::Values;
-use trinim::game::Board;
-use trinim::kernel::Isa;
-use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy};
 
 /// `--strategy` and `--redundancy`.
@@ -42,58 +36,22 @@ fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
     PossibleValuesParser::new(names).try_map(|name| name.to_lowercase().parse::<Redundancy>())
 }
 
-/// Returns the strategy that is asked for.
-///
-/// # Errors
-/// Returns [`Refused`] if another flag makes no sense with it.
-pub fn chosen(args: &SolveArgs, board: &Board) -> Result<Strategy, Refused> {
-    let SolveArgs { game, strategy: asked, kernel, order, .. } = args;
-    let refuse = |given: String, reason: &str| {
-        let message = format!("{given} makes no sense with --strategy {}: {reason}", asked.strategy);
-        Err(Refused::new(message, LEAVE_OUT))
-    };
-    let redundancy = asked.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
-    let Strategy::Baseline(baseline) = asked.strategy else {
-        return match redundancy {
-            Some(given) if asked.redundancy == Some(Redundancy::Keep) => {
-                refuse(given, "logs are written for one block of each group")
+impl StrategyArgs {
+    /// Returns the strategy.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] if the redundancy makes no sense with it.
+    pub fn strategy(&self) -> Result<Strategy, Refused> {
+        let Some(redundancy) = self.redundancy else { return Ok(self.strategy) };
+        let reason = match self.strategy {
+            Strategy::UpdateLog if redundancy == Redundancy::Remove => return Ok(self.strategy),
+            Strategy::UpdateLog => "logs are written for one block of each group",
+            Strategy::Baseline(baseline) if baseline.redundancy().is_some() => {
+                return Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)));
             }
-            _ => Ok(asked.strategy),
+            Strategy::Baseline(_) => "it visits every position",
         };
-    };
-    if game.log_placement != LogPlacement::Auto {
-        let placement = placement_name(game.log_placement.placement(board, Values::Outcomes));
-        return refuse(format!("--log-placement {placement}"), "it writes no logs");
-    }
-    if game.codec.name != "auto" {
-        return refuse(format!("--codec {}", game.codec.name), "it writes no logs");
-    }
-    if game.commit_interval != COMMIT_INTERVAL_DEFAULT {
-        return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
-    }
-    if order.is_some() {
-        return refuse("--order".to_owned(), "it takes the blocks in BID order, or has none");
-    }
-    if baseline.redundancy().is_none() {
-        if let Some(given) = redundancy {
-            return refuse(given, "it visits every position");
-        }
-        if let Some(isa) = kernel.kernel.0.filter(|isa| *isa != Isa::Scalar) {
-            return refuse(format!("--kernel {isa}"), "it takes one position at a time");
-        }
-    }
-    let redundancy = asked.redundancy.unwrap_or(Redundancy::Remove);
-    Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
-}
-
-/// Refuses the options that these values cannot have.
-pub fn agree(values: Values, args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
-    agree_with_values(values, &args.game)?;
-    match strategy {
-        Strategy::Baseline(baseline) if !values.is_outcomes() => {
-            let reason = "the papers' strategies decide who wins";
-            refuse_values(values, &format!("--strategy {baseline}"), reason, LEAVE_OUT)
-        }
-        _ => Ok(()),
+        let message = format!("--redundancy {redundancy} makes no sense with --strategy {}: {reason}", self.strategy);
+        Err(Refused::new(message, LEAVE_OUT))
     }
 }

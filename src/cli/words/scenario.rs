@@ -1,26 +1,23 @@
-//! The game of `solve` and `plan`, its division into blocks, and what nimbers and distances cannot
-//! have.
+//! What `solve` and `plan` share: the game, its division into blocks, and what is refused of them.
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
 use crate::cli::face::output::seconds;
-use crate::cli::words::args::{self, BidCells, CodecName, LogPlacement, ResourceArgs};
+use crate::cli::words::args::{self, BidCells, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::choice;
-use crate::cli::words::keep::{self, KeepChoice};
+use crate::cli::words::keep;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
+use pipeline::CodecChoice;
 use std::path::Path;
 use std::time::Duration;
-use trinim::database::{Keep, Values};
-use trinim::game::{Board, Rule};
+use trinim::Solve;
+use trinim::database::Values;
+use trinim::game::Rule;
+use trinim::job::{Contradiction, JobError, KeepChoice};
 use trinim::layout::{Layout, order_file};
-use trinim::plan::speed::{self, Speed};
-use trinim::plan::{Plan, Request};
-
-/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
-/// show. The time of a smaller one is not estimated: it depends on the machine, and is soon seen.
-pub const TIMED_CELLS: u32 = 40;
+use trinim::plan::Plan;
 
 /// What helps where two options make no sense together.
 pub const LEAVE_OUT: &str = "leave out one of the two";
@@ -34,7 +31,7 @@ const ORDER: InputKind = InputKind {
 
 /// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
-pub struct GameArgs {
+pub struct ScenarioArgs {
     #[command(flatten)]
     pub board: RequiredBoard,
 
@@ -58,7 +55,7 @@ pub struct GameArgs {
     /// Codec of the logs: auto measures the run's own data; where the disk is small, it takes a
     /// dense one; or a name: raw, zstd1, zstd3, gaps, rows, ...
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec(), default_value = "auto")]
-    pub codec: CodecName,
+    pub codec: CodecChoice,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]
@@ -70,8 +67,9 @@ pub struct GameArgs {
     pub block_bits: Option<u32>,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
-    #[arg(long, help_heading = "Expert", hide = true, value_name = "TIME", value_parser = args::duration, default_value = "5s")]
-    pub commit_interval: Duration,
+    /// [default: 5s]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "TIME", value_parser = args::duration)]
+    pub commit_interval: Option<Duration>,
 }
 
 /// Parses `--values`.
@@ -84,31 +82,6 @@ pub fn values() -> impl TypedValueParser<Value = Values> {
     choice::offered(names, |text| text.parse().map_err(|error: trinim::database::ParseValuesError| error.to_string()))
 }
 
-/// The refusal of nimbers or distances with what was given.
-///
-/// # Errors
-/// Always.
-pub fn refuse_values(values: Values, given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
-    Err(Refused::new(format!("--values {values} makes no sense with {given}: {reason}"), hint))
-}
-
-/// Refuses a game that nimbers or distances cannot have.
-///
-/// # Errors
-/// Returns [`Refused`] with the option to change.
-pub fn agree_with_values(values: Values, game: &GameArgs) -> Result<(), Refused> {
-    if values == Values::Nimbers && game.rule != Rule::Normal {
-        let reason = "a nimber is the value of a position in normal play";
-        return refuse_values(values, &format!("--rule {}", game.rule), reason, "add --rule normal");
-    }
-    match game.keep.filter(|keep| !values.is_outcomes() && !keep.is_database()) {
-        Some(keep) => {
-            refuse_values(values, &format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT)
-        }
-        None => Ok(()),
-    }
-}
-
 /// Names the estimated time of this share of a plan, with its range where the speed of this machine
 /// was measured and varies.
 pub fn estimated(plan: &Plan, share: f64) -> String {
@@ -117,21 +90,43 @@ pub fn estimated(plan: &Plan, share: f64) -> String {
     if least == most { time } else { format!("{time} ({least} to {most})") }
 }
 
-/// Builds the plan's request for a solve that begins with these arguments.
-pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
-    let threads = game.resources.threads();
-    Request {
-        board,
-        rule: game.rule,
-        values,
-        keep,
-        memory_bytes: game.resources.memory_bytes(board),
-        threads,
-        placement: game.log_placement.placement(board, values),
-        codec: &game.codec.name,
-        commit_interval: game.commit_interval,
-        speed: if board.cells() < TIMED_CELLS { Speed::RECORDED } else { speed::of_this_machine(threads) },
+impl ScenarioArgs {
+    /// Returns what is chosen of a solve.
+    ///
+    /// # Errors
+    /// Those of [`RequiredBoard::solvable`] and [`Layout::new`].
+    pub fn solve(&self, values: Option<Values>) -> anyhow::Result<Solve> {
+        let board = self.board.solvable()?;
+        let solve = self.resources.bound(Solve::new(&board, self.rule)).values(values).keep(self.keep);
+        let solve = solve.placement(self.log_placement.placement()).codec(self.codec);
+        let solve = solve.commit_interval(self.commit_interval);
+        Ok(match (&self.bid_cells, self.block_bits) {
+            (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
+            (None, Some(bits)) => solve.block_bits(bits),
+            (None, None) => solve,
+        })
     }
+}
+
+/// The refusal of a job.
+pub fn refusal(error: JobError) -> anyhow::Error {
+    let (message, hint) = match error {
+        // Without the wrapper, which would hide what the exit code depends on.
+        JobError::Run(error) => return error.into(),
+        JobError::Database(error) => return error.into(),
+        JobError::Plan(error) => return error.into(),
+        JobError::Contradiction(Contradiction { choice, other, reason }) => {
+            let hint = match (choice.name, other.name) {
+                ("values", "rule") => "add --rule normal",
+                ("audit", _) => "trinim verify confirms every value of a database, whoever made it",
+                _ => LEAVE_OUT,
+            };
+            (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())
+        }
+        JobError::Pieces { usual, .. } => (format!("--{error}"), format!("--keep {usual} keeps the usual book")),
+        error => (error.to_string(), "trinim probe and play take positions of larger boards".to_owned()),
+    };
+    Refused::new(message, hint).into()
 }
 
 /// Returns the layout with the order in a file, if one is given.

@@ -1,0 +1,352 @@
+//! What a caller chooses of a solve; the folder and the plan decide the rest.
+
+use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
+use crate::database::{Audit, Game, Keep, Terms, Values};
+use crate::layout::Layout;
+use crate::plan::speed::Speed;
+use crate::plan::{self, Plan, Scenario, choose_layout_for};
+use crate::solve::{Solved, Strategy};
+use pipeline::{CodecChoice, Event, Options, Placement};
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+use trinim_game::{Board, Rule};
+use trinim_kernel::{Isa, Kernel};
+
+/// A solve, with a default for everything but board and rule: the layout, the placement and codec
+/// of logs follow from the [plan](crate::plan), an unfinished folder is continued as it was begun,
+/// and from nine layers on the book is kept and the solve is audited.
+///
+/// ```
+/// use trinim::{Board, Database, Rule, Solve};
+///
+/// let folder = tempfile::tempdir()?;
+/// let board = Board::triangle(4, None)?;
+/// let solved = Solve::new(&board, Rule::Normal).threads(1).run(folder.path())?;
+/// assert_eq!(Database::open(folder.path())?.manifest(), &solved.manifest);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Solve {
+    pub(super) board: Board,
+    pub(super) rule: Rule,
+    pub(super) values: Option<Values>,
+    pub(super) keep: Option<KeepChoice>,
+    pub(super) audit: Option<Option<Audit>>,
+    pub(super) strategy: Strategy,
+    pub(super) cut: Cut,
+    pub(super) placement: Option<Placement>,
+    pub(super) codec: CodecChoice,
+    pub(super) commit_interval: Option<Duration>,
+    pub(super) memory_bytes: u64,
+    pub(super) threads: usize,
+    pub(super) kernel: Option<Kernel>,
+    pub(super) max_disk_bytes: Option<u64>,
+}
+
+/// What is kept; a book without a number has the usual depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepChoice {
+    /// As named.
+    Exactly(Keep),
+    /// The book of usual depth, or that of the folder.
+    Book,
+}
+
+/// The division into blocks.
+#[derive(Clone)]
+pub(super) enum Cut {
+    /// That of the folder, or the planned one.
+    Planned,
+    /// The best known one with at most this many offset bits.
+    Bits(u32),
+    /// This one.
+    Exactly(Box<Layout>),
+}
+
+impl Solve {
+    /// Creates a solve of a board with a thread for each core and 1 GiB of memory.
+    pub fn new(board: &Board, rule: Rule) -> Solve {
+        let Options { threads, memory_bytes, codec, .. } = Options::default();
+        Solve {
+            board: board.clone(),
+            rule,
+            values: None,
+            keep: None,
+            audit: None,
+            strategy: Strategy::UpdateLog,
+            cut: Cut::Planned,
+            placement: None,
+            codec,
+            commit_interval: None,
+            memory_bytes,
+            threads,
+            kernel: None,
+            max_disk_bytes: None,
+        }
+    }
+
+    /// Returns the solve that a folder with these parameters was begun with; `None` if it is not
+    /// one of this program.
+    pub fn from_parameters(parameters: &[(String, String)]) -> Option<Solve> {
+        let game = Game::from_parameters(parameters)?;
+        let Terms { values, keep, audit } = Terms::from_parameters(parameters)?;
+        let solve = Solve::from(&game).values(values).keep(keep).audit(audit);
+        Some(solve.strategy(Strategy::from_parameters(parameters)?))
+    }
+
+    /// Computes these values; by default who wins. Nimbers are those of normal play; nimbers and
+    /// distances are kept whole.
+    pub fn values(self, values: impl Into<Option<Values>>) -> Solve {
+        Solve { values: values.into(), ..self }
+    }
+
+    /// Keeps this of the result; by default the database, and the book from nine layers on.
+    pub fn keep(self, keep: impl Into<Option<KeepChoice>>) -> Solve {
+        Solve { keep: keep.into(), ..self }
+    }
+
+    /// Audits the solve, or does not; by default [`Audit::usual`].
+    pub fn audit(self, audit: impl Into<Option<Option<Audit>>>) -> Solve {
+        Solve { audit: audit.into(), ..self }
+    }
+
+    /// Solves by this strategy; by default by update logs.
+    pub fn strategy(self, strategy: Strategy) -> Solve {
+        Solve { strategy, ..self }
+    }
+
+    /// Divides the positions into these blocks; by default as planned.
+    pub fn layout(self, layout: Layout) -> Solve {
+        Solve { cut: Cut::Exactly(Box::new(layout)), ..self }
+    }
+
+    /// Divides the positions into blocks of at most `2^bits` positions ([`Layout::suggested`]); by
+    /// default as planned.
+    pub fn block_bits(self, bits: u32) -> Solve {
+        Solve { cut: Cut::Bits(bits), ..self }
+    }
+
+    /// Places the logs there; by default as planned.
+    pub fn placement(self, placement: impl Into<Option<Placement>>) -> Solve {
+        Solve { placement: placement.into(), ..self }
+    }
+
+    /// Writes the logs in this codec; by default as planned.
+    pub fn codec(self, codec: CodecChoice) -> Solve {
+        Solve { codec, ..self }
+    }
+
+    /// Waits this long between checkpoints; by default five seconds.
+    pub fn commit_interval(self, interval: impl Into<Option<Duration>>) -> Solve {
+        Solve { commit_interval: interval.into(), ..self }
+    }
+
+    /// Uses at most this many bytes of memory for the whole program.
+    pub fn memory_bytes(self, memory_bytes: u64) -> Solve {
+        Solve { memory_bytes, ..self }
+    }
+
+    /// Runs at most this many workers, fewer if the memory does not suffice for all.
+    pub fn threads(self, threads: usize) -> Solve {
+        Solve { threads: threads.max(1), ..self }
+    }
+
+    /// Uses this kernel; by default the fastest of this machine.
+    pub fn kernel(self, kernel: impl Into<Option<Kernel>>) -> Solve {
+        Solve { kernel: kernel.into(), ..self }
+    }
+
+    /// Lets the folder take at most this many bytes; by default what is free.
+    pub fn max_disk_bytes(self, bytes: impl Into<Option<u64>>) -> Solve {
+        Solve { max_disk_bytes: bytes.into(), ..self }
+    }
+
+    /// Returns the board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Solves in `folder`, which is created if necessary, or continues an interrupted solve of the
+    /// same game; a finished one is left alone. [`Database::open`](crate::Database::open) then
+    /// reads the folder.
+    ///
+    /// # Errors
+    /// Those of [`Solve::in_folder`], [`Job::plan`] and [`Job::run`]; [`PlanError::Disk`] if there
+    /// is too little room.
+    ///
+    /// [`PlanError::Disk`]: crate::plan::PlanError::Disk
+    pub fn run(self, folder: &Path) -> Result<Solved, JobError> {
+        self.run_with(folder, &Monitor::default(), &|_| {})
+    }
+
+    /// Does the same, watched and stopped by `monitor`; `observer` is called with its events.
+    ///
+    /// # Errors
+    /// Those of [`Solve::run`]; [`pipeline::Error::Interrupted`] after a stop.
+    pub fn run_with(
+        self,
+        folder: &Path,
+        monitor: &Monitor,
+        observer: &(dyn Fn(&Event) + Sync),
+    ) -> Result<Solved, JobError> {
+        let job = self.in_folder(folder)?;
+        if let Some(solved) = job.finished() {
+            let blocks = job.spec().blocks();
+            observer(&Event::Opened { finished_blocks: blocks, blocks, workers: 0 });
+            return Ok(solved.clone());
+        }
+        let plan = job.plan()?;
+        plan.check()?;
+        Ok(job.run(&plan, monitor, observer)?)
+    }
+
+    /// Resolves the solve for `folder`, which need not exist: what is not chosen is as the folder
+    /// was begun, or as usual. Nothing is written.
+    ///
+    /// # Errors
+    /// [`JobError::Contradiction`], [`JobError::Pieces`], [`JobError::Cells`];
+    /// [`pipeline::Error::Parameters`] if the folder was begun with other choices, and
+    /// [`pipeline::Error::Corrupt`] if its metadata is damaged.
+    pub fn in_folder(self, folder: &Path) -> Result<Job, JobError> {
+        self.check(self.values.unwrap_or_default(), self.audit.flatten())?;
+        let begun = inspect(folder)?;
+        Job::new(self, folder, begun)
+    }
+
+    /// Plans the solve without a folder, for this speed of the machine and this much free disk. A
+    /// layout whose graph is too large to walk is estimated.
+    ///
+    /// # Errors
+    /// Those of [`Solve::in_folder`] without a folder, and
+    /// [`PlanError::Blocks`](crate::plan::PlanError::Blocks).
+    pub fn plan(&self, speed: Speed, disk_bytes: u64) -> Result<Plan, JobError> {
+        let values = self.values.unwrap_or_default();
+        self.check(values, self.audit.flatten())?;
+        let scenario = Scenario { speed, ..self.scenario(values, self.kept(values, None)?) };
+        let plan = match &self.cut {
+            Cut::Planned => Plan::suggested(scenario, None),
+            Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
+            Cut::Exactly(layout) => Plan::of(scenario, layout)?,
+        };
+        Ok(plan.within(scenario, disk_bytes))
+    }
+
+    /// Returns what is planned for these values and what is kept, at the recorded speed.
+    pub(super) fn scenario(&self, values: Values, keep: Keep) -> Scenario<'_> {
+        let usual = || plan::default_placement(self.board.size_in_layers(), values);
+        Scenario {
+            board: &self.board,
+            rule: self.rule,
+            values,
+            keep,
+            memory_bytes: self.memory_bytes,
+            threads: self.threads,
+            placement: self.placement.unwrap_or_else(usual),
+            codec: codec_name(self.codec),
+            commit_interval: self.commit_interval.unwrap_or(Options::default().commit_interval),
+            speed: Speed::RECORDED,
+        }
+    }
+
+    /// Returns what is kept: as chosen, as `found` in the folder, or as usual.
+    pub(super) fn kept(&self, values: Values, found: Option<Keep>) -> Result<Keep, JobError> {
+        let usual = if values.is_outcomes() { Keep::usual(&self.board) } else { Keep::Database };
+        let cells = self.board.cells();
+        match (self.keep, found) {
+            (Some(KeepChoice::Exactly(Keep::Book { pieces })), _) if pieces > cells => {
+                Err(JobError::Pieces { pieces, cells, usual: Keep::book(&self.board) })
+            }
+            (Some(KeepChoice::Exactly(keep)), _) => Ok(keep),
+            (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Ok(found),
+            (Some(KeepChoice::Book), _) => Ok(Keep::book(&self.board)),
+            (None, found) => Ok(found.unwrap_or(usual)),
+        }
+    }
+
+    /// Returns the layout: as chosen, as in the folder with these parameters, or as planned.
+    pub(super) fn laid_out(&self, values: Values, found: Option<&[(String, String)]>) -> Layout {
+        match &self.cut {
+            Cut::Exactly(layout) => Layout::clone(layout),
+            Cut::Bits(bits) => Layout::suggested(&self.board, *bits),
+            Cut::Planned => match found.and_then(Game::from_parameters).filter(|game| game.board == self.board) {
+                Some(game) => game.layout,
+                None => choose_layout_for(&self.board, values, self.memory_bytes),
+            },
+        }
+    }
+
+    /// Refuses choices that make no sense with these values, this audit, and each other.
+    pub(super) fn check(&self, values: Values, audit: Option<Audit>) -> Result<(), JobError> {
+        super::check_cells(&self.board)?;
+        let strategy = || Choice::new("strategy", self.strategy);
+        let refuse = |choice, other, reason| Err(Contradiction { choice, other, reason }.into());
+        if let Strategy::Baseline(baseline) = self.strategy {
+            let logs = "it writes no logs";
+            let placement =
+                self.placement.map(|placement| Choice::new("log-placement", plan::placement_name(placement)));
+            let codec = Some(self.codec).filter(|codec| !matches!(codec, CodecChoice::Auto));
+            let is_in_memory = baseline.redundancy().is_none();
+            let isa = self.kernel.map(Kernel::isa).filter(|isa| is_in_memory && *isa != Isa::Scalar);
+            let choices = [
+                (placement, logs),
+                (codec.map(|codec| Choice::new("codec", codec_name(codec))), logs),
+                (self.commit_interval.map(|_| Choice::new("commit-interval", "")), "it keeps no checkpoints"),
+                (isa.map(|isa| Choice::new("kernel", isa)), "it takes one position at a time"),
+                (
+                    audit.map(|audit| Choice::new("audit", audit)),
+                    "the strategy passes no streams that an audit could see",
+                ),
+            ];
+            if let Some((choice, reason)) = choices.into_iter().find_map(|(choice, reason)| Some((choice?, reason))) {
+                return refuse(choice, strategy(), reason);
+            }
+        }
+        let of_values = || Choice::new("values", values);
+        if values == Values::Nimbers && self.rule != Rule::Normal {
+            let reason = "a nimber is the value of a position in normal play";
+            return refuse(of_values(), Choice::new("rule", self.rule), reason);
+        }
+        if values.is_outcomes() {
+            return Ok(());
+        }
+        match (self.keep, self.strategy) {
+            (Some(keep), _) if keep != KeepChoice::Exactly(Keep::Database) => {
+                refuse(of_values(), Choice::new("keep", keep), "counts and books are of wins and losses")
+            }
+            (_, Strategy::Baseline(_)) => refuse(of_values(), strategy(), "the papers' strategies decide who wins"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A solve of this game, in its layout.
+impl From<&Game> for Solve {
+    fn from(game: &Game) -> Solve {
+        Solve::new(&game.board, game.rule).layout(game.layout.clone())
+    }
+}
+
+impl From<Keep> for Option<KeepChoice> {
+    fn from(keep: Keep) -> Option<KeepChoice> {
+        Some(KeepChoice::Exactly(keep))
+    }
+}
+
+impl fmt::Display for KeepChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeepChoice::Exactly(keep) => keep.fmt(f),
+            KeepChoice::Book => f.write_str("book"),
+        }
+    }
+}
+
+/// Returns the name of a codec, or `auto`.
+pub fn codec_name(codec: CodecChoice) -> &'static str {
+    match codec {
+        CodecChoice::Auto => "auto",
+        CodecChoice::Fixed(codec) => codec.name(),
+    }
+}

@@ -1,0 +1,333 @@
+//! One solve, resolved once.
+//!
+//! [`Solve`] has what a caller chooses, in flags, keywords or lines of code, or what a folder was
+//! begun with. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
+//! chosen is as the folder was begun, or as usual. [`Job::plan`] knows its needs, and
+//! [`Job::run`] carries it out.
+//!
+//! # Invariants
+//! 1. A job agrees with its folder: every parameter in `FORMAT` is one of the job, with the same
+//!    value. Only a finished folder may have been solved by another strategy.
+//! 2. The choices of a job make sense together, with its values and its strategy.
+//! 3. Before [`Job::run`] nothing is written.
+//!
+//! # Not here
+//! Progress, signals and the words of a refusal are the caller's.
+
+mod builder;
+mod room;
+
+pub use builder::{KeepChoice, Solve, codec_name};
+pub use room::{Alternative, JobPlan, free_bytes};
+
+use crate::database::{
+    Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values, refuse_unreleased,
+};
+use crate::plan::{PlanError, Scenario, engine_bytes};
+use crate::solve::baseline::{self, Counters};
+use crate::solve::{Solved, Strategy, solve};
+use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED};
+use pipeline::{
+    BlockId, CodecChoice, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId,
+    Storage, Thresholds,
+};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trinim_game::Board;
+use trinim_kernel::Kernel;
+
+/// The most cells of a board that is solved: those of ten layers. Positions are counted in 64 bits,
+/// which leaves room for 63 cells; but the rates of plans end at ten layers, and a larger board
+/// would need blocks that nobody has computed.
+pub const CELLS_MAX: u32 = 55;
+
+/// What a folder without one of these parameters was begun with.
+const USUAL: [(&str, &str); 5] = [
+    (Strategy::PARAMETERS[0], "update-log"),
+    (Strategy::PARAMETERS[1], "remove"),
+    (Values::PARAMETER, "outcomes"),
+    (Keep::PARAMETER, "database"),
+    (Audit::PARAMETER, "0"),
+];
+
+/// A solve in a folder, with every choice made.
+pub struct Job {
+    solve: Solve,
+    finished: Option<Solved>,
+    /// Board, rule and layout.
+    pub game: Game,
+    /// What is computed and kept, and how it is audited.
+    pub terms: Terms,
+    /// By which strategy; of a finished folder, the one that solved it.
+    pub strategy: Strategy,
+    /// Where.
+    pub folder: PathBuf,
+    /// What earlier sessions left there.
+    pub begun: Option<Inspection>,
+}
+
+/// Stops a run, and counts what it does.
+#[derive(Default)]
+pub struct Monitor {
+    /// Stops the run at the next opportunity when set.
+    pub stop: Arc<AtomicBool>,
+    /// Counters of every run.
+    pub metrics: Metrics,
+    /// Counters of a baseline.
+    pub counters: Counters,
+}
+
+/// A choice by its name on the command line, and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The name, like `log-placement`.
+    pub name: &'static str,
+    /// The value; empty if it says nothing.
+    pub value: String,
+}
+
+/// Two choices that make no sense together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{choice} makes no sense with {other}: {reason}")]
+pub struct Contradiction {
+    /// One choice.
+    pub choice: Choice,
+    /// The other.
+    pub other: Choice,
+    /// Why not.
+    pub reason: &'static str,
+}
+
+/// A solve that cannot be, or that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// Choices that make no sense together.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
+    /// A book of more pieces than the board has.
+    #[error("keep book:{pieces}: the board has {cells} pieces")]
+    Pieces {
+        /// Least pieces of a position in the book.
+        pieces: u32,
+        /// Cells of the board.
+        cells: u32,
+        /// The usual book.
+        usual: Keep,
+    },
+    /// A board of more than [`CELLS_MAX`] cells.
+    #[error("{board}: {cells} cells are too many: expected at most {CELLS_MAX}")]
+    Cells {
+        /// Name of the board.
+        board: String,
+        /// Its cells.
+        cells: u32,
+    },
+    /// The solve needs more than there is.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The folder was written before the first release.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The folder is that of another solve, or damaged; or the run failed or was stopped.
+    #[error(transparent)]
+    Run(#[from] Error),
+}
+
+impl Choice {
+    fn new(name: &'static str, value: impl fmt::Display) -> Choice {
+        Choice { name, value: value.to_string() }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.value {
+            "" => f.write_str(self.name),
+            value => write!(f, "{} {value}", self.name),
+        }
+    }
+}
+
+/// Refuses a board of more than [`CELLS_MAX`] cells.
+///
+/// # Errors
+/// [`JobError::Cells`].
+pub fn check_cells(board: &Board) -> Result<(), JobError> {
+    match board.cells() {
+        ..=CELLS_MAX => Ok(()),
+        cells => Err(JobError::Cells { board: board.name().to_owned(), cells }),
+    }
+}
+
+/// Reads the run in a folder; `None` if there is none.
+///
+/// # Errors
+/// [`DatabaseError::Unreleased`]; [`Error::Io`] and [`Error::Corrupt`].
+pub fn inspect(folder: &Path) -> Result<Option<Inspection>, JobError> {
+    // An error must not count as absence: a new run might choose another layout.
+    if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    match checkpoint::inspect(&storage) {
+        Ok(inspection) => {
+            refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
+            Ok(Some(inspection))
+        }
+        Err(Error::NotARun { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Job {
+    /// Resolves a solve in a folder where earlier sessions left `begun`.
+    fn new(solve: Solve, folder: &Path, begun: Option<Inspection>) -> Result<Job, JobError> {
+        let found = begun.as_ref().map(|begun| &begun.parameters.0[..]);
+        let values = solve.values.or_else(|| found.and_then(Values::from_parameters)).unwrap_or_default();
+        let keep = solve.kept(values, found.and_then(Keep::from_parameters))?;
+        let layout = solve.laid_out(values, found);
+        let game = Game { board: solve.board.clone(), rule: solve.rule, layout };
+        let strategy = solve.strategy;
+        let audit = solve.audit.or_else(|| found.and_then(Audit::from_parameters));
+        let audit = audit.unwrap_or_else(|| Audit::usual(&game).filter(|_| strategy == Strategy::UpdateLog));
+        let terms = Terms { values, keep, audit };
+        let mut job = Job { solve, finished: None, game, terms, strategy, folder: folder.to_path_buf(), begun };
+        job.agree()?;
+        if job.finished.is_none() {
+            // What a folder says is checked like what a caller chooses.
+            job.solve.check(values, audit)?;
+            assert!(terms.are_possible(), "job, invariant 2: {terms:?}");
+        }
+        Ok(job)
+    }
+
+    /// Compares the job with its folder, and takes the result of a finished one.
+    fn agree(&mut self) -> Result<(), Error> {
+        let Some(begun) = &self.begun else { return Ok(()) };
+        let difference = self.difference(begun);
+        let is_same = difference.as_ref().is_none_or(|(name, ..)| Strategy::PARAMETERS.contains(&name.as_str()));
+        if is_same && let Some(solved) = self.result(begun)? {
+            self.strategy = Strategy::from_parameters(&begun.parameters.0).unwrap_or(self.strategy);
+            self.finished = Some(solved);
+            return Ok(());
+        }
+        let path = self.folder.join(FORMAT);
+        difference.map_or(Ok(()), |(name, found, wanted)| Err(Error::Parameters { path, name, found, wanted }))
+    }
+
+    /// Returns the first parameter in which a folder differs, those of the strategy last: its name,
+    /// the value there, and that of the job.
+    fn difference(&self, begun: &Inspection) -> Option<(String, String, String)> {
+        let (found, wanted) = (&begun.parameters.0, self.parameters());
+        let names = wanted.iter().chain(found).map(|(name, _)| name.as_str());
+        let (last, first): (Vec<&str>, Vec<&str>) = names.partition(|name| Strategy::PARAMETERS.contains(name));
+        let values = first.into_iter().chain(last).map(|name| (name, value(found, name), value(&wanted, name)));
+        let (name, found, wanted) = { values }.find(|(_, found, wanted)| found != wanted)?;
+        Some((name.to_owned(), found.to_owned(), wanted.to_owned()))
+    }
+
+    /// Returns the named parameters of the run, those of its strategy last.
+    fn parameters(&self) -> Vec<(String, String)> {
+        let of_strategy = match self.strategy {
+            Strategy::UpdateLog => Vec::new(),
+            Strategy::Baseline(baseline) => baseline.parameters(),
+        };
+        self.spec().parameters().into_iter().chain(of_strategy).collect()
+    }
+
+    /// Returns game and terms.
+    pub fn spec(&self) -> SolveSpec<'_> {
+        self.terms.spec(&self.game)
+    }
+
+    /// Returns the result, if nothing is left to do.
+    pub fn finished(&self) -> Option<&Solved> {
+        self.finished.as_ref()
+    }
+
+    /// Returns the kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.solve.kernel.unwrap_or_else(Kernel::detect)
+    }
+
+    /// Returns what is planned, at the recorded speed.
+    pub fn scenario(&self) -> Scenario<'_> {
+        self.solve.scenario(self.terms.values, self.terms.keep)
+    }
+
+    /// Returns the result of a folder with these parameters, if it is finished.
+    fn result(&self, begun: &Inspection) -> Result<Option<Solved>, Error> {
+        let records: BTreeMap<BlockId, _> = begun.records.iter().map(|record| (record.block, record)).collect();
+        if records.len() != self.game.layout.canonical_blocks().len() {
+            return Ok(None);
+        }
+        let storage = RealStorage::open(&self.folder)?;
+        let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
+        let summaries = records.values().map(|record| &record.summary[..]);
+        let Some(manifest) = Manifest::of_summaries(self.spec(), summaries) else { return Ok(None) };
+        let manifest_bytes = manifest.to_json().len() as u64;
+        let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
+        let published = begun.records.iter().filter_map(|record| record.published.as_ref());
+        expected.extend(published.map(|file| (file.name.clone(), file.length)));
+        if let Keep::Book { .. } = self.terms.keep {
+            // Parts that are still named are to become the book.
+            let length = storage.length(&format!("{PUBLISHED}/{BOOK}"))?;
+            let Some(length) = length.filter(|_| expected.len() == 1) else { return Ok(None) };
+            expected.push((format!("{PUBLISHED}/{BOOK}"), length));
+        }
+        let mut database_bytes = sums_bytes;
+        for (name, length) in expected {
+            let damage = match storage.length(&name)? {
+                Some(found) if found == length => None,
+                Some(found) => Some(Damage::Length { expected: Expected::Exactly(length), found }),
+                None => Some(Damage::MISSING),
+            };
+            if let Some(damage) = damage {
+                return Err(Error::corrupt(storage.path(&name), None, damage));
+            }
+            database_bytes += length;
+        }
+        Ok(Some(Solved { manifest, candidates: Vec::new(), database_bytes, peak_leased_bytes: 0 }))
+    }
+
+    /// Solves, or continues an interrupted solve. `observer` is called with the events of update
+    /// logs.
+    ///
+    /// # Errors
+    /// Those of [`solve`](crate::solve::solve) and [`baseline::solve`]; [`Error::OpenFiles`] before
+    /// anything is written.
+    pub fn run(&self, plan: &JobPlan, monitor: &Monitor, observer: &(dyn Fn(&Event) + Sync)) -> Result<Solved, Error> {
+        let Scenario { threads, memory_bytes, placement, commit_interval, .. } = self.scenario();
+        let options = Options {
+            threads,
+            memory_bytes: engine_bytes(memory_bytes),
+            placement,
+            codec: CodecChoice::parse(&plan.plan.codec).unwrap_or(self.solve.codec),
+            commit_interval,
+            thresholds: Some(Thresholds::for_process(plan.workers())?),
+            run_id: RunId::random(),
+            stop: monitor.stop.clone(),
+        };
+        let mut storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&self.folder)?);
+        if let Some(bytes) = self.solve.max_disk_bytes {
+            storage = Arc::new(LimitedStorage::new(storage, bytes)?);
+        }
+        let Monitor { metrics, counters, .. } = monitor;
+        let (spec, kernel) = (self.spec(), self.kernel());
+        match self.strategy {
+            Strategy::UpdateLog => solve(spec, kernel, &storage, &options, metrics, observer),
+            Strategy::Baseline(way) => baseline::solve(spec, kernel, way, &storage, &options, metrics, counters),
+        }
+    }
+}
+
+/// Returns the value of a parameter among these, or what its absence means.
+fn value<'a>(parameters: &'a [(String, String)], name: &str) -> &'a str {
+    let given = parameters.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
+    let usual = || USUAL.iter().find(|pair| pair.0 == name).map(|pair| pair.1);
+    given.or_else(usual).unwrap_or("(absent)")
+}

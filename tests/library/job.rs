@@ -1,0 +1,120 @@
+//! A solve is resolved once: what a caller leaves open is as the folder was begun, or as planned;
+//! what contradicts the folder or itself is refused before anything is written.
+
+use crate::common::{database_files, scratch};
+use pipeline::{CodecChoice, Error, Placement};
+use trinim::database::{Audit, Keep, Values};
+use trinim::game::{Board, Rule, Takes};
+use trinim::job::{JobError, KeepChoice, inspect};
+use trinim::layout::Layout;
+use trinim::plan::{self, PlanError};
+use trinim::solve::{Baseline, Redundancy, Strategy};
+use trinim::{Database, Solve};
+
+fn solve(layers: u32) -> Solve {
+    Solve::new(&Board::triangle(layers, None).unwrap(), Rule::Misere).threads(2)
+}
+
+/// The library took what the engine has by default: dedicated logs of more than a terabyte at nine
+/// layers, no plan, and no audit.
+#[test]
+fn three_lines_are_planned_like_a_command() {
+    let folder = scratch();
+    let absent = folder.path().join("absent");
+    for (layers, placement) in [(7, Placement::Dedicated), (8, Placement::Shared), (9, Placement::Shared)] {
+        let job = solve(layers).in_folder(&absent).unwrap();
+        let board = &job.game.board;
+        assert_eq!(job.scenario().placement, placement);
+        assert_eq!(job.game.layout.bid_cells(), plan::choose_layout(board, 1 << 30).bid_cells());
+        assert_eq!((job.terms.keep, job.terms.audit), (Keep::usual(board), Audit::usual(&job.game)));
+        assert_eq!(job.terms.audit.is_some(), layers >= 9);
+        let planned = job.plan().unwrap();
+        assert_eq!(planned.check().is_ok(), planned.needed_bytes() <= planned.room_bytes());
+    }
+    let error = solve(8).max_disk_bytes(1 << 20).run(&absent).err().unwrap();
+    assert!(matches!(error, JobError::Plan(PlanError::Disk { free_bytes, .. }) if free_bytes == 1 << 20), "{error}");
+    let error = solve(8).memory_bytes(1).run(&absent).err().unwrap();
+    assert!(matches!(error, JobError::Plan(PlanError::Memory { .. })), "{error}");
+    assert!(!absent.exists());
+}
+
+#[test]
+fn a_folder_decides_what_is_left_open_and_contradicts_what_differs() {
+    let folder = scratch();
+    let path = folder.path();
+    let audit = Audit { per_block: 5, seed: 3 };
+    let solved = solve(5).block_bits(9).keep(Keep::Counts).audit(Some(audit)).run(path).unwrap();
+    let begun = inspect(path).unwrap().unwrap();
+    let again = Solve::from_parameters(&begun.parameters.0).unwrap();
+    let forward = Strategy::Baseline(Baseline::Forward);
+    for solve in [solve(5), solve(5).keep(Keep::Counts).audit(Some(audit)), again, solve(5).strategy(forward)] {
+        let job = solve.in_folder(path).unwrap();
+        assert_eq!((job.terms.keep, job.terms.audit), (Keep::Counts, Some(audit)));
+        assert_eq!((job.game.layout.offset_bits(), job.strategy), (9, Strategy::UpdateLog));
+        assert_eq!(job.finished().unwrap().manifest, solved.manifest);
+    }
+    let whole = Layout::new(&Board::triangle(5, None).unwrap(), &[]).unwrap();
+    let normal = Solve::new(&Board::triangle(5, None).unwrap(), Rule::Normal);
+    for (other, name, found, wanted) in [
+        (solve(4), "layers", "5", "4"),
+        (normal.clone(), "rule", "misere", "normal"),
+        (normal.values(Values::Nimbers), "rule", "misere", "normal"),
+        (solve(5).values(Values::Remoteness), "values", "outcomes", "remoteness"),
+        (solve(5).keep(Keep::Database), "keep", "counts", "database"),
+        (solve(5).keep(KeepChoice::Book), "keep", "counts", "book:7"),
+        (solve(5).audit(None), "audit", "5:3", "0"),
+        (solve(5).layout(whole), "bid-cells", "", ""),
+    ] {
+        match other.in_folder(path).err().unwrap() {
+            JobError::Run(Error::Parameters { name: differs, found: there, wanted: here, .. }) => {
+                assert_eq!(differs, name);
+                assert!(name == "bid-cells" && there != here || (&*there, &*here) == (found, wanted), "{name}");
+            }
+            error => panic!("{name}: {error}"),
+        }
+    }
+}
+
+/// Only a finished folder may be of another strategy: an unfinished one would start over.
+#[test]
+fn an_unfinished_folder_keeps_its_strategy() {
+    let folder = scratch();
+    let path = folder.path();
+    let pull = Strategy::Baseline(Baseline::BlockPull(Redundancy::Remove));
+    let keep = Strategy::Baseline(Baseline::BlockPull(Redundancy::Keep));
+    solve(5).block_bits(9).strategy(pull).run(path).unwrap();
+    let [of_pull, sums] = ["db", "db/SUMS"].map(|name| path.join(name));
+    let whole = database_files(path);
+    assert!(solve(5).in_folder(path).unwrap().finished().is_some());
+    std::fs::remove_file(sums).unwrap();
+    for (strategy, name) in [(Strategy::UpdateLog, "strategy"), (keep, "redundancy")] {
+        let error = solve(5).strategy(strategy).in_folder(path).err().unwrap();
+        assert!(matches!(&error, JobError::Run(Error::Parameters { name: differs, .. }) if differs == name), "{error}");
+    }
+    let begun = inspect(path).unwrap().unwrap();
+    Solve::from_parameters(&begun.parameters.0).unwrap().run(path).unwrap();
+    assert_eq!(database_files(path), whole);
+    Database::open(&of_pull).unwrap();
+}
+
+#[test]
+fn choices_that_make_no_sense_together_are_refused_by_name() {
+    let folder = scratch();
+    let absent = folder.path().join("absent");
+    let forward = || solve(5).strategy(Strategy::Baseline(Baseline::Forward));
+    let normal = || Solve::new(&Board::triangle(5, None).unwrap(), Rule::Normal).values(Values::Nimbers);
+    for (solve, text) in [
+        (forward().placement(Placement::Shared), "log-placement shared makes no sense with strategy forward"),
+        (forward().codec(CodecChoice::parse("raw").unwrap()), "codec raw makes no sense with strategy forward"),
+        (forward().audit(Some(Audit { per_block: 1, seed: 2 })), "audit 1:2 makes no sense with strategy forward"),
+        (solve(5).values(Values::Nimbers), "values nimbers makes no sense with rule misere"),
+        (normal().keep(Keep::Counts), "values nimbers makes no sense with keep counts"),
+        (normal().strategy(Strategy::Baseline(Baseline::Retrograde)), "values nimbers makes no sense with strategy"),
+        (solve(4).keep(Keep::Book { pieces: 11 }), "keep book:11: the board has 10 pieces"),
+        (Solve::new(&Board::named("rect:8x7", Takes::ANY).unwrap(), Rule::Normal), "56 cells are too many"),
+    ] {
+        let error = solve.in_folder(&absent).err().unwrap().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+    assert!(!absent.exists());
+}
