@@ -108,8 +108,8 @@ impl Solve {
     }
 
     /// Audits the solve, or does not; by default [`Audit::usual`].
-    pub fn audit(self, audit: impl Into<Option<Option<Audit>>>) -> Solve {
-        Solve { audit: audit.into(), ..self }
+    pub fn audit(self, audit: Option<Audit>) -> Solve {
+        Solve { audit: Some(audit), ..self }
     }
 
     /// Solves by this strategy; by default by update logs.

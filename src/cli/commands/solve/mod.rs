@@ -139,7 +139,8 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let message = format!("--order makes no sense with --strategy {strategy}: {reason}");
         return Err(Refused::new(message, LEAVE_OUT).into());
     }
-    let solve = solve.kernel(args.kernel.kernel.given()).audit(args.audit.map(|AuditChoice(audit)| audit));
+    let solve = args.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
+    let solve = solve.kernel(args.kernel.kernel.given());
     let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
     let folder = args.out.unwrap_or_else(usual);
     refuse_file(&folder)?;
