@@ -7,19 +7,8 @@
 //! # The disk
 //! The block graph is walked in the order of the solve: each block adds its streams and its file,
 //! and a stream goes with the first commit after its last target. A commit may come at any time
-//! within its interval, so the walk assumes the worst. Predicted and used at the peak, all files
-//! rounded up to 4 KiB and the folder's own included, in MiB; 22 November 2026, 2 cores at 2.3 GHz
-//! under other load, `--memory 1GiB`, with blocks that did not yet take the place of shared
-//! logs:
-//!
-//! | solve, positions a block | predicted | used |
-//! |---|---|---|
-//! | 7 layers, 2^22, shared, gaps | 3.20 | 3.07 |
-//! | 7 layers, 2^22, dedicated, gaps | 10.6 | 9.14 |
-//! | 7 layers, 2^18, shared, auto | 8.86 | 5.86 |
-//! | 8 layers, 2^27, shared, rows-bytes | 558 | 417 |
-//! | 8 layers, 2^27, shared, gaps | 400 | 275 |
-//! | 8 layers, 2^27, dedicated, auto | 2378 | 1000 |
+//! within its interval, so the walk assumes the worst (`benches/README.md` compares predicted and
+//! used disk).
 //!
 //! A slower solve has more commits and uses less. Up to seven layers `auto` counts as `rows-bytes`,
 //! above as what it was seen to take; [`Plan::within`] takes a denser codec where that does not

@@ -1,8 +1,9 @@
 //! Solves a board: passes the workload to the engine and turns its results into a database.
 //!
-//! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each canonical
-//! block → manifest and `SUMS`, beside the published blocks if the database is kept. [`baseline`]
-//! has the papers' strategies, which fill the same folder; [`Strategy`] names all of them.
+//! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each
+//! canonical block → manifest and `SUMS`, beside the published blocks if the database is kept.
+//! [`baseline`] has the papers' strategies, which fill the same folder; [`Strategy`] names all of
+//! them. [`crate::job`] decides what is solved, and with what.
 
 mod audit;
 pub mod baseline;

@@ -57,8 +57,8 @@ impl Strategy {
         Strategy::Baseline(Baseline::Forward),
     ];
 
-    /// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has none
-    /// of them.
+    /// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has
+    /// neither.
     pub const PARAMETERS: [&str; 2] = ["strategy", "redundancy"];
 
     /// Returns the strategy of a run with these parameters; `None` if this program has none such.

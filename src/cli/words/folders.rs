@@ -178,8 +178,8 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the game of the run in a folder and the blocks that are saved; `None` if it is not one of
-/// this program.
+/// Returns the game of the run in a folder and the blocks that are saved; `None` if it is not one
+/// of this program.
 fn unfinished(run: &Path) -> Option<(Game, u64)> {
     let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
     let parameters = &inspection.parameters.0;

@@ -1,7 +1,7 @@
 //! `trinim solve`: solves a board, or resumes an unfinished solve.
 //!
-//! The path of a command: the flags, or for `resume` the folder, become a [`Solve`]; with the folder
-//! a [`Job`], which is read from then on → [`session`] (the work) → [`report`].
+//! The flags, or for `resume` the folder, become a [`Solve`], and in its folder that becomes a
+//! [`Job`](trinim::job::Job), which is read from then on: [`session`] works, [`report`] prints.
 
 mod report;
 pub mod resume;

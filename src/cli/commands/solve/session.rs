@@ -1,5 +1,5 @@
-//! One session of a solve: its plan and the disk for it, then the work, with progress and an orderly
-//! end.
+//! One session of a solve: its plan and the disk for it, then the work, with progress and an
+//! orderly end.
 
 use super::SessionArgs;
 use crate::cli::face::exit::{Exit, Refused, Stopped};
@@ -142,7 +142,7 @@ impl Session<'_> {
     ) -> anyhow::Result<Outcome> {
         let Session { job, monitor, signals, .. } = self;
         let layout = &job.game.layout;
-        // A baseline reports no event when it has the folder, so the header looks at the lock before.
+        // A baseline reports no event when it has the folder: the header looks at the lock.
         owner::refuse_in_use(&job.folder)?;
         self.out.remark(format_args!(
             "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
