@@ -3,19 +3,24 @@
 //! [`compare`] sets what [`super::winning`] says of every small point beside what follows from the
 //! rules alone.
 
-use super::goals::Flip;
+use super::goals::{self, Budget, Condition, Flip};
 use super::heaps::{Move, Point};
 use super::retrograde::{Setting, Situation, Table};
 use super::winning;
+use serde::Serialize;
 use trinim_game::{Rule, Value};
 
 /// The result of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// How the game was played.
-    pub setting: Setting,
-    /// The goal in force in the compared situations.
-    pub rule: Rule,
+    /// The goal in force in the compared situations: `normal` or `attrition`.
+    pub goal: &'static str,
+    /// When the goal can change.
+    pub flip: Flip,
+    /// How often; null if it cannot.
+    pub flips: Option<Budget>,
+    /// Where; null if it cannot.
+    pub condition: Option<Condition>,
     /// Situations compared.
     pub situations: u64,
     /// Losses among them, by the rules.
@@ -24,35 +29,44 @@ pub struct Comparison {
     pub draws: u64,
     /// Situations in which the formula gives another value; a draw always counts as one.
     pub differences: u64,
-    /// The first such situation with its value by the rules, `None` for a draw.
-    pub first: Option<(Situation, Option<Value>)>,
-    /// Points by their number of winning moves, from 0 to 3, all of these moves compared too;
-    /// `None` if the goal can change.
+    /// Whether the formula is right throughout.
+    pub agrees: bool,
+    /// Points with 0, 1, 2 and 3 winning moves, all of these moves compared too; only if the goal
+    /// cannot change.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub winning_moves: Option<[u64; 4]>,
-    /// The first point for which the formula gives other winning moves.
-    pub wrong_moves: Option<Situation>,
+    /// The first situation in which the formula is wrong; only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_difference: Option<Difference>,
 }
 
-impl Comparison {
-    /// Returns whether the formula is right throughout.
-    pub fn agrees(&self) -> bool {
-        self.differences == 0 && self.wrong_moves.is_none()
-    }
+/// A situation in which the formula is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The heaps, the short one first.
+    pub position: [String; 2],
+    /// Flips that are left, like `1`, `1 and 0` or `unlimited`.
+    pub flips_left: String,
+    /// The true value: `win`, `loss` or `draw`, or `other winning moves`.
+    pub by_rules: String,
 }
 
 /// Compares all situations with heaps up to `most`; one result for each goal.
 pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
     let table = Table::new(setting, most);
+    let flips = setting.flip != Flip::None;
     let mut found = Rule::ALL.map(|rule| Comparison {
-        setting,
-        rule,
+        goal: goals::name(rule),
+        flip: setting.flip,
+        flips: flips.then_some(setting.budget),
+        condition: flips.then_some(setting.condition),
         situations: 0,
         losses: 0,
         draws: 0,
         differences: 0,
-        first: None,
-        winning_moves: (setting.flip == Flip::None).then_some([0; 4]),
-        wrong_moves: None,
+        agrees: true,
+        winning_moves: (!flips).then_some([0; 4]),
+        first_difference: None,
     });
     for at in table.situations() {
         let comparison = &mut found[at.rule as usize];
@@ -61,19 +75,29 @@ pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
         comparison.situations += 1;
         comparison.losses += u64::from(value == Some(Value::Loss));
         comparison.draws += u64::from(value.is_none());
+        let mut wrong = None;
         if value != Some(winning::value(at.rule, &point)) {
             comparison.differences += 1;
-            comparison.first.get_or_insert((at, value));
+            wrong = Some(value.map_or_else(|| "draw".to_owned(), |value| value.to_string()));
         }
         if let Some(counts) = &mut comparison.winning_moves {
             let by_rules = winning_by_rules(&table, at);
             // More than three would also be wrong: they then differ from the formula's moves.
             counts[by_rules.len().min(3)] += 1;
             let by_formula = winning::moves(at.rule, &point);
-            let same = by_rules.len() == by_formula.len() && by_formula.iter().all(|step| by_rules.contains(step));
-            if !same && comparison.wrong_moves.is_none() {
-                comparison.wrong_moves = Some(at);
+            if by_rules.len() != by_formula.len() || by_formula.iter().any(|step| !by_rules.contains(step)) {
+                wrong.get_or_insert("other winning moves".to_owned());
             }
+        }
+        if let Some(by_rules) = wrong {
+            comparison.agrees = false;
+            let position = [at.short, at.long].map(|heap| heap.to_string());
+            let flips_left = match setting.budget {
+                Budget::Each => format!("{} and {}", at.left & 1, at.left >> 1),
+                Budget::Unlimited => "unlimited".to_owned(),
+                Budget::One | Budget::Two => at.left.to_string(),
+            };
+            comparison.first_difference.get_or_insert(Difference { position, flips_left, by_rules });
         }
     }
     found

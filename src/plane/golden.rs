@@ -84,20 +84,9 @@ pub fn steps_needed(digits: usize) -> u32 {
 }
 
 /// Returns the steps of the paper's rule (43) for numbers `m` with `t = ⌈log10 m⌉`:
-/// `⌈log2(t / 3)⌉`, or 0 if that is negative.
+/// `⌈log2(t / 3)⌉`, or 0 if that is negative. [`TABLE_2`] follows it.
 pub fn paper_steps(t: usize) -> u32 {
-    let mut steps = 0;
-    let mut enough = 3;
-    while enough < t {
-        enough *= 2;
-        steps += 1;
-    }
-    steps
-}
-
-/// Returns the steps of the paper's table 2 for `n = 10^k`; `None` beyond its end.
-pub fn table_steps(k: u32) -> Option<u32> {
-    TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
+    (0..).find(|steps| 3 << steps >= t).unwrap_or(u32::MAX)
 }
 
 /// Returns `F_j` and `F_{j+1}`.

@@ -44,7 +44,7 @@ pub enum NumberError {
 pub fn parse(text: &str) -> Result<UBig, NumberError> {
     let text = text.trim();
     let too_long = || NumberError::TooLong(cut(text));
-    let Some((base, exponent)) = text.split_once('^') else { return digits(text) };
+    let Some((base, exponent)) = text.split_once('^') else { return part(text, text) };
     let (base, exponent) = (part(base, text)?, part(exponent, text)?);
     if exponent.is_zero() || base.is_one() {
         return Ok(UBig::ONE);
@@ -60,14 +60,7 @@ pub fn parse(text: &str) -> Result<UBig, NumberError> {
     if length(&value) > DIGITS_MAX { Err(too_long()) } else { Ok(value) }
 }
 
-/// Parses decimal digits; the number is never much longer than the text.
-///
-/// # Errors
-/// Returns a [`NumberError`] for any other text, or more than [`DIGITS_MAX`] digits.
-pub fn digits(text: &str) -> Result<UBig, NumberError> {
-    part(text, text)
-}
-
+/// Parses the digits of one number, a part of the whole text that an error shows.
 fn part(text: &str, whole: &str) -> Result<UBig, NumberError> {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if text.strip_prefix('-').is_some_and(are_digits) {
@@ -98,11 +91,6 @@ pub fn length(value: &UBig) -> usize {
     if value.is_zero() { 1 } else { value.ilog(&UBig::from(10u8)) + 1 }
 }
 
-/// Formats the number, shortened by [`brief`].
-pub fn shortened(value: &UBig) -> String {
-    brief(&value.to_string())
-}
-
 /// Shortens more than 60 digits to both ends and the number of digits.
 pub fn brief(text: &str) -> String {
     match text.len() {
@@ -114,7 +102,9 @@ pub fn brief(text: &str) -> String {
 /// Formats a whole number with commas between groups of three digits.
 pub fn grouped(number: impl ToString) -> String {
     let mut digits = number.to_string();
-    for place in (1..digits.len()).rev().filter(|place| (digits.len() - place).is_multiple_of(3)).collect::<Vec<_>>() {
+    let mut place = digits.len();
+    while place > 3 {
+        place -= 3;
         digits.insert(place, ',');
     }
     digits
@@ -162,17 +152,13 @@ impl Point {
         }
     }
 
-    /// Returns the point after a move.
-    ///
-    /// # Errors
-    /// Returns a [`MoveError`] if the heaps do not allow the move.
-    pub fn after(&self, step: &Move) -> Result<Point, MoveError> {
+    /// Returns the point after a move, `None` if the heaps do not allow it.
+    pub fn after(&self, step: &Move) -> Option<Point> {
         let Move { kind, amount } = step;
-        let most = self.most(*kind);
-        if amount.is_zero() || amount > most {
-            return Err(MoveError { kind: *kind, amount: amount.clone(), most: most.clone() });
+        if amount.is_zero() || amount > self.most(*kind) {
+            return None;
         }
-        Ok(match kind {
+        Some(match kind {
             Kind::Short => Point::new(&self.short - amount, self.long.clone()),
             Kind::Long => Point::new(self.short.clone(), &self.long - amount),
             Kind::Both => Point::new(&self.short - amount, &self.long - amount),
@@ -227,40 +213,6 @@ impl Move {
     }
 }
 
-impl fmt::Display for Move {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.name(), self.amount)
-    }
-}
-
-/// A move that the point does not allow.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{amount} cannot be taken from {}: expected {}", of(*.kind), range(.most))]
-pub struct MoveError {
-    /// The heaps of the move.
-    pub kind: Kind,
-    /// The requested amount.
-    pub amount: UBig,
-    /// The most that the move can take.
-    pub most: UBig,
-}
-
-fn of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Short => "the short heap",
-        Kind::Long => "the long heap",
-        Kind::Both => "both heaps",
-    }
-}
-
-fn range(most: &UBig) -> String {
-    match most {
-        most if most.is_zero() => "another kind of move, nothing is left for this one".to_owned(),
-        most if most.is_one() => "1".to_owned(),
-        most => format!("1 to {most}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,10 +248,5 @@ mod tests {
             assert_eq!(length(&power), exponent + 1);
             assert_eq!(length(&(&power - 1u8)), exponent.max(1));
         }
-        assert_eq!(shortened(&UBig::from(7u8)), "7");
-        assert_eq!(
-            shortened(&parse("10^100").unwrap()),
-            format!("1{}..{} (101 digits)", "0".repeat(29), "0".repeat(10))
-        );
     }
 }

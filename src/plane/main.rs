@@ -10,7 +10,7 @@
 
 mod commands;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{Exit, Refusal, json_line, note};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -65,20 +65,6 @@ struct Dropped {
 }
 
 impl Command {
-    /// Returns the command as the failure names it.
-    fn name(&self) -> &'static str {
-        match self {
-            Command::At(_) => "plane at",
-            Command::Points(_) => "plane points",
-            Command::Index(_) => "plane index",
-            Command::Precision(_) => "plane precision",
-            Command::Verify(_) => "plane verify",
-            Command::Claims(_) => "plane claims",
-            Command::Play(_) => "plane play",
-            Command::Randomised(_) => "plane randomised",
-        }
-    }
-
     fn run(self, json: bool, out: &mut commands::Out) -> anyhow::Result<Exit> {
         let dropped = |name, instead| Err(Refusal::new(format!("{name} was removed"), instead).into());
         match self {
@@ -100,7 +86,7 @@ struct Failure<'a> {
     /// False: there is no report.
     finished: bool,
     /// The command, like `plane at`.
-    command: &'a str,
+    command: String,
     /// The exit code.
     exit_code: u8,
     /// What went wrong.
@@ -110,22 +96,23 @@ struct Failure<'a> {
 }
 
 fn main() -> ExitCode {
-    let Cli { json, command } = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(refused) => {
-            let exit = if refused.use_stderr() { Exit::Usage } else { Exit::Done };
-            return refused.print().map_or_else(|error| failed(&error.into()), |()| exit).into();
+    let parsed = Cli::command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (Cli { json, command }, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(refusal) => {
+            let exit = if refusal.use_stderr() { Exit::Usage } else { Exit::Done };
+            return refusal.print().map_or_else(|error| failed(&error.into()), |()| exit).into();
         }
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    let name = command.name();
     let result = command.run(json, &mut out).and_then(|exit| Ok(out.flush().map(|()| exit)?));
     let exit = result.unwrap_or_else(|error| {
         let exit = failed(&error);
         if json && !error.is::<io::Error>() {
+            let command = format!("plane {}", matches.subcommand_name().unwrap_or_default());
             let hint = error.downcast_ref::<Refusal>().map(|refusal| &*refusal.hint);
             let reason = error.to_string();
-            let failure = Failure { finished: false, command: name, exit_code: exit as u8, reason, hint };
+            let failure = Failure { finished: false, command, exit_code: exit as u8, reason, hint };
             // Standard error has said the same.
             let _ = json_line("trinim.failure/1", &failure, &mut out).and_then(|()| out.flush());
         }
@@ -157,10 +144,10 @@ impl From<Exit> for ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn the_command_is_well_formed() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

@@ -32,15 +32,17 @@ pub(super) fn logarithm(m: &UBig) -> usize {
     if m.is_one() { 0 } else { heaps::length(&(m - 1u8)) }
 }
 
-/// Returns the paper's approximation of φ for a point with difference `m`, which must not be 0.
-fn ratio(m: &UBig) -> Ratio {
-    Ratio::newton(paper_steps(logarithm(m)))
+/// Returns the Newton steps that V takes at a point.
+pub fn steps(point: &Point) -> u32 {
+    let m = point.difference();
+    // At equal heaps V needs no ratio.
+    if m.is_zero() { 0 } else { paper_steps(logarithm(&m)) }
 }
 
 /// Returns whether V takes the player to move for lost.
 pub fn gives_up(point: &Point) -> bool {
     let m = point.difference();
-    !m.is_zero() && ratio(&m).a(&m) == *point.short()
+    !m.is_zero() && Ratio::newton(steps(point)).a(&m) == *point.short()
 }
 
 /// Returns the move of V in normal play, `None` only at the end. V tosses a coin at points it takes
@@ -54,14 +56,11 @@ pub fn gives_up(point: &Point) -> bool {
 /// assert_eq!(taken, Some(Move::new(Kind::Both, 2u32))); // the right one is both 1
 /// ```
 pub fn choose(point: &Point, random: &mut Random) -> Option<Move> {
-    let m = point.difference();
-    // At equal heaps V needs no ratio.
-    let ratio = if m.is_zero() { Ratio::newton(0) } else { ratio(&m) };
-    choose_with(point, &ratio, random)
+    choose_with(point, steps(point), random)
 }
 
-/// Returns the move of V with another approximation of φ.
-pub fn choose_with(point: &Point, ratio: &Ratio, random: &mut Random) -> Option<Move> {
+/// Returns the move of V with another number of Newton steps.
+pub fn choose_with(point: &Point, steps: u32, random: &mut Random) -> Option<Move> {
     if point.is_end() {
         return None;
     }
@@ -69,6 +68,7 @@ pub fn choose_with(point: &Point, ratio: &Ratio, random: &mut Random) -> Option<
     if m.is_zero() {
         return Some(Move::new(Kind::Both, short.clone()));
     }
+    let ratio = Ratio::newton(steps);
     let a = ratio.a(&m);
     if a == *short {
         let most = if *long > UBig::from(3u8) { 2 } else { 1 };
@@ -88,8 +88,6 @@ pub fn choose_with(point: &Point, ratio: &Ratio, random: &mut Random) -> Option<
 
 /// The smallest level: the next whole number above `4 (e - 1) = 6.87..`.
 pub const LEVEL_MIN: u64 = 7;
-/// The greatest level.
-pub const LEVEL_MAX: u64 = 1 << 48;
 
 /// Returns `⌈(e - 1) s⌉`, from sums of `1 / k!` that continue until the rest cannot matter.
 fn stretched(s: &UBig) -> UBig {
@@ -116,9 +114,8 @@ pub fn is_allowed(point: &Point, level: u64) -> bool {
     *point.long() >= stretched && stretched > UBig::from(level)
 }
 
-/// Returns a random first point of a level from [`LEVEL_MIN`] to [`LEVEL_MAX`].
+/// Returns a random first point of a level from 1 to 2^60.
 pub fn first_point(level: u64, random: &mut Random) -> Point {
-    let level = level.clamp(LEVEL_MIN, LEVEL_MAX);
     let mut short = UBig::from(level / 5 * 3 + random.below(level));
     // 3/5 (e - 1) is above 1, so only the rounding of small levels needs this.
     while stretched(&short) <= UBig::from(level) {
@@ -224,7 +221,7 @@ mod tests {
     #[test]
     fn first_points_keep_to_the_level() {
         let mut random = Random::new(5);
-        for level in [7, 8, 14, 1000, LEVEL_MAX] {
+        for level in [7, 8, 14, 1000, 1 << 48] {
             for _ in 0..200 {
                 assert!(is_allowed(&first_point(level, &mut random), level));
             }

@@ -92,54 +92,42 @@ impl Setting {
         self.lefts() - 1
     }
 
-    fn may_flip(self, left: u8) -> bool {
-        match (self.flip, self.budget) {
-            (Flip::None, _) => false,
-            (_, Budget::Unlimited) => true,
-            (_, Budget::Each) => left & 1 == 1,
-            (_, Budget::One | Budget::Two) => left > 0,
-        }
+    /// Returns each possible turn with the situation after it: a move, or `None` where changing the
+    /// goal is the whole turn; none at the end.
+    pub fn turns(self, at: Situation) -> impl Iterator<Item = (Option<Step>, Situation)> {
+        let flips_left = match self.budget {
+            _ if self.flip == Flip::None => false,
+            Budget::Unlimited => true,
+            Budget::Each => at.left & 1 == 1,
+            Budget::One | Budget::Two => at.left > 0,
+        };
+        let may_flip = move |short, long| flips_left && self.condition.holds_for(short as u64, long as u64);
+        let after = move |short, long, flips| {
+            let rule = if flips { goals::other(at.rule) } else { at.rule };
+            Situation { short, long, rule, left: self.left_after(at.left, flips) }
+        };
+        let here = may_flip(at.short, at.long);
+        let moved = at.steps().flat_map(move |(step, short, long)| {
+            let flips = match self.flip {
+                Flip::Free => here,
+                Flip::After => may_flip(short, long),
+                Flip::None | Flip::Turn => false,
+            };
+            let flipped = flips.then(|| after(short, long, true));
+            std::iter::once(after(short, long, false)).chain(flipped).map(move |to| (Some(step), to))
+        });
+        let flips = self.flip == Flip::Turn && at.long > 0 && here;
+        moved.chain(flips.then(|| (None, after(at.short, at.long, true))))
     }
 
     /// Returns the state of the budget for the other player after a turn.
-    pub fn left_after(self, left: u8, flipped: bool) -> u8 {
+    fn left_after(self, left: u8, flips: bool) -> u8 {
         match self.budget {
-            Budget::Each => {
-                let mine = left & 1 & u8::from(!flipped);
-                left >> 1 | mine << 1
-            }
             _ if self.flip == Flip::None => left,
             Budget::Unlimited => left,
-            Budget::One | Budget::Two => left - u8::from(flipped),
+            Budget::Each => left >> 1 | (left & 1 & u8::from(!flips)) << 1,
+            Budget::One | Budget::Two => left - u8::from(flips),
         }
-    }
-
-    /// Returns the situations after each possible turn, with its change of heaps, goal and flips
-    /// left; none at the end.
-    fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
-        let moved = at.steps().flat_map(move |(_, short, long)| {
-            let flipped = match self.flip {
-                Flip::Free => self.may_change(at, at.short, at.long),
-                Flip::After => self.may_change(at, short, long),
-                Flip::None | Flip::Turn => false,
-            };
-            let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
-            let other = Situation { short, long, rule: goals::other(at.rule), left: self.left_after(at.left, flipped) };
-            std::iter::once(plain).chain(flipped.then_some(other))
-        });
-        moved.chain(self.flipped(at).filter(|_| self.flip == Flip::Turn))
-    }
-
-    /// Returns the situation after a turn that only changes the goal, if that may be one.
-    pub fn flipped(self, at: Situation) -> Option<Situation> {
-        let may_flip = at.long > 0 && self.may_change(at, at.short, at.long);
-        may_flip.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at })
-    }
-
-    /// Returns whether the player to move may change the goal, with the condition checked for these
-    /// heaps.
-    fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
-        self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
     }
 }
 
@@ -202,8 +190,8 @@ impl Table {
             return Some(at.rule.empty());
         }
         let mut all_wins = true;
-        for option in self.setting.options(at) {
-            match self.value(option) {
+        for (_, next) in self.setting.turns(at) {
+            match self.value(next) {
                 Some(Value::Loss) => return Some(Value::Win),
                 Some(Value::Win) => {}
                 None => all_wins = false,
@@ -234,7 +222,7 @@ fn gain(setting: Setting, stake: i32, key: Key, known: &mut HashMap<Key, i32>) -
         return *gain;
     }
     let (at, mine, theirs) = key;
-    let best = setting.options(at).map(|next| {
+    let best = setting.turns(at).map(|(_, next)| {
         let paid = at.left - next.left;
         // The other player moves next, so the payments change places.
         -gain(setting, stake, (next, theirs, mine + paid), known)

@@ -88,7 +88,7 @@ pub fn delay(rule: Rule, point: &Point) -> Option<Move> {
     let mut best = None;
     let kinds = [Kind::Long, Kind::Short, Kind::Both];
     for step in (1..=DELAYS).flat_map(|amount| kinds.map(|kind| Move::new(kind, amount))) {
-        let Ok(after) = point.after(&step) else { continue };
+        let Some(after) = point.after(&step) else { continue };
         // A move that ends the game comes last.
         let replies = if after.is_end() { usize::MAX } else { moves(rule, &after).len() };
         if replies == 1 {

@@ -40,7 +40,7 @@ fn large_heaps(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let point = read(&heaps);
                 let moves = winning::moves(Rule::Normal, &point);
-                moves.iter().map(|step| step.to_string().len()).sum::<usize>()
+                moves.iter().map(|step| step.amount.to_string().len()).sum::<usize>()
             });
         });
     }

@@ -3,7 +3,7 @@
 use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, paper_steps, steps_needed};
 use super::super::heaps::{self, grouped};
 use super::super::paper::{self, Generator};
-use super::super::sequence::{self, Place};
+use super::super::sequence::{self, Numbered, Place};
 use super::{Effort, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
@@ -22,15 +22,16 @@ fn decimal(number: u64, scale: u32, places: u32) -> String {
 /// Sections 6, 13 and 16: the generator and the equations of the indices.
 pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
     let most = effort.numbers;
-    let mut places: Vec<Vec<Place>> = vec![Vec::new(); most as usize + 1];
+    // How often a number is in a point, and where it is.
+    let mut places: Vec<(u32, Option<Place>)> = vec![(0, None); most as usize + 1];
     let mut wrong = None;
-    for point in Generator::default().take_while(|point| point.short <= big(most)) {
-        if point.short != sequence::a(&point.index) || point.long != sequence::b(&point.index) {
-            wrong.get_or_insert(point.index.clone());
+    for Numbered { index, short, long } in Generator::default().take_while(|point| point.short <= big(most)) {
+        if short != sequence::a(&index) || long != sequence::b(&index) {
+            wrong.get_or_insert(index.clone());
         }
-        for (number, place) in [(&point.short, Place::A(point.index.clone())), (&point.long, Place::B(point.index))] {
+        for (number, place) in [(short, Place::A(index.clone())), (long, Place::B(index))] {
             if let Some(found) = usize::try_from(number).ok().and_then(|number| places.get_mut(number)) {
-                found.push(place);
+                *found = (found.0 + 1, Some(place));
             }
         }
     }
@@ -39,10 +40,11 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
         None => format!("equal to ⌊nφ⌋ and ⌊nφ²⌋ {through}"),
         Some(index) => format!("first wrong at n = {index}"),
     };
-    let once = (1..).zip(&places[1..]).find(|(_, found)| found.len() != 1).map(|(number, _): (u64, _)| number);
     let ratio = Ratio::up_to(&big(most));
-    let other = (1..=most).find(|number| places[*number as usize].first() != Some(&ratio.place(&big(*number))));
-    let tell = |found: Option<u64>| found.map_or(format!("so {through}"), |number| format!("not so for {number}"));
+    let first = |is_wrong: &dyn Fn(u64) -> bool| (1..=most).find(|number| is_wrong(*number));
+    let twice = first(&|number| places[number as usize].0 != 1);
+    let other = first(&|number| places[number as usize].1 != Some(ratio.place(&big(number))));
+    let found = |wrong: Option<u64>| wrong.map_or(format!("so {through}"), |number| format!("not so for {number}"));
     vec![
         Claim::fact(
             "section 6, W1 to W3",
@@ -56,14 +58,14 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
             "sections 13 and 17",
             "Every S from 1 is exactly one a_k or exactly one b_i.",
             "one of the two",
-            tell(once),
-            once.is_none(),
+            found(twice),
+            twice.is_none(),
         ),
         Claim::fact(
             "(29) to (33), (45) to (48)",
             "The smallest k with kφ > S and the smallest i with iφ² > S decide which, and give the index.",
             "k or i",
-            tell(other),
+            found(other),
             other.is_none(),
         ),
     ]
@@ -84,48 +86,7 @@ fn list(numbers: &[usize]) -> String {
 /// Sections 14 and 15: theorem 4, Newton's steps and table 2.
 pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
     let digits = effort.digits as usize;
-    let needed: Vec<usize> = (0..=digits).map(decimals_needed).collect();
-    let fails: Vec<usize> = (0..=digits).filter(|k| needed[*k] > *k).collect();
-    let theorem = match fails.first() {
-        None => format!("so for k from 0 to {digits}"),
-        Some(k) => {
-            let n = first_failure(&cut(*k));
-            format!(
-                "false for {} of the k from 0 to {digits}, first for k = {k}: with {k} decimals n = {n} gives {}, and \
-                 a_{n} is {}",
-                fails.len(),
-                cut(*k).a(&n),
-                sequence::a(&n)
-            )
-        }
-    };
-    let twice: Vec<usize> = (0..=digits).filter(|k| needed[*k] > 2 * k).collect();
-    let enough = (0..=digits).all(|k| needed[k] <= 2 * k + 1);
-    let mut claims = vec![
-        Claim::fact(
-            "theorem 4",
-            "For n up to 10^k, ⌊nφ⌋ needs k decimals of φ.",
-            "t ≥ k decimals are enough",
-            theorem,
-            fails.is_empty(),
-        )
-        .because(format!(
-            "nφ can be as near as 0.45/n to a whole number, so the error must be below 0.45/n² instead of 1/n; t = 2k \
-             + 1 is {} up to k = {digits}, t = 2k is too few for {}",
-            if enough { "enough" } else { "not enough either" },
-            list(&twice)
-        )),
-    ];
-    const ROUNDS: u32 = 8;
-    let bounds = (0..=ROUNDS).map(|r| is_within(&Ratio::newton(r), &big(10).pow(3 << r)));
-    let good = bounds.filter(|good| *good).count();
-    claims.push(Claim::fact(
-        "(40)",
-        "From x_0 = 1.618 with an error below 10^-3, Newton's step (38) squares the error.",
-        "error below 10^(-3 · 2^r)",
-        format!("so for {good} of the {} steps r from 0 to {ROUNDS}", ROUNDS + 1),
-        good == ROUNDS as usize + 1,
-    ));
+    let mut claims = vec![theorem_4(digits), newton_squares()];
     let too_few: Vec<usize> = (1..=digits).filter(|k| paper_steps(*k) < steps_needed(*k)).collect();
     claims.push(
         Claim::fact(
@@ -140,28 +101,23 @@ pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
     let mut before = 0;
     for (steps, first, last) in TABLE_2 {
         let failure = first_failure(&Ratio::newton(steps));
-        let right = failure.to_string().len() - 1;
-        let band = |first: usize, last: usize| format!("k from {first} to {last}");
+        let right = heaps::length(&failure) - 1;
+        let claim = format!("{} for all n up to 10^k", newton_steps(steps));
+        let [printed, found] =
+            [(first as usize, last as usize), (before, right)].map(|(first, last)| format!("k from {first} to {last}"));
         claims.push(
-            Claim::value(
-                "table 2",
-                &format!("{} for all n up to 10^k", newton_steps(steps)),
-                &band(first as usize, last as usize),
-                band(before, right),
-            )
-            .because(format!("the first n for which that is too few is {}", grouped(&failure))),
+            Claim::value("table 2", &claim, &printed, found)
+                .because(format!("the first n for which that is too few is {}", grouped(failure))),
         );
         before = right + 1;
     }
-    let lengths: Vec<usize> = (3..=9).map(|power| 1 << power).collect();
-    let steps: Vec<u32> = lengths.iter().map(|length| steps_needed(*length)).collect();
-    let list: Vec<String> = lengths.iter().zip(&steps).map(|(length, steps)| format!("10^{length}: {steps}")).collect();
+    let steps = [3, 4, 5, 6, 7, 8, 9].map(|power| (1 << power, steps_needed(1 << power)));
     claims.push(Claim::fact(
         "section 15",
         "The number of Newton steps is O(log log n).",
         "O(log log n) steps",
-        format!("steps needed for n up to {}", list.join(", ")),
-        steps.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+        format!("steps needed for n up to {}", steps.map(|(k, steps)| format!("10^{k}: {steps}")).join(", ")),
+        steps.windows(2).all(|pair| pair[1].1 <= pair[0].1 + 1),
     ));
     claims.push(Claim::undecided(
         "abstract, section 15",
@@ -172,6 +128,48 @@ pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
          log n; no winning point has to be stored, as the exact formulas show",
     ));
     claims
+}
+
+fn theorem_4(digits: usize) -> Claim {
+    let needed: Vec<usize> = (0..=digits).map(decimals_needed).collect();
+    let fails: Vec<usize> = (0..=digits).filter(|k| needed[*k] > *k).collect();
+    let found = match fails.first() {
+        None => format!("so for k from 0 to {digits}"),
+        Some(k) => {
+            let n = first_failure(&cut(*k));
+            let (wrong, right, count) = (cut(*k).a(&n), sequence::a(&n), fails.len());
+            format!(
+                "false for {count} of the k from 0 to {digits}, first for k = {k}: with {k} decimals n = {n} gives \
+                 {wrong}, and a_{n} is {right}"
+            )
+        }
+    };
+    let twice: Vec<usize> = (0..=digits).filter(|k| needed[*k] > 2 * k).collect();
+    let enough = if (0..=digits).all(|k| needed[k] <= 2 * k + 1) { "enough" } else { "not enough either" };
+    Claim::fact(
+        "theorem 4",
+        "For n up to 10^k, ⌊nφ⌋ needs k decimals of φ.",
+        "t ≥ k decimals are enough",
+        found,
+        fails.is_empty(),
+    )
+    .because(format!(
+        "nφ can be as near as 0.45/n to a whole number, so the error must be below 0.45/n² instead of 1/n; t = 2k + 1 \
+         is {enough} up to k = {digits}, t = 2k is too few for {}",
+        list(&twice)
+    ))
+}
+
+fn newton_squares() -> Claim {
+    const ROUNDS: u32 = 8;
+    let good = (0..=ROUNDS).filter(|r| is_within(&Ratio::newton(*r), &big(10).pow(3 << r))).count();
+    Claim::fact(
+        "(40)",
+        "From x_0 = 1.618 with an error below 10^-3, Newton's step (38) squares the error.",
+        "error below 10^(-3 · 2^r)",
+        format!("so for {good} of the {} steps r from 0 to {ROUNDS}", ROUNDS + 1),
+        good == ROUNDS as usize + 1,
+    )
 }
 
 /// Examples 6 and 7.
@@ -187,10 +185,9 @@ pub(super) fn examples() -> Vec<Claim> {
     let quotient = decimal(u64::try_from(&quotient).unwrap_or(0), 8, 3);
     let (short, long) = (big(2_718_282), big(3_141_593));
     let m = &long - &short;
-    let printed = "323,311";
-    let length = grouped(&m).len();
-    let wrong = grouped(&m).chars().zip(printed.chars()).filter(|(one, other)| one != other).count();
-    let steps = paper_steps(heaps::length(&(&m - 1u8)));
+    let (printed, computed) = ("323,311", grouped(&m));
+    let wrong = computed.chars().zip(printed.chars()).filter(|(one, other)| one != other).count();
+    let steps = paper_steps(paper::logarithm(&m));
     let ratio = Ratio::newton(steps);
     let (found, exact) = (ratio.a(&m), sequence::a(&m));
     vec![
@@ -199,9 +196,10 @@ pub(super) fn examples() -> Vec<Claim> {
         Claim::value("example 6", "102/(g + 2)", "38.961", quotient),
         Claim::value("example 6", "The index i with b_i = 102", "39", i),
         Claim::value("example 6", "b_39 = ⌊39(g + 2)⌋", "102", b),
-        Claim::value("example 7", "m = L - S for S = 2,718,282 and L = 3,141,593", printed, grouped(&m)).misprint(
+        Claim::value("example 7", "m = L - S for S = 2,718,282 and L = 3,141,593", printed, &computed).misprint(
             format!(
-                "{wrong} of the {length} characters differs; both heaps are printed and their difference is no other"
+                "{wrong} of the {} characters differs; both heaps are printed and their difference is no other",
+                computed.len()
             ),
         ),
         Claim::value("example 7", "Newton steps for this m", "1", steps),

@@ -4,7 +4,7 @@ use super::super::comparison::{Comparison, compare};
 use super::super::goals::{Budget, Condition, Flip};
 use super::super::golden::{Ratio, TABLE_2, first_failure, paper_steps, steps_needed};
 use super::super::heaps::{Kind, Move, Point, grouped};
-use super::super::retrograde::{self, Setting, Situation};
+use super::super::retrograde::{self, Gains, Setting, Situation};
 use super::super::{paper, sequence, winning};
 use super::{Effort, newton_steps};
 use dashu_int::UBig;
@@ -23,9 +23,9 @@ fn compared(found: &Comparison, heaps: usize) -> String {
 /// Theorem 2, and the moves of its proof.
 pub(super) fn rules(effort: Effort) -> Vec<Claim> {
     let [found, _] = compare(Setting::PLAIN, effort.heaps);
-    let moves = match &found.wrong_moves {
+    let moves = match &found.first_difference {
         None => format!("the only winning moves, in every point with heaps up to {}", effort.heaps),
-        Some(at) => format!("other winning moves in ({}, {})", at.short, at.long),
+        Some(first) => format!("other winning moves in ({})", first.position.join(", ")),
     };
     vec![
         Claim::fact(
@@ -41,40 +41,34 @@ pub(super) fn rules(effort: Effort) -> Vec<Claim> {
             "A point that is no winning point has a move to one: along the diagonal, or to the partner of a heap.",
             "the moves of T2, T3a and T3b",
             moves,
-            found.wrong_moves.is_none(),
+            found.agrees,
         ),
     ]
 }
 
-/// Returns whether a player throws a won point away by taking this move.
-fn is_lost_by(point: &Point, step: Option<Move>) -> bool {
-    let after = step.and_then(|step| point.after(&step).ok());
-    after.is_none_or(|after| winning::value(Rule::Normal, &after) == Value::Win)
-}
-
-/// A wrong move: the point, the move, and a right one.
-fn described(point: &Point, step: &Move) -> String {
-    let to = |step: &Move| point.after(step).map_or_else(|_| "nowhere".to_owned(), |to| to.to_string());
-    let right = winning::moves(Rule::Normal, point).first().map_or_else(|| "none".to_owned(), to);
-    format!("from {point} it goes to {}; {right} wins", to(step))
+/// Describes a move in a won point, and a right one, if it throws the game away.
+fn blunder(point: &Point, step: Option<Move>) -> Option<String> {
+    let after = step.and_then(|step| point.after(&step));
+    if after.as_ref().is_some_and(|after| winning::value(Rule::Normal, after) == Value::Loss) {
+        return None;
+    }
+    let right = winning::moves(Rule::Normal, point).first().and_then(|step| point.after(step));
+    let [after, right] = [after, right].map(|to| to.map_or_else(|| "nowhere".to_owned(), |to| to.to_string()));
+    Some(format!("from {point} it goes to {after}; {right} wins"))
 }
 
 /// Counts wrong moves among random won points with heaps below `most`, with the Newton steps of V
 /// or these.
-fn failures(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> u64 {
+fn blunders(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let (mut tried, mut wrong) = (0, 0);
     while tried < samples {
         let point = Point::new(random.below(most), random.below(most));
-        if winning::value(Rule::Normal, &point) == Value::Loss {
-            continue;
+        if winning::value(Rule::Normal, &point) == Value::Win {
+            tried += 1;
+            let steps = steps.unwrap_or_else(|| paper::steps(&point));
+            wrong += u64::from(blunder(&point, paper::choose_with(&point, steps, &mut random)).is_some());
         }
-        tried += 1;
-        let step = match steps {
-            None => paper::choose(&point, &mut random),
-            Some(steps) => paper::choose_with(&point, &Ratio::newton(steps), &mut random),
-        };
-        wrong += u64::from(is_lost_by(&point, step));
     }
     wrong
 }
@@ -83,14 +77,10 @@ fn failures(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> u64 {
 pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
     let mut random = Random::new(17);
     let points = (1..=effort.search_heaps).flat_map(|long| (0..=long).map(move |short| Point::new(short, long)));
-    let won = points.filter(|point| winning::value(Rule::Normal, point) == Value::Win);
-    let mut tried: u64 = 0;
-    let first = won.inspect(|_| tried += 1).find_map(|point| {
-        let step = paper::choose(&point, &mut random)?;
-        is_lost_by(&point, Some(step.clone())).then(|| described(&point, &step))
-    });
+    let mut won = points.filter(|point| winning::value(Rule::Normal, point) == Value::Win);
+    let first = won.find_map(|point| blunder(&point, paper::choose(&point, &mut random)));
     let search = match &first {
-        None => format!("so in all {tried} won points with heaps up to {}", effort.search_heaps),
+        None => format!("so in all won points with heaps up to {}", effort.search_heaps),
         Some(first) => format!("false, with the shortest long heap: {first}"),
     };
     let mut claims = vec![
@@ -109,78 +99,73 @@ pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
         // From here V goes along the diagonal to ⌊mx⌋.
         let short = ratio.a(&m).max(sequence::a(&m)) + 1u8;
         let point = Point::new(short.clone(), short + &m);
-        let step = paper::choose(&point, &mut random);
-        let found = step.as_ref().map_or_else(|| "no move".to_owned(), |step| described(&point, step));
+        let found = blunder(&point, paper::choose(&point, &mut random));
+        let claim = format!("Where V takes {}, it moves to a winning point.", newton_steps(steps));
+        let holds = found.is_none();
         claims.push(
-            Claim::fact(
-                "section 17, V",
-                &format!("Where V takes {}, it moves to a winning point.", newton_steps(steps)),
-                "Cora wins",
-                found,
-                !is_lost_by(&point, step),
-            )
-            .because(format!("the first m for which that is too few is {}", grouped(&m))),
+            Claim::fact("section 17, V", &claim, "Cora wins", found.unwrap_or_else(|| format!("so at {point}")), holds)
+                .because(format!("the first m for which that is too few is {}", grouped(&m))),
         );
     }
-    let rates = [3, 4, 6].map(|power| {
-        let most = 10u64.pow(power);
-        let wrong = failures(most, effort.samples, None, power.into());
+    claims.push(rates(effort));
+    claims.extend(edges());
+    claims.push(remark_3());
+    claims
+}
+
+/// How often V errs at random points, with its number of Newton steps and with the right one.
+fn rates(effort: Effort) -> Claim {
+    let mut holds = true;
+    let rates = [3u32, 4, 6].map(|power| {
         let steps = steps_needed(power as usize);
-        let corrected = failures(most, effort.samples, Some(steps), power.into());
-        (wrong, corrected, format!("{wrong} below 10^{power}"), format!("{corrected} with {}", newton_steps(steps)))
+        let [wrong, corrected] =
+            [None, Some(steps)].map(|steps| blunders(10u64.pow(power), effort.samples, steps, power.into()));
+        holds &= wrong == 0;
+        (format!("{wrong} below 10^{power}"), format!("{corrected} with {}", newton_steps(steps)))
     });
-    claims.push(
-        Claim::fact(
-            "section 17, V",
-            &format!("V moves to a winning point from {} random won points of each size.", effort.samples),
-            "Cora wins",
-            format!("wrong moves: {}", rates.each_ref().map(|rate| &*rate.2).join(", ")),
-            rates.iter().all(|rate| rate.0 == 0),
-        )
-        .because(format!(
-            "with the steps needed in place of V's: {}",
-            rates.each_ref().map(|rate| &*rate.3).join(", ")
-        )),
-    );
+    Claim::fact(
+        "section 17, V",
+        &format!("V moves to a winning point from {} random won points of each size.", effort.samples),
+        "Cora wins",
+        format!("wrong moves: {}", rates.each_ref().map(|rate| &*rate.0).join(", ")),
+        holds,
+    )
+    .because(format!("with the steps needed in place of V's: {}", rates.each_ref().map(|rate| &*rate.1).join(", ")))
+}
+
+/// Points for which V does not say what to do.
+fn edges() -> [Claim; 3] {
     let end = Point::new(0u8, 0u8);
-    claims.push(
+    let at_the_end = winning::value(Rule::Normal, &end);
+    let small = Point::new(1u8, 2u8);
+    let legal = Kind::ALL.iter().map(|kind| small.most(*kind).clone()).sum::<UBig>();
+    let without = (1u8..=100).find(|m| paper::logarithm(&(*m).into()) == 0);
+    [
         Claim::fact(
             "section 17, V",
             "If m = 0, Cora takes both heaps and is the winner.",
             "m = 0: Cora is the winner",
-            format!("at {end} the player to move has no move: a {}", winning::value(Rule::Normal, &end)),
-            winning::value(Rule::Normal, &end) == Value::Win,
+            format!("at {end} the player to move has no move: a {at_the_end}"),
+            at_the_end == Value::Win,
         )
         .because("m is 0 at (0, 0) too, where Hugo has just won"),
-    );
-    let small = Point::new(1u8, 2u8);
-    let legal = Kind::ALL.iter().map(|kind| small.most(*kind).clone()).sum::<UBig>();
-    let defined = *small.long() > UBig::from(3u8) || !paper::gives_up(&small);
-    claims.push(
         Claim::fact(
             "section 17, V",
             "V says what to do in every point.",
             "if L > 3, take 1 or 2",
             format!("no step is given for {small}, which has {legal} legal moves"),
-            defined,
+            !paper::gives_up(&small),
         )
         .because("V takes (1, 2) for lost, and its longer heap is not above 3"),
-    );
-    let without = (1u8..=100).map(UBig::from).find(|m| paper::logarithm(m) == 0);
-    let found =
-        without.as_ref().map_or_else(|| "a number".to_owned(), |m| format!("for m = {m}, t is 0: no logarithm"));
-    claims.push(
         Claim::fact(
             "(43)",
             "r = ⌈log2(t/3)⌉ for t = ⌈log10 m⌉.",
             "a number of steps for every m",
-            found,
+            without.map_or_else(|| "a number".to_owned(), |m| format!("for m = {m}, t is 0: no logarithm")),
             without.is_none(),
         )
         .because(format!("read as {} here", newton_steps(paper_steps(0)))),
-    );
-    claims.push(remark_3());
-    claims
+    ]
 }
 
 /// Remark 3: the condition (49) on the first point.
@@ -233,34 +218,31 @@ pub(super) fn first_move(effort: Effort) -> Vec<Claim> {
 /// Sections 20 and 21: the player who reaches (0, 0) loses.
 pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
     let [_, found] = compare(Setting::PLAIN, effort.heaps);
-    let index =
-        |point: &Point| winning::index(Rule::Misere, point).map_or_else(|| "none".to_owned(), |n| n.to_string());
-    let of_index = |wanted: u8| {
-        let point = (0u8..4).flat_map(|long| (0..=long).map(move |short| Point::new(short, long)));
-        let mut point = point.filter(|point| winning::index(Rule::Misere, point) == Some(wanted.into()));
-        point.next().map_or_else(|| "none".to_owned(), |point| point.to_string())
-    };
     let w = |n: u8| Point::new(sequence::a(&n.into()), sequence::b(&n.into()));
+    let index = |point: &Point| winning::index(Rule::Misere, point);
+    let shown = |found: Option<String>| found.unwrap_or_else(|| "none".to_owned());
+    let small = || (0u8..4).flat_map(|short| (short..4).map(move |long| Point::new(short, long)));
+    let of_index = |wanted: u8| {
+        let mut found = small().filter(|point| index(point) == Some(wanted.into()));
+        shown(found.next().map(|point| point.to_string()))
+    };
     let [end, two] = [Point::new(0u8, 1u8), Point::new(2u8, 2u8)];
-    let kinds = Kind::ALL.into_iter().flat_map(|kind| [1u8, 2].map(|amount| Move::new(kind, amount)));
-    let mut options: Vec<Point> = Vec::new();
-    for option in kinds.filter_map(|step| two.after(&step).ok()) {
-        if !options.contains(&option) {
-            options.push(option);
-        }
-    }
-    options.sort_by_key(|point| (point.short().clone(), point.long().clone()));
-    let answered =
-        |point: &Point| winning::moves(Rule::Misere, point).iter().any(|step| point.after(step).as_ref() == Ok(&end));
-    let (ends, others): (Vec<Point>, Vec<Point>) = options.into_iter().partition(Point::is_end);
+    let moves = Kind::ALL.into_iter().flat_map(|kind| [1u8, 2].map(|amount| Move::new(kind, amount)));
+    let reached: Vec<Point> = moves.filter_map(|step| two.after(&step)).collect();
+    let options = small().filter(|point| reached.contains(point));
+    let (ends, others): (Vec<Point>, Vec<Point>) = options.partition(Point::is_end);
     let list = |points: &[Point]| points.iter().map(Point::to_string).collect::<Vec<_>>().join(", ");
+    let is_answered = |point: &&Point| {
+        winning::moves(Rule::Misere, point).iter().any(|step| point.after(step).as_ref() == Some(&end))
+    };
+    let answered = others.iter().filter(is_answered).count();
     vec![
         Claim::fact(
             "(55)",
             "In attrition the winning points are two small ones and w_k for all k from 2.",
             "w'_k = w_k for k ≥ 2",
             compared(&found, effort.heaps),
-            found.agrees(),
+            found.agrees,
         )
         .because("decided from the options of each point, without the formula; all winning moves compared too"),
         Claim::value("(55)", "w'_0, with the short heap first as everywhere else", "(1, 0)", of_index(0))
@@ -271,7 +253,7 @@ pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
             "section 21",
             "The indices of the winning points (0, 1) and (2, 2)",
             "1 and 2",
-            format!("{} and {}", index(&end), index(&two)),
+            [&end, &two].map(|point| shown(index(point).map(|n| n.to_string()))).join(" and "),
         )
         .misprint("(55) numbers the same points 0 and 1, and only that fits w'_2 = (3, 5)"),
         Claim::value(
@@ -284,13 +266,8 @@ pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
             "section 21",
             "Cora answers each of them by (0, 1); the move left, to (0, 0), loses at once.",
             "(0, 1)",
-            format!(
-                "{} of {} allow (0, 1); the others: {}",
-                others.iter().filter(|point| answered(point)).count(),
-                others.len(),
-                list(&ends)
-            ),
-            others.iter().all(answered) && ends.len() == 1,
+            format!("{answered} of {} allow (0, 1); the others: {}", others.len(), list(&ends)),
+            answered == others.len() && ends.len() == 1,
         ),
     ]
 }
@@ -340,11 +317,17 @@ pub(super) fn flips(effort: Effort) -> Vec<Claim> {
         );
         claims.push(explained(claim, "both players would rather flip for ever than lose"));
     }
+    claims.push(bank());
+    claims
+}
+
+/// Section 21: the flipper pays.
+fn bank() -> Claim {
     let value = |at: Situation| winning::value(at.rule, &Point::new(at.short, at.long));
     let gains = [0, 1].map(|stake| retrograde::bank(BANK_HEAPS, stake, value));
-    let differences: u64 = gains.iter().map(|gains| gains.differences).sum();
-    let situations: u64 = gains.iter().map(|gains| gains.situations).sum();
-    claims.push(Claim::undecided(
+    let [differences, situations] = [|gains: &Gains| gains.differences, |gains: &Gains| gains.situations]
+        .map(|count| gains.iter().map(count).sum::<u64>());
+    Claim::undecided(
         "section 21",
         "The flipper pays for every flip, and the winner gets the bank.",
         "a further modification",
@@ -354,6 +337,5 @@ pub(super) fn flips(effort: Effort) -> Vec<Claim> {
         ),
         "no result is claimed; with a flip as a part of a move, at one unit each and two in all, the loser never pays \
          and the winner gets back what it pays, so the bank changes nothing",
-    ));
-    claims
+    )
 }

@@ -151,7 +151,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let rule = args.goal;
     let is_flippable = args.flip != Flip::None;
     let reported = |step: &Move, flip: bool| {
-        let to = point.after(step).ok()?;
+        let to = point.after(step)?;
         let flip = is_flippable.then_some(flip);
         Some(MoveReport { kind: step.kind.name(), amount: step.amount.to_string(), to: pair(&to), flip })
     };
@@ -161,7 +161,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     if is_flippable {
         let may_flip = |step: &&Move| match args.flip {
             Flip::Free => Condition::Paper.holds(point),
-            _ => point.after(step).is_ok_and(|to| Condition::Paper.holds(&to)),
+            _ => point.after(step).is_some_and(|to| Condition::Paper.holds(&to)),
         };
         let changed = winning::moves(goals::other(rule), point);
         moves.extend(changed.iter().filter(may_flip).filter_map(|step| reported(step, true)));
@@ -196,13 +196,8 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let table = Table::new(setting, long);
     let at = Situation { short, long, rule: args.goal, left: setting.full() };
     let value = table.value(at);
-    let turns = |at: Situation| {
-        let left = setting.left_after(at.left, false);
-        let moved = at.steps().map(move |(step, short, long)| (Some(step), Situation { short, long, left, ..at }));
-        moved.chain(setting.flipped(at).map(|to| (None, to)))
-    };
-    let replies = |at: Situation| turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
-    let delay = turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
+    let replies = |at: Situation| setting.turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
+    let delay = setting.turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
     // Of the moves with the fewest winning replies, the first takes least.
     let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
     let report = |(step, to): (Option<Step>, Situation)| MoveReport {

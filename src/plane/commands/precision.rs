@@ -92,7 +92,7 @@ impl PrecisionArgs {
 
 fn needed_steps(digits: u32) -> Needed {
     let needed = golden::steps_needed(digits as usize);
-    let paper = golden::table_steps(digits).unwrap_or_else(|| golden::paper_steps(digits as usize));
+    let paper = golden::paper_steps(digits as usize);
     let failure = first_failure(&Ratio::newton(paper));
     Needed { needed, paper, paper_first_failure: failure.to_string(), paper_is_enough: paper >= needed }
 }

@@ -4,11 +4,11 @@ use super::{Exit, Out, goal, json, name};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io::{self, Write};
-use trinim_game::{Rule, Value};
-use trinim_plane::comparison::{Comparison, compare};
+use trinim_game::Rule;
+use trinim_plane::comparison::{Comparison, Difference, compare};
 use trinim_plane::goals::{self, Budget, Condition, Flip};
 use trinim_plane::heaps::grouped;
-use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
+use trinim_plane::retrograde::{HEAP_MAX, Setting};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,45 +57,7 @@ struct Report {
     /// Whether formulas and rules agree: exit code 0.
     agrees: bool,
     /// One for each goal and way to flip.
-    rows: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    /// `normal` or `attrition`.
-    goal: &'static str,
-    /// `none`, `free`, `after` or `turn`.
-    flip: Flip,
-    /// `--flips`; null without flips.
-    flips: Option<Budget>,
-    /// `--condition`; null without flips.
-    condition: Option<Condition>,
-    /// Situations compared.
-    situations: u64,
-    /// Losses by the rules.
-    losses: u64,
-    /// Draws by the rules.
-    draws: u64,
-    /// Situations where the formula is wrong.
-    differences: u64,
-    /// Whether the row has no difference.
-    agrees: bool,
-    /// Points with 0, 1, 2 and 3 winning moves; only without flips.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    winning_moves: Option<[u64; 4]>,
-    /// Only if the row has a difference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_difference: Option<Difference>,
-}
-
-#[derive(Serialize)]
-struct Difference {
-    /// The heaps.
-    position: [String; 2],
-    /// Flips that are left.
-    flips_left: String,
-    /// The true value.
-    by_rules: String,
+    rows: Vec<Comparison>,
 }
 
 impl VerifyArgs {
@@ -104,8 +66,8 @@ impl VerifyArgs {
         let flips = Flip::value_variants().iter().filter(|flip| self.flip.is_none_or(|only| only == **flip));
         let settings = flips.map(|flip| Setting { flip: *flip, budget: self.flips, condition: self.condition });
         let found = settings.flat_map(|setting| compare(setting, self.max as usize));
-        let rows: Vec<Row> =
-            found.filter(|found| self.goal.is_none_or(|goal| goal == found.rule)).map(|found| row(&found)).collect();
+        let goal = self.goal.map(goals::name);
+        let rows: Vec<_> = found.filter(|found| goal.is_none_or(|goal| goal == found.goal)).collect();
         let agrees = rows.iter().all(|row| row.agrees);
         let report = Report { ok: agrees, max: self.max, agrees, rows };
         if as_json {
@@ -114,36 +76,6 @@ impl VerifyArgs {
             print(&report, out)?;
         }
         Ok(Exit::of_check(agrees))
-    }
-}
-
-fn row(found: &Comparison) -> Row {
-    let Setting { flip, budget, condition } = found.setting;
-    let flips = flip != Flip::None;
-    let difference = |at: &Situation, by_rules: String| Difference {
-        position: [at.short.to_string(), at.long.to_string()],
-        flips_left: match budget {
-            Budget::Each => format!("{} and {}", at.left & 1, at.left >> 1),
-            Budget::Unlimited => "unlimited".to_owned(),
-            Budget::One | Budget::Two => at.left.to_string(),
-        },
-        by_rules,
-    };
-    let value_name = |value: Option<Value>| value.map_or_else(|| "draw".to_owned(), |value| value.to_string());
-    let first = found.first.as_ref().map(|(at, value)| difference(at, value_name(*value)));
-    let wrong = found.wrong_moves.as_ref().map(|at| difference(at, "other winning moves".to_owned()));
-    Row {
-        goal: goals::name(found.rule),
-        flip,
-        flips: flips.then_some(budget),
-        condition: flips.then_some(condition),
-        situations: found.situations,
-        losses: found.losses,
-        draws: found.draws,
-        differences: found.differences,
-        agrees: found.agrees(),
-        winning_moves: found.winning_moves,
-        first_difference: first.or(wrong),
     }
 }
 
