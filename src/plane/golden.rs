@@ -124,7 +124,9 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
     while !lies_between(last) {
         last *= 2;
     }
-    fibonacci(number(least(last, lies_between))).0
+    let failure = fibonacci(number(least(last, lies_between))).0;
+    debug_assert_ne!(ratio.a(&failure), sequence::a(&failure), "golden, invariant 1: {failure} does not fail");
+    failure
 }
 
 /// Returns φ truncated to this many decimals.

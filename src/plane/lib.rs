@@ -28,7 +28,8 @@
 //! assert_eq!(winning::value(Rule::Normal, &Point::new(1u8, 2u8)), Value::Loss);
 //! let point = Point::new(heaps::parse("10^1000")?, heaps::parse("10^999")?);
 //! for step in winning::moves(Rule::Normal, &point) {
-//!     assert_eq!(winning::value(Rule::Normal, &point.after(&step)?), Value::Loss);
+//!     let after = point.after(&step).ok_or("not a move")?;
+//!     assert_eq!(winning::value(Rule::Normal, &after), Value::Loss);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

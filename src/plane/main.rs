@@ -51,15 +51,15 @@ enum Command {
     Verify(commands::verify::VerifyArgs),
     Claims(commands::claims::ClaimsArgs),
     #[command(hide = true)]
-    Play(Dropped),
+    Play(RemovedArgs),
     #[command(hide = true)]
-    Randomised(Dropped),
+    Randomised(RemovedArgs),
 }
 
 /// The arguments of a command that no longer exists.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
-struct Dropped {
+struct RemovedArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     _all: Vec<String>,
 }

@@ -3,8 +3,8 @@
 //!
 //! V is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
 //! are too few, V mistakes a wrong point for a loss and throws a won game away; the smallest case
-//! is (378, 611). Two things are added. The program asks V nothing at (0, 0), where V would call
-//! itself the winner. At (1, 2), where it has no move, it takes one from the longer heap.
+//! is (378, 611). Two things are added. [`choose`] has no move at (0, 0), where V would call itself
+//! the winner. At (1, 2), where V has no move, it takes one from the longer heap.
 //!
 //! The first point is to satisfy (49), `L ≥ (e - 1) S ≥ Q` with a level Q. As e - 1 is above φ, the
 //! first player wins such a point, except at the small losses (1, 2) and (4, 7), which also satisfy
@@ -13,8 +13,8 @@
 //! The [`Generator`] (section 6) builds each point from those before it: the next `a` is the
 //! smallest number that is in no point yet. `covered` is the paper's `c`, the largest number such
 //! that every number up to it is in a point; `passed` is its `j`, how many `b` there are up to
-//! `covered`. Only the `a` with indices above `passed` are kept, because the generator never asks
-//! for earlier ones: about 0.38 n of them, 8 bytes each. A point costs a few additions.
+//! `covered`. Only the `a` with indices above `passed` are stored, because the earlier ones are
+//! never needed again: about 0.38 n of them, 8 bytes each. A point costs a few additions.
 //!
 //! To place a number, section 17 tries the equation of `a`, then that of `b`; section 18 proposes
 //! to start with either at random, in proportion to how many numbers each sequence has. Starting
@@ -22,7 +22,7 @@
 
 use super::golden::{Ratio, paper_steps};
 use super::heaps::{self, Kind, Move, Point};
-use super::sequence::{self, Numbered, Place};
+use super::sequence::{self, Place};
 use dashu_int::UBig;
 use std::collections::VecDeque;
 use trinim_game::random::Random;
@@ -128,7 +128,7 @@ pub fn first_point(level: u64, random: &mut Random) -> Point {
 /// The largest number that [`Generator::place`] counts up to: it takes seconds, and half a GiB.
 pub const MOST: u64 = 100_000_000;
 
-/// Iterator over the points from `n = 1`.
+/// Iterator over the points from `n = 1`: the index, `a` and `b` of each.
 #[derive(Clone, Debug)]
 pub struct Generator {
     n: u64,
@@ -145,14 +145,15 @@ impl Default for Generator {
     }
 }
 
-impl Generator {
-    /// Returns the index, `a` and `b` of the next point.
-    fn advance(&mut self) -> (u64, u64, u64) {
-        let found = (self.n, self.a, self.a + self.n);
+impl Iterator for Generator {
+    type Item = (u64, u64, u64);
+
+    fn next(&mut self) -> Option<(u64, u64, u64)> {
+        let point = (self.n, self.a, self.a + self.n);
         self.n += 1;
         self.a = self.covered + 1;
         self.ahead.push_back(self.a);
-        // The front of the queue is a with index passed + 1, so this asks whether the number after
+        // The front of the queue is a with index passed + 1, so this tests whether the number after
         // a is the next b.
         if self.ahead.front().is_some_and(|ahead| self.a < ahead + self.passed) {
             self.covered += 1;
@@ -161,9 +162,11 @@ impl Generator {
             self.passed += 1;
             self.ahead.pop_front();
         }
-        found
+        Some(point)
     }
+}
 
+impl Generator {
     /// Returns the place of `x` in the sequences, found by counting up to it; `None` for numbers
     /// above [`MOST`].
     pub fn place(x: &UBig) -> Option<Place> {
@@ -171,23 +174,8 @@ impl Generator {
         if x == 0 {
             return Some(Place::A(UBig::ZERO));
         }
-        let mut generator = Generator::default();
-        loop {
-            match generator.advance() {
-                (n, a, _) if a == x => return Some(Place::A(n.into())),
-                (n, _, b) if b == x => return Some(Place::B(n.into())),
-                _ => {}
-            }
-        }
-    }
-}
-
-impl Iterator for Generator {
-    type Item = Numbered;
-
-    fn next(&mut self) -> Option<Numbered> {
-        let (n, a, b) = self.advance();
-        Some(Numbered { index: n.into(), short: a.into(), long: b.into() })
+        let (n, a, _) = Generator::default().find(|(_, a, b)| *a == x || *b == x)?;
+        Some(if a == x { Place::A(n.into()) } else { Place::B(n.into()) })
     }
 }
 

@@ -191,6 +191,8 @@ impl Table {
         }
         let mut all_wins = true;
         for (_, next) in self.setting.turns(at) {
+            let is_smaller = (next.long, next.short) <= (at.long, at.short);
+            debug_assert!(is_smaller, "retrograde, invariant 1: {at:?} leads to {next:?}");
             match self.value(next) {
                 Some(Value::Loss) => return Some(Value::Win),
                 Some(Value::Win) => {}

@@ -38,7 +38,12 @@ fn root_five(n: &UBig) -> UBig {
 /// assert_eq!(a(&423_311u32.into()), 684_931u32.into());
 /// ```
 pub fn a(n: &UBig) -> UBig {
-    (n + root_five(n)) >> 1
+    let a = (n + root_five(n)) >> 1;
+    debug_assert!(
+        n.is_zero() || is_below(&a, n) && !is_below(&(&a + 1u8), n),
+        "sequence, invariants 1 and 2: a_{n} is not {a}"
+    );
+    a
 }
 
 /// Returns `b_n`; `b_0` is 0.
@@ -74,7 +79,7 @@ pub fn partner(x: &UBig) -> UBig {
 
 /// A point of the sequence with its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Numbered {
+pub struct Term {
     /// n.
     pub index: UBig,
     /// a_n.
@@ -98,11 +103,11 @@ impl Points {
 }
 
 impl Iterator for Points {
-    type Item = Numbered;
+    type Item = Term;
 
-    fn next(&mut self) -> Option<Numbered> {
+    fn next(&mut self) -> Option<Term> {
         let Points { index, short } = self;
-        let point = Numbered { index: index.clone(), short: short.clone(), long: &*short + &*index };
+        let point = Term { index: index.clone(), short: short.clone(), long: &*short + &*index };
         *index += 1u8;
         *short += 2u8;
         if !is_below(short, index) {

@@ -3,7 +3,7 @@
 use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, paper_steps, steps_needed};
 use super::super::heaps::{self, grouped};
 use super::super::paper::{self, Generator};
-use super::super::sequence::{self, Numbered, Place};
+use super::super::sequence::{self, Place};
 use super::{Effort, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
@@ -25,12 +25,13 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
     // How often a number is in a point, and where it is.
     let mut places: Vec<(u32, Option<Place>)> = vec![(0, None); most as usize + 1];
     let mut wrong = None;
-    for Numbered { index, short, long } in Generator::default().take_while(|point| point.short <= big(most)) {
-        if short != sequence::a(&index) || long != sequence::b(&index) {
-            wrong.get_or_insert(index.clone());
+    for (n, a, b) in Generator::default().take_while(|(_, a, _)| *a <= most) {
+        let index = big(n);
+        if big(a) != sequence::a(&index) || big(b) != sequence::b(&index) {
+            wrong.get_or_insert(n);
         }
-        for (number, place) in [(short, Place::A(index.clone())), (long, Place::B(index))] {
-            if let Some(found) = usize::try_from(number).ok().and_then(|number| places.get_mut(number)) {
+        for (number, place) in [(a, Place::A(index.clone())), (b, Place::B(index))] {
+            if let Some(found) = places.get_mut(number as usize) {
                 *found = (found.0 + 1, Some(place));
             }
         }
@@ -38,7 +39,7 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
     let through = format!("for all numbers up to {}", grouped(most));
     let generator = match &wrong {
         None => format!("equal to ⌊nφ⌋ and ⌊nφ²⌋ {through}"),
-        Some(index) => format!("first wrong at n = {index}"),
+        Some(n) => format!("first wrong at n = {n}"),
     };
     let ratio = Ratio::up_to(&big(most));
     let first = |is_wrong: &dyn Fn(u64) -> bool| (1..=most).find(|number| is_wrong(*number));

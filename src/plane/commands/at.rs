@@ -25,7 +25,7 @@ Examples:
   trinim-plane at 6 10 --flip turn            one flip in all; a flip is a turn
   echo 10^1000 123456 | trinim-plane at -     numbers that are too long for an argument
 
-In normal play, whoever reaches (0, 0) wins; in attrition, that player loses. With --flip, the goal can be changed \
+In normal play, the player who reaches (0, 0) wins; in attrition, that player loses. With --flip, the goal can be changed \
 where L >= S + 2 >= 7: before a move (free), after it (after), or as a separate turn (turn). The first two change no \
 value, whatever the number of flips. If the heaps are equal, either counts as the long one.";
 

@@ -64,7 +64,7 @@ impl ClaimsArgs {
                 claims.len()
             )?;
         }
-        Ok(Exit::of_check(agrees))
+        Ok(Exit::from_check(agrees))
     }
 }
 

@@ -35,7 +35,7 @@ pub enum Exit {
 
 impl Exit {
     /// Returns how a check ends.
-    pub fn of_check(holds: bool) -> Exit {
+    pub fn from_check(holds: bool) -> Exit {
         if holds { Exit::Done } else { Exit::Refuted }
     }
 }
@@ -75,7 +75,7 @@ fn goal() -> impl TypedValueParser<Value = Rule> {
 
 /// A report, after the name and version of its schema.
 #[derive(Serialize)]
-struct Tagged<'a, T> {
+struct Envelope<'a, T> {
     schema: &'a str,
     #[serde(flatten)]
     report: &'a T,
@@ -83,13 +83,13 @@ struct Tagged<'a, T> {
 
 /// Prints a report as JSON over several lines.
 fn json(schema: &str, report: &impl Serialize, out: &mut Out) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Tagged { schema, report })?;
+    serde_json::to_writer_pretty(&mut *out, &Envelope { schema, report })?;
     writeln!(out)
 }
 
 /// Prints a report as JSON on one line.
 pub fn json_line(schema: &str, report: &impl Serialize, out: &mut Out) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Tagged { schema, report })?;
+    serde_json::to_writer(&mut *out, &Envelope { schema, report })?;
     writeln!(out)
 }
 

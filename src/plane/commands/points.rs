@@ -11,7 +11,7 @@ use trinim_plane::UBig;
 use trinim_plane::golden::Ratio;
 use trinim_plane::heaps::{brief, grouped};
 use trinim_plane::paper::{self, Generator};
-use trinim_plane::sequence::{self, Numbered, Place, Points};
+use trinim_plane::sequence::{self, Place, Points, Term};
 
 const POINTS_EXAMPLES: &str = "\
 Examples:
@@ -101,7 +101,7 @@ struct Row {
 
 /// What `trinim-plane points --check` prints.
 #[derive(Serialize)]
-struct Checked {
+struct Check {
     /// The same as `agrees`.
     ok: bool,
     /// Whether all methods gave the same points: exit code 0.
@@ -141,7 +141,7 @@ impl PointsArgs {
         if self.check {
             return check(self.count, &from, &end, as_json, out);
         }
-        let points: Box<dyn Iterator<Item = Numbered>> = match self.method {
+        let points: Box<dyn Iterator<Item = Term>> = match self.method {
             Method::Exact => Box::new(Points::from(&from)),
             Method::Generator => Box::new(by_generator(countable("--from and --count", &from, &end)?)),
             Method::Newton => Box::new(by_newton(from, &end)),
@@ -149,8 +149,8 @@ impl PointsArgs {
         if self.csv {
             writeln!(out, "n,a,b")?;
         }
-        for (_, numbered) in (0..self.count).zip(points) {
-            let Numbered { index: n, short: a, long: b } = of_goal(self.goal, numbered);
+        for (_, term) in (0..self.count).zip(points) {
+            let Term { index: n, short: a, long: b } = under_goal(self.goal, term);
             if self.csv {
                 writeln!(out, "{n},{a},{b}")?;
             } else if as_json {
@@ -164,26 +164,26 @@ impl PointsArgs {
     }
 }
 
-fn by_generator(from: usize) -> impl Iterator<Item = Numbered> {
-    let origin = Numbered { index: UBig::ZERO, short: UBig::ZERO, long: UBig::ZERO };
-    std::iter::once(origin).chain(Generator::default()).skip(from)
+fn by_generator(from: usize) -> impl Iterator<Item = Term> {
+    let points = std::iter::once((0, 0, 0)).chain(Generator::default()).skip(from);
+    points.map(|(n, a, b)| Term { index: n.into(), short: a.into(), long: b.into() })
 }
 
-fn by_newton(from: UBig, end: &UBig) -> impl Iterator<Item = Numbered> + use<> {
+fn by_newton(from: UBig, end: &UBig) -> impl Iterator<Item = Term> + use<> {
     let ratio = Ratio::up_to(end);
     std::iter::successors(Some(from), |index| Some(index + 1u8)).map(move |index| {
         let short = ratio.a(&index);
         let long = &short + &index;
-        Numbered { index, short, long }
+        Term { index, short, long }
     })
 }
 
 /// Returns the point of that index under a goal; only the first two differ.
-fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
-    match (rule, u8::try_from(&numbered.index)) {
-        (Rule::Misere, Ok(0)) => Numbered { short: UBig::ZERO, long: UBig::ONE, ..numbered },
-        (Rule::Misere, Ok(1)) => Numbered { short: 2u8.into(), long: 2u8.into(), ..numbered },
-        _ => numbered,
+fn under_goal(rule: Rule, term: Term) -> Term {
+    match (rule, u8::try_from(&term.index)) {
+        (Rule::Misere, Ok(0)) => Term { short: UBig::ZERO, long: UBig::ONE, ..term },
+        (Rule::Misere, Ok(1)) => Term { short: 2u8.into(), long: 2u8.into(), ..term },
+        _ => term,
     }
 }
 
@@ -225,7 +225,7 @@ fn check(count: u64, from: &UBig, end: &UBig, as_json: bool, out: &mut Out) -> a
         }
     }
     let agrees = first_difference.is_none();
-    let report = Checked { ok: agrees, agrees, points, methods, first_difference };
+    let report = Check { ok: agrees, agrees, points, methods, first_difference };
     if as_json {
         json("trinim.plane.points.check/1", &report, out)?;
     } else if let Some(difference) = &report.first_difference {
@@ -234,7 +234,7 @@ fn check(count: u64, from: &UBig, end: &UBig, as_json: bool, out: &mut Out) -> a
         let plural = if points == 1 { "" } else { "s" };
         writeln!(out, "{} point{plural}: {} agree", grouped(points), report.methods.join(", "))?;
     }
-    Ok(Exit::of_check(agrees))
+    Ok(Exit::from_check(agrees))
 }
 
 impl IndexArgs {
@@ -267,6 +267,6 @@ impl IndexArgs {
                 writeln!(out, "{}", if agrees { "all methods agree" } else { "the methods differ" })?;
             }
         }
-        Ok(Exit::of_check(agrees != Some(false)))
+        Ok(Exit::from_check(agrees != Some(false)))
     }
 }

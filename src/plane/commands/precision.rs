@@ -57,7 +57,7 @@ struct Needed {
     paper: u32,
     /// Smallest n for which that is wrong.
     paper_first_failure: String,
-    /// Whether it is right for all n asked for.
+    /// Whether that is right for all n up to `10^digits`.
     paper_is_enough: bool,
 }
 
@@ -66,7 +66,7 @@ struct Needed {
 struct Row {
     /// Newton steps.
     steps: u32,
-    /// First and last k for which the paper uses so many.
+    /// First and last k for which the paper uses that many.
     paper: Option<[u32; 2]>,
     /// Last k for which all n up to 10^k are right.
     right_up_to: usize,

@@ -75,7 +75,7 @@ impl VerifyArgs {
         } else {
             print(&report, out)?;
         }
-        Ok(Exit::of_check(agrees))
+        Ok(Exit::from_check(agrees))
     }
 }
 

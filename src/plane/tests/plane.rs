@@ -370,9 +370,9 @@ proptest! {
 
     #[test]
     fn steps_from_anywhere_are_exact(n in any_length()) {
-        for numbered in Points::from(&n).take(20) {
-            prop_assert_eq!(&sequence::a(&numbered.index), &numbered.short);
-            prop_assert_eq!(numbered.short + numbered.index, numbered.long);
+        for term in Points::from(&n).take(20) {
+            prop_assert_eq!(&sequence::a(&term.index), &term.short);
+            prop_assert_eq!(term.short + term.index, term.long);
         }
     }
 
