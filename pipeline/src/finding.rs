@@ -277,23 +277,23 @@ mod tests {
 
     #[test]
     fn a_finding_reads_as_a_sentence() {
-        let told = |damage: Damage| Finding::new(Weight::Damage, "db/x", damage).to_string();
-        assert_eq!(told(Damage::MISSING), "db/x is missing");
+        let sentence = |damage: Damage| Finding::new(Weight::Damage, "db/x", damage).to_string();
+        assert_eq!(sentence(Damage::MISSING), "db/x is missing");
         let beside = Some("m/manifest.1.a".to_owned());
-        assert_eq!(told(Damage::Missing { beside }), "db/x is missing, but m/manifest.1.a exists");
-        assert_eq!(told(Damage::NotAFile), "db/x is not a regular file");
-        let length = |expected| told(Damage::Length { expected, found: 7 });
+        assert_eq!(sentence(Damage::Missing { beside }), "db/x is missing, but m/manifest.1.a exists");
+        assert_eq!(sentence(Damage::NotAFile), "db/x is not a regular file");
+        let length = |expected| sentence(Damage::Length { expected, found: 7 });
         assert_eq!(length(Expected::Exactly(8)), "db/x has 7 bytes, expected 8");
         assert_eq!(length(Expected::AtLeast(8)), "db/x has 7 bytes, expected at least 8");
         assert_eq!(length(Expected::AtMost(6)), "db/x has 7 bytes, expected at most 6");
-        assert_eq!(told(Damage::Superfluous("left over")), "db/x is left over");
-        assert_eq!(told("the padding is not zero".into()), "db/x: the padding is not zero");
+        assert_eq!(sentence(Damage::Superfluous("left over")), "db/x is left over");
+        assert_eq!(sentence("the padding is not zero".into()), "db/x: the padding is not zero");
         let hash = Finding::new(Weight::Copy, "m/x", Damage::hash("hash of the file", 1, 2)).at(88);
         let expected = format!("m/x at byte 88: the hash of the file is {:032x}, expected {:032x}", 2, 1);
         assert_eq!(hash.to_string(), expected);
         let number = Damage::Number { of: "generation", expected: Expected::Exactly(3), found: 4 };
-        assert_eq!(told(number), "db/x: the generation is 4, expected 3");
-        assert_eq!(told(Damage::Unreadable("I/O error".into())), "db/x: cannot be read: I/O error");
+        assert_eq!(sentence(number), "db/x: the generation is 4, expected 3");
+        assert_eq!(sentence(Damage::Unreadable("I/O error".into())), "db/x: cannot be read: I/O error");
         let ends = Finding::new(Weight::Damage, "x", Damage::Ends { needed_bytes: 5 }).at(9);
         assert_eq!(ends.to_string(), "x at byte 9: the file ends, but 5 bytes must follow");
     }

@@ -78,6 +78,12 @@
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
 //! | foundations | [`storage`]: every file call; [`log`]: entries and frames; [`codec`]: their codecs |
 //!
+//! # Invariants
+//! The pages of the modules number theirs. Each is asserted where it is made and where it is relied
+//! on, the dear ones in debug builds only; the message names page and number. A panic in any thread
+//! ends the run without another commit. What has no assertion is held by a type, or is an [`Error`]:
+//! bytes of files and answers of the system are never asserted.
+//!
 //! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
 //! corrupts writes.
 #![forbid(unsafe_code)]

@@ -44,13 +44,13 @@ fn a_check_counts_all_files_and_bytes_once() {
             let damaged = pristine.kill();
             flip(&damaged, &file_of(&damaged, BlockId(0)));
             for (disk, is_sound) in [(pristine, true), (damaged, false)] {
-                let told = Mutex::new(Vec::new());
-                let progress = |done, all| told.lock().unwrap().push((done, all));
+                let reported = Mutex::new(Vec::new());
+                let progress = |done, all| reported.lock().unwrap().push((done, all));
                 let request = Request { progress: &progress, ..Request::of(Depth::Sums) };
                 let report = check(&workload(), &disk, &request).unwrap();
                 assert_eq!((report.is_sound(), report.files, report.bytes), (is_sound, files, bytes), "{placement:?}");
                 // The look at everything, and the one at what it found.
-                let first = told.lock().unwrap()[..named.len()].to_vec();
+                let first = reported.lock().unwrap()[..named.len()].to_vec();
                 assert!(first.is_sorted() && first.iter().all(|(_, all)| *all == bytes), "{first:?}");
                 assert_eq!(first.last(), Some(&(bytes, bytes)));
             }
@@ -151,7 +151,7 @@ fn only_a_full_check_decodes_logs() {
         let report = look(&workload(), &disk, Depth::Full).unwrap();
         let extents: BTreeSet<_> = inspect(&disk).unwrap().records.into_iter().flat_map(|one| one.extents).collect();
         assert!(!extents.is_empty() && report.damaged_extents == extents, "{placement:?}");
-        let told = report.findings.iter().all(|one| one.to_string().contains("a frame does not decode"));
-        assert!(told && report.findings.len() == extents.len(), "{:?}", report.findings);
+        let are_named = report.findings.iter().all(|one| one.to_string().contains("a frame does not decode"));
+        assert!(are_named && report.findings.len() == extents.len(), "{:?}", report.findings);
     }
 }

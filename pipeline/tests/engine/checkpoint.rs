@@ -22,7 +22,7 @@ fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {
 
 fn survives(name: &str, reach: Reach, at_least: u64) {
     let start = std::time::Instant::now();
-    let states = explore(&plain, Broken::default(), reach).unwrap_or_else(|told| panic!("{told}"));
+    let states = explore(&plain, Broken::default(), reach).unwrap_or_else(|story| panic!("{story}"));
     println!("{name}: {states} states in {:.1?}", start.elapsed());
     assert!(states >= at_least, "only {states} states");
 }

@@ -38,7 +38,7 @@ struct Tally {
 
 impl Tally {
     /// Judges a damaged disk; panics on a wrong result, a lost block or a vague refusal.
-    fn judge(&mut self, disk: &SimulatedStorage, acknowledged: &BTreeSet<u32>, told: &str) -> bool {
+    fn judge(&mut self, disk: &SimulatedStorage, acknowledged: &BTreeSet<u32>, story: &str) -> bool {
         match finish(disk, &plain, Broken::default(), acknowledged, &golden()) {
             Ok(()) => {
                 self.healed += 1;
@@ -48,7 +48,7 @@ impl Tally {
                 self.refused += 1;
                 false
             }
-            Err(wrong) => panic!("{told}: {wrong:?}"),
+            Err(wrong) => panic!("{story}: {wrong:?}"),
         }
     }
 }
@@ -76,10 +76,10 @@ fn every_flipped_byte_of_the_metadata_heals() {
             let mut bytes = whole.clone();
             bytes[place] ^= 1 << (place % 8);
             disk.put(name, &bytes);
-            let told = format!("{name} flipped at {place}");
-            assert!(tally.judge(&disk, &acknowledged, &told), "{told}: refused");
+            let story = format!("{name} flipped at {place}");
+            assert!(tally.judge(&disk, &acknowledged, &story), "{story}: refused");
             if name == "FORMAT" {
-                assert_eq!(disk.contents(name).unwrap(), whole, "{told}: not healed");
+                assert_eq!(disk.contents(name).unwrap(), whole, "{story}: not healed");
             }
         }
     }
@@ -95,8 +95,8 @@ fn every_truncation_of_one_copy_heals() {
         for length in 0..whole.len() {
             let disk = disk.kill();
             disk.put(&name, &whole[..length]);
-            let told = format!("{name} cut to {length}");
-            assert!(tally.judge(&disk, &acknowledged, &told), "{told}: refused");
+            let story = format!("{name} cut to {length}");
+            assert!(tally.judge(&disk, &acknowledged, &story), "{story}: refused");
         }
     }
     println!("cuts of one copy: {tally:?}");
@@ -118,8 +118,8 @@ fn flips_in_both_copies_are_refused() {
                 bytes[place] ^= 1 << (place % 8);
                 disk.put(name, &bytes);
             }
-            let told = format!("{a} and {b} flipped at {place}");
-            assert!(!tally.judge(&disk, &acknowledged, &told), "{told}: accepted");
+            let story = format!("{a} and {b} flipped at {place}");
+            assert!(!tally.judge(&disk, &acknowledged, &story), "{story}: accepted");
         }
     }
     println!("flips in both copies: {tally:?}");
@@ -142,8 +142,8 @@ fn logs_are_healed_or_refused() {
             tally.judge(&flipped, &acknowledged, &format!("{name} flipped at {place}"));
             let cut = disk.kill();
             cut.put(&name, &whole[..place]);
-            let told = format!("{name} cut to {place}");
-            assert_eq!(tally.judge(&cut, &acknowledged, &told), is_consumed(&name), "{told}");
+            let story = format!("{name} cut to {place}");
+            assert_eq!(tally.judge(&cut, &acknowledged, &story), is_consumed(&name), "{story}");
         }
     }
     println!("logs: {tally:?}");
@@ -166,8 +166,8 @@ fn every_missing_file_heals_or_is_refused() {
         for name in disk.names().iter().filter(|name| name.starts_with(gone)) {
             disk.take(name);
         }
-        let told = format!("{gone} gone");
-        assert!(!Tally::default().judge(&disk, &acknowledged, &told), "{told}: accepted");
+        let story = format!("{gone} gone");
+        assert!(!Tally::default().judge(&disk, &acknowledged, &story), "{story}: accepted");
     }
 }
 
@@ -203,8 +203,8 @@ fn a_journal_ends_only_where_it_can_end() {
         // A torn commit leaves such bytes in copy a; nothing leaves them in copy b alone.
         let disk = disk.kill();
         disk.put(&format!("m/journal.2.{copy}"), &journal);
-        let told = format!("garbage behind copy {copy}");
-        assert_eq!(Tally::default().judge(&disk, &acknowledged, &told), heals, "{told}");
+        let story = format!("garbage behind copy {copy}");
+        assert_eq!(Tally::default().judge(&disk, &acknowledged, &story), heals, "{story}");
     }
 
     let disk = SimulatedStorage::new(9);
@@ -217,11 +217,11 @@ fn a_journal_ends_only_where_it_can_end() {
         bytes[record * 4096 + 100] ^= 1;
         bytes
     };
-    let judge = |a: &[u8], b: &[u8], told: &str| {
+    let judge = |a: &[u8], b: &[u8], story: &str| {
         let disk = disk.kill();
         disk.put("m/journal.1.a", a);
         disk.put("m/journal.1.b", b);
-        Tally::default().judge(&disk, &all, told)
+        Tally::default().judge(&disk, &all, story)
     };
     assert!(judge(&flipped(0), &flipped(2), "different records"));
     assert!(judge(&flipped(1), &flipped(0), "different records"));

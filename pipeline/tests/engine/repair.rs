@@ -200,12 +200,12 @@ fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
             assert_eq!(plan, expected, "{placement:?}, {folders:?}");
             let steps = (plan.blocks.len() + plan.entries.len()) as u64;
             assert!(steps > 3 && plan.steps() == steps, "{placement:?}, {folders:?}: {steps} steps");
-            let told = RefCell::new(Vec::new());
+            let steps_done = RefCell::new(Vec::new());
             let draft = Draft::take(storage.clone()).unwrap();
-            let tell = |step| told.borrow_mut().push(step);
+            let tell = |step| steps_done.borrow_mut().push(step);
             carry_out(&plan, &workload(), &storage, draft, &Thresholds::LARGEST, &AtomicBool::new(false), &tell)
                 .unwrap();
-            assert_eq!(told.into_inner(), Vec::from_iter(1..=steps), "{placement:?}, {folders:?}");
+            assert_eq!(steps_done.into_inner(), Vec::from_iter(1..=steps), "{placement:?}, {folders:?}");
         }
     }
 }

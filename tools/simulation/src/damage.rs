@@ -142,14 +142,14 @@ impl Folder<'_> {
             self.case(&mut outcomes, &|| format!("{one} deleted"), &[(one, None)])?;
             for other in &names[index + 1..] {
                 let theirs = self.disk.contents(other).unwrap_or_default();
-                let told = |what: &str| format!("{one} and {other}: {what}");
+                let fault = |what: &str| format!("{one} and {other}: {what}");
                 let all: [(&str, &Changes<'_>); 3] = [
                     ("swapped", &[(one, Some(&theirs)), (other, Some(&mine))]),
                     ("the second in place of the first", &[(one, Some(&theirs))]),
                     ("the first in place of the second", &[(other, Some(&mine))]),
                 ];
                 for (what, changes) in all {
-                    self.case(&mut outcomes, &|| told(what), changes)?;
+                    self.case(&mut outcomes, &|| fault(what), changes)?;
                 }
             }
         }

@@ -322,14 +322,14 @@ impl<'a> Root<'a> {
     /// Explores every stop of one session.
     fn stops(&mut self) -> Result<(), Box<Found>> {
         let disk = SimulatedStorage::new(self.number);
-        let (options, told) = self.options();
+        let (options, setup) = self.options();
         let seed = self.random.bits();
         let acknowledged = Arc::new(AtomicU32::new(0));
         let (witness, kept) = self.witness(0, &acknowledged);
         let watched = disk.clone().with_witness(witness);
         let session = run_counting(self.subject, &watched, options, seed, &acknowledged);
         self.tally.sessions += 1;
-        let story = format!("{told}, interleaving {seed}");
+        let story = format!("{setup}, interleaving {seed}");
         judge(self.subject, &disk, session, 0, Trust::Honest).map_err(|wrong| self.found(story.clone(), wrong))?;
         let order = committed(&disk).map_err(|error| self.found(story.clone(), Wrong::Stuck(error)))?;
         let kept = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -355,7 +355,7 @@ impl<'a> Root<'a> {
             // The same options and interleaving each time.
             self.random = start;
             let disk = SimulatedStorage::new(step ^ self.number << 8).with_fault(step, fault);
-            let (options, told) = self.options();
+            let (options, setup) = self.options();
             let seed = self.random.bits();
             self.random = after;
             let lies = self.failure == Failure::Lie;
@@ -364,7 +364,7 @@ impl<'a> Root<'a> {
             let acknowledged = Arc::new(AtomicU32::new(0));
             let session = run_counting(self.subject, &disk, options, seed, &acknowledged);
             self.tally.sessions += 1;
-            let story = format!("{told}, interleaving {seed}, {fault:?} at call {step}");
+            let story = format!("{setup}, interleaving {seed}, {fault:?} at call {step}");
             self.check_struck(&session.ending, &story, fault, disk.steps() >= step)?;
             let order = committed(&disk.kill());
             let done = acknowledged.load(Ordering::Relaxed) as usize;
@@ -423,7 +423,7 @@ impl<'a> Root<'a> {
         self.tally.by_failure[self.failure as usize] += 1;
         self.tally.repeated += u64::from(state.depth > 1);
         self.tally.sessions += 1;
-        let (options, told) = self.options();
+        let (options, setup) = self.options();
         let seed = self.random.bits();
         let acknowledged = Arc::new(AtomicU32::new(0));
         // Three recoveries in four fail again, in one place or two.
@@ -437,7 +437,7 @@ impl<'a> Root<'a> {
             None
         };
         let session = run_counting(self.subject, &disk, options, seed, &acknowledged);
-        let story = format!("{}, then {told}, interleaving {seed}", state.story);
+        let story = format!("{}, then {setup}, interleaving {seed}", state.story);
         let trust = self.failure.trust();
         let verdict = judge(self.subject, &disk, session, state.acknowledged, trust);
         let verdict = verdict.map_err(|wrong| self.found(story.clone(), wrong))?;

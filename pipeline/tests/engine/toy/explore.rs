@@ -60,9 +60,9 @@ pub fn explore(wrap: Wrap<'_>, broken: Broken, reach: Reach) -> Result<u64, Stri
             let first = struck(&empty, wrap, broken, (step, fault), &nothing);
             let (disk, acknowledged) = first.map_err(|wrong| format!("{wrong:?}"))?;
             for (image, disk) in images(&disk, reach.cuts, step).iter().enumerate() {
-                let told = |wrong| format!("{fault:?} at {step}, image {image}: {wrong:?}");
+                let story = |wrong| format!("{fault:?} at {step}, image {image}: {wrong:?}");
                 let once = disk.kill();
-                finish(&once, wrap, broken, &acknowledged, &golden).map_err(told)?;
+                finish(&once, wrap, broken, &acknowledged, &golden).map_err(story)?;
                 states += 1;
                 if reach.stride == 0 {
                     continue;
@@ -70,11 +70,11 @@ pub fn explore(wrap: Wrap<'_>, broken: Broken, reach: Reach) -> Result<u64, Stri
                 let last = once.steps();
                 let mut again = 1 + (step + image as u64) % reach.stride;
                 while again <= last {
-                    let told = |wrong| format!("{fault:?} at {step}, image {image}, stop at {again}: {wrong:?}");
+                    let story = |wrong| format!("{fault:?} at {step}, image {image}, stop at {again}: {wrong:?}");
                     let (disk, acknowledged) =
-                        struck(disk, wrap, broken, (again, Fault::Stop), &acknowledged).map_err(told)?;
+                        struck(disk, wrap, broken, (again, Fault::Stop), &acknowledged).map_err(story)?;
                     for disk in images(&disk, reach.second_cuts, again + 977 * step) {
-                        finish(&disk, wrap, broken, &acknowledged, &golden).map_err(told)?;
+                        finish(&disk, wrap, broken, &acknowledged, &golden).map_err(story)?;
                         states += 1;
                     }
                     again += reach.stride;

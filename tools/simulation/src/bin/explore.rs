@@ -21,11 +21,11 @@ fn run() -> Result<(), String> {
     let seconds = number(std::env::var("SIMULATION_SECONDS").ok(), 1 << 40)?;
     let subjects = Subject::all();
     let explorer = Explorer::new(&subjects, &Failure::ALL);
-    let (start, told) = (Instant::now(), Mutex::new(Instant::now()));
+    let (start, last) = (Instant::now(), Mutex::new(Instant::now()));
     let tally = explorer.explore(first, states, Duration::from_secs(seconds), threads, &|tally| {
-        let mut told = told.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if told.elapsed() > Duration::from_secs(10) {
-            *told = Instant::now();
+        let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if last.elapsed() > Duration::from_secs(10) {
+            *last = Instant::now();
             let rate = tally.states as f64 / start.elapsed().as_secs_f64();
             eprintln!("{:.0} s: {} states, {rate:.0} a second", start.elapsed().as_secs_f64(), tally.states);
         }
@@ -38,8 +38,8 @@ fn run() -> Result<(), String> {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(told) => {
-            eprintln!("{told}");
+        Err(story) => {
+            eprintln!("{story}");
             ExitCode::FAILURE
         }
     }

@@ -72,8 +72,8 @@ fn main() -> ExitCode {
     };
     match make(Path::new(&folder)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(told) => {
-            eprintln!("{told}");
+        Err(story) => {
+            eprintln!("{story}");
             ExitCode::FAILURE
         }
     }

@@ -62,7 +62,7 @@ fn folder(subject: &Subject, disk: SimulatedStorage) -> Folder<'_> {
     Folder { subject, disk, acknowledged }
 }
 
-fn told(what: &str, outcomes: Result<Outcomes, Box<Found>>) -> Outcomes {
+fn sound(what: &str, outcomes: Result<Outcomes, Box<Found>>) -> Outcomes {
     let outcomes = outcomes.unwrap_or_else(|found| panic!("{what}: {found}"));
     println!("{what}: {} cases, {outcomes:?}", outcomes.cases());
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -78,8 +78,8 @@ fn flips(what: &str, subject: &Subject, disk: SimulatedStorage) {
     let (folder, sweep) = (folder(subject, disk), Sweep::asked());
     let whole: usize = folder.names().iter().map(|name| folder.disk.contents(name).unwrap().len()).sum();
     let is_metadata = |name: &str| name == "FORMAT" || name.starts_with("m/manifest");
-    let metadata = told(&format!("{what}, metadata, {sweep:?}"), folder.flips(sweep, &is_metadata));
-    let others = told(&format!("{what}, the rest, {sweep:?}"), folder.flips(sweep, &|name| !is_metadata(name)));
+    let metadata = sound(&format!("{what}, metadata, {sweep:?}"), folder.flips(sweep, &is_metadata));
+    let others = sound(&format!("{what}, the rest, {sweep:?}"), folder.flips(sweep, &|name| !is_metadata(name)));
     assert_eq!(metadata.cases() + others.cases(), whole as u64 * sweep.number(1, 8));
     assert!(metadata.right + others.right > (metadata.cases() + others.cases()) / 2);
     // Either copy of the metadata suffices.
@@ -113,7 +113,7 @@ fn flips_of_a_finished_folder() {
 fn lengths_and_garbage_behind_the_end() {
     let (subject, sweep) = (subject(Play::Normal), Sweep::asked());
     for (what, disk) in [("middle", middle(&subject, Placement::Dedicated)), ("finished", finished(&subject))] {
-        told(&format!("lengths, {what}, {sweep:?}"), folder(&subject, disk).lengths(sweep));
+        sound(&format!("lengths, {what}, {sweep:?}"), folder(&subject, disk).lengths(sweep));
     }
 }
 
@@ -124,7 +124,7 @@ fn files_that_are_swapped_deleted_or_of_another_time_or_run() {
     other_run.run_id = RunId(8);
     for placement in [Placement::Dedicated, Placement::Shared] {
         let here = folder(&misere, middle(&misere, placement));
-        told("mix-ups in the middle", here.mix_ups());
+        sound("mix-ups in the middle", here.mix_ups());
         let options = || misere.options(1, placement, "raw");
         // Earlier and later states of the same folder; the same state under the other rule and in
         // another run.
@@ -132,14 +132,14 @@ fn files_that_are_swapped_deleted_or_of_another_time_or_run() {
             let first = killed_after(&misere, &SimulatedStorage::new(1), options(), seed, 1)?;
             killed_after(&misere, &first, options(), seed + 1, 1 + seed as u32 % 3)
         });
-        let outcomes = told("files of other times", here.replacements(&times.collect::<Vec<_>>()));
+        let outcomes = sound("files of other times", here.replacements(&times.collect::<Vec<_>>()));
         assert!(outcomes.cases() > 50);
         let others =
             [middle(&normal, placement), finished(&normal), middle(&other_run, placement), finished(&other_run)];
-        let outcomes = told("files of other runs", here.replacements(&others));
+        let outcomes = sound("files of other runs", here.replacements(&others));
         assert!(outcomes.refused > 0);
     }
-    told("mix-ups when finished", folder(&misere, finished(&misere)).mix_ups());
+    sound("mix-ups when finished", folder(&misere, finished(&misere)).mix_ups());
 }
 
 /// Controls: without hashes the flips give wrong results.
@@ -192,7 +192,7 @@ fn either_of_salt_and_extent_hash_refuses_foreign_logs() {
     for (rules, others) in
         [(&[][..], &[&foreign, &normal][..]), (&[Rule::Salt], &[&foreign, &normal]), (&[Rule::ExtentHash], &[&foreign])]
     {
-        let outcomes = told(&format!("{rules:?} left out"), here(rules, others));
+        let outcomes = sound(&format!("{rules:?} left out"), here(rules, others));
         assert!(outcomes.refused > 0, "{rules:?}: no log lay in the same place");
     }
     let found = here(&[Rule::Salt, Rule::ExtentHash], &[&foreign]).expect_err("survives");

@@ -44,7 +44,7 @@ fn every_rule_left_out_is_caught() {
         Omit::SyncBeforeRename,
     ] {
         match outcome(omit, Broken::default()) {
-            Err(told) => println!("{omit:?}: {told}"),
+            Err(story) => println!("{omit:?}: {story}"),
             Ok(states) => panic!("{omit:?} survives {states} states"),
         }
     }
@@ -56,7 +56,7 @@ fn engine_rules_left_out_are_caught() {
     let remove_early = Broken { remove_early: true, ..Broken::default() };
     for broken in [salvage, remove_early] {
         match outcome(Omit::Nothing, broken) {
-            Err(told) => println!("{broken:?}: {told}"),
+            Err(story) => println!("{broken:?}: {story}"),
             Ok(states) => panic!("{broken:?} survives {states} states"),
         }
     }
@@ -75,8 +75,8 @@ fn continuing_an_old_generation_is_caught() {
     let with_all_rules = Reach { stride: 20, ..reach };
     explore(&plain, untidy, with_all_rules).unwrap();
     let search = || explore(&plain, untidy, reach);
-    let told = without(&[Rule::NewGeneration], search).unwrap_err();
-    println!("{told}");
+    let story = without(&[Rule::NewGeneration], search).unwrap_err();
+    println!("{story}");
 }
 
 /// Flips each byte of copy a of the journal of a run with one commit, and returns the first

@@ -26,7 +26,7 @@ const FOR_EVER: u64 = u64::MAX;
 /// Seeds of races.
 const RACES: std::ops::Range<u64> = 0..3;
 
-/// What somebody was told, and may rely on from then on.
+/// What was reported to a caller, who may rely on it from then on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Promised {
     /// The store has its definition.
@@ -52,12 +52,12 @@ struct Work {
 /// How the first session goes.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// One process, stopped at every call; of the calls of the next one, one in so many is, too.
+    /// One process, stopped at every call; the next one at one call in this many.
     Alone(u64),
     /// Two processes in an order that the seed decides, stopped at every call; one of them may be
-    /// killed while the other goes on.
+    /// killed while the other continues.
     Race(u64),
-    /// One process, of which this call fails.
+    /// One process whose call of this number fails.
     Failing(u64, Fault),
 }
 
@@ -67,7 +67,7 @@ struct Left {
     promised: Promised,
     /// Stops so far.
     stops: u64,
-    /// Of the calls of the process that goes on, one in so many is stopped again.
+    /// Of the calls of the process that goes on, one in this many is stopped again.
     again: u64,
     story: String,
 }
