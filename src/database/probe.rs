@@ -85,6 +85,11 @@ impl Probe {
         Probe { position, value, nimber, distance, children: Vec::new(), moves_not_kept: 0 }
     }
 
+    /// Returns the moves that win, by the pieces taken, in the order of the children.
+    pub fn winning_moves(&self) -> Vec<u64> {
+        self.children.iter().filter(|child| child.value.is_loss()).map(|child| child.taken).collect()
+    }
+
     /// Sorts the children.
     fn sort(&mut self) {
         self.children.sort_by_key(|child| {

@@ -35,16 +35,24 @@ pub trait Answers: Send + Sync {
         parts.iter().map(|part| Ok(known(self.value(*part))?.map(Evaluation::from))).collect()
     }
 
+    /// Returns what is known of a position, without its children.
+    ///
+    /// # Errors
+    /// Those of [`Answers::value`].
+    fn alone(&self, position: u64) -> Result<Probe, AnswerError> {
+        let found = self.evaluate(position, &[position])?.pop().flatten();
+        let found = found.map_or_else(|| self.value(position).map(Evaluation::from), Ok)?;
+        Ok(Probe::alone(position, found))
+    }
+
     /// Returns the value of a position and of all its children, as far as they are known.
     ///
     /// # Errors
     /// Those of [`Answers::value`].
     fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
-        let one = |position| Ok::<_, AnswerError>(self.evaluate(position, &[position])?.pop().flatten());
-        match one(position)? {
-            Some(found) => Probe::gather(self.board(), position, found, one),
-            None => Probe::gather(self.board(), position, self.value(position)?, one),
-        }
+        let Probe { value, nimber, distance, .. } = self.alone(position)?;
+        let child = |child| Ok::<_, AnswerError>(self.evaluate(child, &[child])?.pop().flatten());
+        Probe::gather(self.board(), position, Evaluation { value, nimber, distance }, child)
     }
 }
 
@@ -166,6 +174,8 @@ pub struct OnTheSpot {
     rule: Rule,
     source: Option<Arc<dyn Answers>>,
     solver: Mutex<PartSolver>,
+    /// Whether the solver adds nimbers and distances to values that the source has.
+    completes: bool,
 }
 
 impl OnTheSpot {
@@ -178,7 +188,14 @@ impl OnTheSpot {
         if let Some(source) = &source {
             assert!(source.board() == &board && source.rule() == rule, "the source is for another game");
         }
-        OnTheSpot { board, rule, source, solver: Mutex::new(solver) }
+        OnTheSpot { board, rule, source, solver: Mutex::new(solver), completes: true }
+    }
+
+    /// Solves only what the source does not know the value of: where it knows all, no nimber and no
+    /// distance is added.
+    #[must_use]
+    pub fn sparing(self) -> OnTheSpot {
+        OnTheSpot { completes: false, ..self }
     }
 
     /// Returns what the solver says; `None` if a position has too many pieces.
@@ -218,7 +235,7 @@ impl Answers for OnTheSpot {
             Some(source) => source.evaluate(position, parts)?,
             None => vec![None; parts.len()],
         };
-        let is_small = position.count_ones() <= DISTANCE_PIECES_MAX;
+        let is_small = self.completes && position.count_ones() <= DISTANCE_PIECES_MAX;
         if found.iter().all(|found| found.is_some_and(|found| found.distance.is_some() || !is_small)) {
             return Ok(found);
         }
@@ -233,7 +250,9 @@ impl Answers for OnTheSpot {
         let kept = self.source.as_ref().map(|source| known(source.probe(position))).transpose()?.flatten();
         match kept {
             Some(mut kept) if kept.moves_not_kept == 0 => {
-                self.solved(|solver| solver.complete(&mut kept))?;
+                if self.completes {
+                    self.solved(|solver| solver.complete(&mut kept))?;
+                }
                 Ok(kept)
             }
             kept => {

@@ -13,10 +13,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use trinim::database::{Access, Database, DatabaseError, Probe};
-use trinim::game::{Board, Outcome, Rule, Value, position};
+use trinim::game::{Board, Outcome, Value, position};
 use trinim::play::report::Probed;
-use trinim::solve::{PartError, PartSolver};
+use trinim::play::{AnswerError, Answers, OnTheSpot};
 
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
@@ -108,50 +109,39 @@ pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         args.positions.insert(0, first.to_string_lossy().into_owned());
     }
     let (board, rule, database) = match args.solved.find(if args.map { Access::Map } else { Access::Read })? {
-        Solved::Database(database) => (database.board().clone(), database.rule(), Some(database)),
+        Solved::Database(database) => {
+            (database.board().clone(), database.rule(), Some(Arc::<Database>::from(database)))
+        }
         Solved::Nothing(board) => (board, args.solved.rule, None),
     };
-    let mut asking = Asking {
-        board,
-        rule,
-        database,
-        args: args.spot,
-        spot: None,
-        not_kept: false,
-        brief: args.brief,
-        json: args.json.json,
-        exit: Exit::Done,
-        first: true,
-    };
+    let source = database.clone().map(|database| database as Arc<dyn Answers>);
+    let answers = OnTheSpot::new(source, args.spot.solver(&board, rule, out)?).sparing();
+    let (brief, json) = (args.brief, args.json.json);
+    let mut prober = Prober { answers, brief, json, exit: Exit::Done, is_first: true, lacks_values: false };
     if args.positions.is_empty() {
-        asking.standard_input(out)?;
+        prober.standard_input(out)?;
     }
     for position in &args.positions {
-        if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
+        if position == "-" { prober.standard_input(out)? } else { prober.answer(position, out)? }
     }
-    if let Some(database) = asking.database.filter(|_| asking.not_kept) {
+    if let Some(database) = database.filter(|_| prober.lacks_values) {
         out.remark(format_args!("hint: {}", folders::keep_all(&database)));
     }
-    Ok(asking.exit)
+    Ok(prober.exit)
 }
 
-struct Asking {
-    board: Board,
-    rule: Rule,
-    /// Asked first, if there is one.
-    database: Option<Box<Database>>,
-    args: SpotArgs,
-    /// Solves what the database does not have, once that is needed.
-    spot: Option<PartSolver>,
-    /// Whether a position was refused because its value is not kept.
-    not_kept: bool,
+struct Prober {
+    /// The database, if there is one, then what is solved on the spot.
+    answers: OnTheSpot,
     brief: bool,
     json: bool,
     exit: Exit,
-    first: bool,
+    is_first: bool,
+    /// Whether the value of a position was not known.
+    lacks_values: bool,
 }
 
-impl Asking {
+impl Prober {
     fn standard_input(&mut self, out: &mut Out) -> anyhow::Result<()> {
         if io::stdin().is_terminal() {
             out.remark("positions, one a line (Ctrl-D ends):");
@@ -166,12 +156,12 @@ impl Asking {
     }
 
     fn answer(&mut self, text: &str, out: &mut Out) -> anyhow::Result<()> {
-        let probed = match position::parse(&self.board, text) {
-            Ok(position) => self.probe(position, out)?,
+        let found = match position::parse(self.answers.board(), text) {
+            Ok(position) => self.probe(position)?,
             Err(error) => Err((Exit::Usage, error.to_string())),
         };
-        let board = &self.board;
-        match probed {
+        let board = self.answers.board();
+        match found {
             Ok(Probe { position, value, nimber, distance, .. }) if self.brief => {
                 let (rows, hex) = (position::rows(board, position), position::hex(position));
                 if self.json {
@@ -183,7 +173,7 @@ impl Asking {
             }
             Ok(probe) if self.json => out.json_line(SCHEMA, &Probed::of(board, &probe))?,
             Ok(probe) => {
-                if !std::mem::replace(&mut self.first, false) {
+                if !std::mem::replace(&mut self.is_first, false) {
                     writeln!(out)?;
                 }
                 print(board, &probe, out)?;
@@ -200,7 +190,7 @@ impl Asking {
                 if self.json {
                     out.json_line(SCHEMA, &Failure { position: text, error })?;
                 } else {
-                    self.first = false;
+                    self.is_first = false;
                     writeln!(out, "{} {text:?}: {error}", out.paint.bad("error:"))?;
                 }
             }
@@ -208,42 +198,23 @@ impl Asking {
         Ok(())
     }
 
-    /// Asks the database, and solves what it does not have as far as that can be done on the spot.
-    /// The inner error is the answer for this position; the outer one ends the command.
-    fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
-        let kept = self.database.as_ref().map(|database| look_up(database, position, self.brief));
-        let kept = match kept {
-            Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
-            Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
+    /// Probes a position; without its moves for a brief answer. The inner error is the answer for
+    /// this position; the outer one ends the command.
+    fn probe(&mut self, position: u64) -> anyhow::Result<Result<Probe, (Exit, String)>> {
+        let found = if self.brief { self.answers.alone(position) } else { self.answers.probe(position) };
+        match found {
+            Ok(probe) => Ok(Ok(probe)),
+            Err(error @ AnswerError::Unknown { .. }) => {
+                self.lacks_values = true;
+                Ok(Err((Exit::Usage, error.to_string())))
+            }
+            Err(AnswerError::Database(error)) => {
                 let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
-                return Ok(Err((exit, reason(&error.into()))));
+                Ok(Err((exit, reason(&error.into()))))
             }
-            kept => kept,
-        };
-        let spot = match &mut self.spot {
-            Some(spot) => spot,
-            None => self.spot.insert(self.args.solver(&self.board, self.rule, out)?),
-        };
-        match (spot.probe(position), kept) {
-            (Ok(probe), _) => Ok(Ok(probe)),
-            // What is kept of the position is better than nothing.
-            (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
-            (Err(PartError::TooMany { .. }), Some(Err(error))) => {
-                self.not_kept = true;
-                Ok(Err((Exit::Usage, reason(&error.into()))))
-            }
-            (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, reason(&error.into())))),
-            (Err(error), _) => Err(answers::unsolved(error)),
+            Err(error) => Err(answers::failed(error)),
         }
     }
-}
-
-/// Looks up a position; its moves too, unless the answer is brief.
-fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, DatabaseError> {
-    if !brief {
-        return database.probe(position);
-    }
-    Ok(Probe::alone(position, database.evaluate(position)?))
 }
 
 fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
@@ -254,8 +225,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     }
     let outcome = probe.value.outcome();
     let verdict = in_moves(out.paint.value(probe.value), probe.distance);
-    let winning: Vec<u64> =
-        probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+    let winning = probe.winning_moves();
     let alike = up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),

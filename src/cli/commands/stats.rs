@@ -12,7 +12,6 @@ use std::io::Write;
 use trinim::database::census::PieceCount;
 use trinim::database::{Database, Keep, LayerCount};
 use trinim::game::Board;
-use trinim::game::Value;
 use trinim::game::position::cells;
 use trinim::play::puzzle;
 
@@ -98,8 +97,7 @@ fn tell(args: &StatsArgs, database: &Database, out: &mut Out) -> anyhow::Result<
 
 /// Returns the winning moves of the full board.
 fn winning(database: &Database) -> anyhow::Result<Vec<u64>> {
-    let start = database.probe(database.board().full())?;
-    Ok(start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect())
+    Ok(database.probe(database.board().full())?.winning_moves())
 }
 
 fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<'a>> {
