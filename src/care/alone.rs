@@ -132,7 +132,7 @@ impl Lists {
         let known = match parsed {
             None => None,
             Some(Ok((manifest, game))) => {
-                let form = BlockForm::of(manifest.terms().spec(&game));
+                let form = BlockForm::new(manifest.terms().spec(&game));
                 Some(Known { game, manifest, form })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
@@ -382,7 +382,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
         summaries.push(workload.summarise(block, bitmap.words()));
     }
     // What an audit compared cannot be told from the blocks.
-    let manifest = Manifest::of_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
+    let manifest = Manifest::from_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 

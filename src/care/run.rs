@@ -92,7 +92,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     if is_complete {
         let summaries: BTreeMap<BlockId, &[u8]> =
             records.iter().map(|record| (record.block, &record.summary[..])).collect();
-        let manifest = Manifest::of_summaries(spec, summaries.values().copied()).ok_or_else(foreign)?;
+        let manifest = Manifest::from_summaries(spec, summaries.values().copied()).ok_or_else(foreign)?;
         checked.check_lists(storage, spec, &manifest, depth)?;
     }
     sort_findings(&mut checked.report.findings);

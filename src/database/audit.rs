@@ -91,7 +91,7 @@ impl FromStr for Audit {
 /// A finished audit, as the manifest has it. A solve with a miss does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Audited {
+pub struct AuditResult {
     /// Positions drawn from each block.
     pub per_block: u32,
     /// What they were drawn with.
@@ -102,12 +102,12 @@ pub struct Audited {
     pub misses: u64,
 }
 
-impl Audited {
+impl AuditResult {
     /// Returns the result of an audit in which every block of a game passed.
-    pub fn passed(audit: Audit, game: &Game) -> Audited {
+    pub fn passed(audit: Audit, game: &Game) -> AuditResult {
         let blocks = game.layout.canonical_blocks().len() as u64;
         let positions = audit.positions_of_a_block(game) * blocks;
-        Audited { per_block: audit.per_block, seed: audit.seed, positions, misses: 0 }
+        AuditResult { per_block: audit.per_block, seed: audit.seed, positions, misses: 0 }
     }
 
     /// Returns the audit that was done.

@@ -79,7 +79,7 @@ pub struct BlockIndex {
 
 impl BlockForm {
     /// Returns the form of the block files of a solve.
-    pub fn of<'a>(spec: impl Into<SolveSpec<'a>>) -> BlockForm {
+    pub fn new<'a>(spec: impl Into<SolveSpec<'a>>) -> BlockForm {
         let spec = spec.into();
         BlockForm { identity: spec.identity(), stream_words: spec.stream_words() }
     }

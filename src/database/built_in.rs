@@ -46,15 +46,15 @@ impl BuiltIn {
     }
 
     /// Returns what is built in of a board without limit on the pieces of a move.
-    pub fn of(layers: u32, rule: Rule) -> Option<&'static BuiltIn> {
+    pub fn find(layers: u32, rule: Rule) -> Option<&'static BuiltIn> {
         ALL.iter().find(|built_in| (built_in.layers, built_in.rule) == (layers, rule))
     }
 
     /// Returns what is built in of a board.
-    pub fn of_board(board: &Board, rule: Rule) -> Option<&'static BuiltIn> {
+    pub fn for_board(board: &Board, rule: Rule) -> Option<&'static BuiltIn> {
         // A board with fewest pieces of a move above 1 has no layers.
         let plain = board.layers().filter(|_| board.max_take().is_none());
-        plain.and_then(|layers| BuiltIn::of(layers, rule))
+        plain.and_then(|layers| BuiltIn::find(layers, rule))
     }
 
     /// Returns the bytes of a file.

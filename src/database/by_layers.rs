@@ -34,7 +34,7 @@ pub struct SmallerBoards {
 
 impl SmallerBoards {
     /// Finds the smaller boards of a game.
-    pub fn of(game: &Game) -> SmallerBoards {
+    pub fn new(game: &Game) -> SmallerBoards {
         let (board, layout) = (&game.board, &game.layout);
         let images = |layers: u32| {
             let below = board.full() & !((1 << (layers * (layers + 1) / 2)) - 1);

@@ -31,7 +31,7 @@ pub struct Census {
 
 impl Census {
     /// Returns the census of a board with a layout before any loss is counted.
-    pub fn of_none(layout: &Layout) -> Census {
+    pub fn new(layout: &Layout) -> Census {
         let cells = layout.bid_bits() + layout.offset_bits();
         let row = |pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 };
         let by_pieces: Vec<PieceCount> = (0..=cells).map(row).collect();

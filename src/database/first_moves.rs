@@ -19,7 +19,7 @@ pub struct FirstMoves {
 
 impl FirstMoves {
     /// Locates the positions after all moves of the full board.
-    pub fn of(game: &Game) -> FirstMoves {
+    pub fn new(game: &Game) -> FirstMoves {
         let locate = |taken: &u64| {
             let (block, offset) = game.layout.locate(game.board.full() ^ taken);
             (*taken, block, offset)

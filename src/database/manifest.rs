@@ -10,7 +10,7 @@
 
 use super::census::Census;
 use super::keep::VERSION;
-use super::{Audited, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, Terms, Values};
+use super::{AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, Terms, Values};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -106,7 +106,7 @@ pub struct Manifest {
     pub winning_first_moves: Option<Vec<u64>>,
     /// The audit that every block passed, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub audit: Option<Audited>,
+    pub audit: Option<AuditResult>,
     /// Losses by number of pieces.
     #[serde(rename = "by_pieces")]
     pub census: Census,
@@ -195,7 +195,7 @@ impl Manifest {
             return Err(damage("the positions by distance are not rows for 0, 1, 2 ...".into()));
         }
         if let Some(audited) = manifest.audit
-            && (audited != Audited::passed(audited.audit(), &game) || !audited.audit().is_possible())
+            && (audited != AuditResult::passed(audited.audit(), &game) || !audited.audit().is_possible())
         {
             return Err(damage("an audit that this game cannot have passed".into()));
         }
@@ -262,7 +262,7 @@ impl Manifest {
     pub fn check(&self, path: &Path, game: &Game) -> Result<(), DatabaseError> {
         let layout = &game.layout;
         let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
-        let expected = Census::of_none(layout).by_pieces;
+        let expected = Census::new(layout).by_pieces;
         let rows = &self.census.by_pieces;
         if rows.len() != expected.len() {
             return damage(format!("the census has {} rows, expected {}", rows.len(), expected.len()));

@@ -137,7 +137,7 @@ impl Database {
             Access::Read => Files::Stored(Arc::new(storage), inner),
             Access::Map => Files::Mapped(folder.clone()),
         };
-        Database::of(folder, files, cache_bytes)
+        Database::load(folder, files, cache_bytes)
     }
 
     /// Opens the database of a run on any storage, or of its `db` folder, with a cache of about
@@ -147,7 +147,7 @@ impl Database {
     /// Those of [`Database::open`].
     pub fn open_on(storage: Arc<dyn Storage>, cache_bytes: usize) -> Result<Database, DatabaseError> {
         let inner = find(&*storage)?;
-        Database::of(storage.path(inner), Files::Stored(storage, inner), cache_bytes)
+        Database::load(storage.path(inner), Files::Stored(storage, inner), cache_bytes)
     }
 
     /// Opens what the program carries of a solved board.
@@ -155,14 +155,14 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`], if what was built in is damaged.
     pub fn open_built_in(built_in: &'static BuiltIn) -> Result<Database, DatabaseError> {
-        Database::of(built_in.place(), Files::BuiltIn(built_in), CACHE_BYTES)
+        Database::load(built_in.place(), Files::BuiltIn(built_in), CACHE_BYTES)
     }
 
-    fn of(folder: PathBuf, files: Files, cache_bytes: usize) -> Result<Database, DatabaseError> {
+    fn load(folder: PathBuf, files: Files, cache_bytes: usize) -> Result<Database, DatabaseError> {
         let manifest = read_whole(&*files.open(MANIFEST)?, LIST_BYTES_MAX)?;
         let manifest_hash = blake3::hash(&manifest);
         let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
-        let form = BlockForm::of(manifest.terms().spec(&game));
+        let form = BlockForm::new(manifest.terms().spec(&game));
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
         let manifest_confirmed = AtomicBool::new(false);

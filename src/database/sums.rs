@@ -19,8 +19,8 @@ fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
     }
 }
 
-/// Most malformed lines, and most findings of a comparison, that are told one by one.
-const TOLD_AT_MOST: usize = 1000;
+/// Most malformed lines, and most findings of a comparison, that are listed one by one.
+const LISTED_MAX: usize = 1000;
 
 /// The lines of a `SUMS`.
 #[derive(Clone, Debug, Default)]
@@ -35,17 +35,17 @@ pub struct Sums {
     bytes: u64,
 }
 
-/// Collects findings up to [`TOLD_AT_MOST`], and then counts them.
-struct Told<T> {
-    told: Vec<T>,
+/// Collects findings up to [`LISTED_MAX`], and then counts them.
+struct Capped<T> {
+    listed: Vec<T>,
     /// The first one that was only counted, and their number.
     more: Option<(T, u64)>,
 }
 
-impl<T> Told<T> {
+impl<T> Capped<T> {
     fn push(&mut self, finding: impl FnOnce() -> T) {
         match &mut self.more {
-            _ if self.told.len() < TOLD_AT_MOST => self.told.push(finding()),
+            _ if self.listed.len() < LISTED_MAX => self.listed.push(finding()),
             Some((_, count)) => *count += 1,
             none => *none = Some((finding(), 1)),
         }
@@ -53,9 +53,9 @@ impl<T> Told<T> {
 
     /// Returns all findings; `sum_up` turns the first that was only counted into one about all.
     fn end(self, sum_up: impl FnOnce(T, u64) -> T) -> Vec<T> {
-        let Told { mut told, more } = self;
-        told.extend(more.map(|(first, count)| sum_up(first, count)));
-        told
+        let Capped { mut listed, more } = self;
+        listed.extend(more.map(|(first, count)| sum_up(first, count)));
+        listed
     }
 }
 
@@ -69,7 +69,7 @@ impl Sums {
     /// Parses all lines; bad lines do not hide good ones.
     pub fn parse(bytes: &[u8]) -> Sums {
         let mut lines = BTreeMap::new();
-        let mut wrong = Told { told: Vec::new(), more: None };
+        let mut wrong = Capped { listed: Vec::new(), more: None };
         let mut offset = 0;
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let begin = offset;
@@ -94,7 +94,7 @@ impl Sums {
     /// malformed lines, lines of other files, lines with another sum, and files without a line.
     pub(crate) fn compare(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Vec<Finding> {
         let at = |offset: u64, rule: String| Finding::new(Weight::Damage, &self.path, rule).at(offset);
-        let mut differing = Told { told: Vec::new(), more: None };
+        let mut differing = Capped { listed: Vec::new(), more: None };
         for (file, (sum, offset)) in &self.lines {
             match expected.get(file) {
                 None => differing

@@ -4,7 +4,7 @@
 use super::census::Census;
 use super::manifest::{BlockRow, SCHEMA};
 use super::{
-    Audited, BlockSummary, DistanceCount, FirstMoves, Game, Manifest, NimberCount, SmallerBoards, SolveSpec, Values,
+    AuditResult, BlockSummary, DistanceCount, FirstMoves, Game, Manifest, NimberCount, SmallerBoards, SolveSpec, Values,
 };
 use pipeline::BlockId;
 use std::collections::BTreeMap;
@@ -26,10 +26,10 @@ pub struct Tally<'a> {
 impl<'a> Tally<'a> {
     /// Begins with no block.
     pub fn new(spec: SolveSpec<'a>) -> Tally<'a> {
-        let smaller = spec.counts_layers().then(|| SmallerBoards::of(spec.game));
+        let smaller = spec.counts_layers().then(|| SmallerBoards::new(spec.game));
         Tally {
             spec,
-            census: Census::of_none(&spec.game.layout),
+            census: Census::new(&spec.game.layout),
             blocks: Vec::new(),
             digest: spec.solution_hasher(),
             by_plane: Vec::new(),
@@ -37,7 +37,7 @@ impl<'a> Tally<'a> {
                 let none = vec![0; boards.count()];
                 (boards, none)
             }),
-            first_moves: (!spec.terms.keep.is_database()).then(|| (FirstMoves::of(spec.game), BTreeMap::new())),
+            first_moves: (!spec.terms.keep.is_database()).then(|| (FirstMoves::new(spec.game), BTreeMap::new())),
         }
     }
 
@@ -108,7 +108,7 @@ impl<'a> Tally<'a> {
             digest: digest.finalize().to_hex().to_string(),
             keep: spec.terms.keep,
             winning_first_moves,
-            audit: spec.terms.audit.map(|audit| Audited::passed(audit, spec.game)),
+            audit: spec.terms.audit.map(|audit| AuditResult::passed(audit, spec.game)),
             by_layers: smaller.map(|(boards, sums)| boards.rows(&sums, census.losses())),
             by_nimber: (values == Values::Nimbers).then(nimbers),
             by_distance: (values == Values::Remoteness).then(distances),
@@ -121,7 +121,7 @@ impl<'a> Tally<'a> {
 impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
     /// `None` if one is malformed or is that of a solve that keeps something else.
-    pub fn of_summaries<B: AsRef<[u8]>>(
+    pub fn from_summaries<B: AsRef<[u8]>>(
         spec: SolveSpec<'_>,
         summaries: impl IntoIterator<Item = B>,
     ) -> Option<Manifest> {

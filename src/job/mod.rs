@@ -268,7 +268,7 @@ impl Job {
         let storage = RealStorage::open(&self.folder)?;
         let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
         let summaries = records.values().map(|record| &record.summary[..]);
-        let Some(manifest) = Manifest::of_summaries(self.spec(), summaries) else { return Ok(None) };
+        let Some(manifest) = Manifest::from_summaries(self.spec(), summaries) else { return Ok(None) };
         let manifest_bytes = manifest.to_json().len() as u64;
         let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
         let published = begun.records.iter().filter_map(|record| record.published.as_ref());

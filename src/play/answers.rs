@@ -135,7 +135,7 @@ impl Table {
     ///
     /// # Errors
     /// [`DatabaseError::NotKept`] unless every value was kept; those of [`Database::bitmap`].
-    pub fn of(database: &Database) -> Result<Table, DatabaseError> {
+    pub fn load(database: &Database) -> Result<Table, DatabaseError> {
         let layout = database.layout();
         let words = bitmap_words(layout.offset_bits());
         let read = |block| {

@@ -23,7 +23,7 @@ pub struct Names {
 
 impl Names {
     /// Returns the names for a board.
-    pub fn of(board: &Board) -> Names {
+    pub fn new(board: &Board) -> Names {
         let letter = |index: u32| char::from(b'a' + (index % LETTERS) as u8).to_string();
         // After z, rows are aa, ab, ..: 64 cells have 64 rows at most.
         let row = |row: u32| if row < LETTERS { letter(row) } else { letter(row / LETTERS - 1) + &letter(row) };
@@ -234,7 +234,7 @@ mod tests {
     fn every_move_is_read_back_from_both_of_its_forms() {
         for (layers, take) in [(1, None), (3, None), (6, None), (7, None), (9, None), (5, Some(2))] {
             let board = Board::triangle(layers, take).unwrap();
-            let names = Names::of(&board);
+            let names = Names::new(&board);
             let distinct: std::collections::BTreeSet<&String> = names.all().iter().collect();
             assert_eq!(distinct.len(), board.cells() as usize);
             for taken in board.moves() {
@@ -256,16 +256,16 @@ mod tests {
     #[test]
     fn tall_boards_have_distinct_names() {
         let board = Board::named("rect:32x2", Takes::ANY).unwrap();
-        let names = Names::of(&board);
+        let names = Names::new(&board);
         assert_eq!(["a1", "z2", "aa1", "af2"].map(|name| names.find(name)), [Ok(0), Ok(51), Ok(52), Ok(63)]);
         let column = Board::named("rect:64x1", Takes::ANY).unwrap();
-        assert_eq!(Names::of(&column).cell(63), "bl1");
+        assert_eq!(Names::new(&column).cell(63), "bl1");
     }
 
     #[test]
     fn what_is_no_move_is_refused_with_the_reason() {
         let board = Board::triangle(4, None).unwrap();
-        let names = Names::of(&board);
+        let names = Names::new(&board);
         let cases = [
             ("", "expected a move, like d-f or d,e,f"),
             (" , ", "expected a move, like d-f or d,e,f"),
@@ -316,7 +316,7 @@ mod tests {
         fn what_is_read_is_a_legal_move(layers in 1u32..=9, bits: u64, text in "[a-k0-9,-]{0,8}|\\PC{0,12}") {
             let board = Board::triangle(layers, None).unwrap();
             let position = bits & board.full();
-            if let Ok(taken) = Names::of(&board).read(&board, position, &text) {
+            if let Ok(taken) = Names::new(&board).read(&board, position, &text) {
                 prop_assert!(board.moves().contains(&taken) && position & taken == taken);
             }
         }

@@ -90,7 +90,7 @@ impl Puzzle {
 }
 
 /// The puzzles of a whole board, images included, as bitmaps of all positions.
-pub struct All {
+pub struct PuzzleSet {
     losses: Vec<u64>,
     puzzles: Vec<u64>,
     moves: Vec<u64>,
@@ -105,7 +105,7 @@ pub struct All {
 ///
 /// # Panics
 /// Panics if the board has more cells.
-pub fn all(database: &Database, mut stop: impl FnMut() -> bool) -> Result<Option<All>, DatabaseError> {
+pub fn all(database: &Database, mut stop: impl FnMut() -> bool) -> Result<Option<PuzzleSet>, DatabaseError> {
     let board = database.board();
     assert!(board.cells() <= LISTED_CELLS_MAX, "{} has more than {LISTED_CELLS_MAX} cells", board.name());
     let listing = Listing::new(database, 0..=board.cells())?;
@@ -134,10 +134,10 @@ pub fn all(database: &Database, mut stop: impl FnMut() -> bool) -> Result<Option
         }
     }
     once.iter_mut().zip(&again).for_each(|(once, again)| *once &= !again);
-    Ok(Some(All { losses, puzzles: once, moves: board.moves().to_vec() }))
+    Ok(Some(PuzzleSet { losses, puzzles: once, moves: board.moves().to_vec() }))
 }
 
-impl All {
+impl PuzzleSet {
     /// Returns the positions, ascending.
     pub fn positions(&self) -> impl Iterator<Item = u64> {
         (0..).zip(&self.puzzles).flat_map(|(number, word)| {

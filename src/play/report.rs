@@ -14,23 +14,23 @@ use trinim_game::{Board, Outcome, Rule, Value};
 /// A game, as answers name it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Named {
+pub struct GameName {
     /// The name of the board.
     pub board: String,
     /// The rule.
     pub rule: Rule,
 }
 
-impl Named {
-    fn of(answers: &dyn Answers) -> Named {
-        Named { board: board_name(answers.board()), rule: answers.rule() }
+impl GameName {
+    fn new(answers: &dyn Answers) -> GameName {
+        GameName { board: board_name(answers.board()), rule: answers.rule() }
     }
 }
 
 /// A position with its value and all its moves.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Probed {
+pub struct ProbeReport {
     /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     pub position: String,
     /// The same as a mask, cell 0 in the lowest bit.
@@ -47,7 +47,7 @@ pub struct Probed {
     pub distance: Option<u32>,
     /// All legal moves whose values are known: winning ones first, the soonest before others, then
     /// losing ones, the latest first, and then by ascending mask.
-    pub moves: Vec<ProbedMove>,
+    pub moves: Vec<MoveReport>,
     /// Legal moves to positions whose values are not known.
     pub moves_not_kept: u64,
 }
@@ -55,7 +55,7 @@ pub struct Probed {
 /// A move of a probed position.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProbedMove {
+pub struct MoveReport {
     /// Indices of the pieces taken.
     pub cells: Vec<u32>,
     /// The position after the move.
@@ -68,17 +68,17 @@ pub struct ProbedMove {
     pub distance: Option<u32>,
 }
 
-impl Probed {
+impl ProbeReport {
     /// Writes a probed position of a board.
-    pub fn of(board: &Board, probe: &Probe) -> Probed {
-        let moves = probe.children.iter().map(|child| ProbedMove {
+    pub fn new(board: &Board, probe: &Probe) -> ProbeReport {
+        let moves = probe.children.iter().map(|child| MoveReport {
             cells: cells(child.taken),
             child: rows(board, child.position),
             value: child.value,
             nimber: child.nimber,
             distance: child.distance,
         });
-        Probed {
+        ProbeReport {
             position: rows(board, probe.position),
             hex: hex(probe.position),
             value: probe.value,
@@ -97,25 +97,25 @@ impl Probed {
 pub struct Position {
     /// The game.
     #[serde(flatten)]
-    pub game: Named,
+    pub game: GameName,
     /// What is known.
     #[serde(flatten)]
-    pub probed: Probed,
+    pub probed: ProbeReport,
     /// The smallest image of the position under the symmetries of the board.
     pub canonical: String,
 }
 
 impl Position {
-    /// Asks for a position.
+    /// Probes a position.
     ///
     /// # Errors
     /// Those of [`Answers::probe`].
-    pub fn of(answers: &dyn Answers, position: u64) -> Result<Position, AnswerError> {
+    pub fn probe(answers: &dyn Answers, position: u64) -> Result<Position, AnswerError> {
         let board = answers.board();
         let images = board.symmetries().iter().map(|symmetry| symmetry.apply(position));
         Ok(Position {
-            game: Named::of(answers),
-            probed: Probed::of(board, &answers.probe(position)?),
+            game: GameName::new(answers),
+            probed: ProbeReport::new(board, &answers.probe(position)?),
             canonical: rows(board, images.min().unwrap_or(position)),
         })
     }
@@ -127,7 +127,7 @@ impl Position {
 pub struct Line {
     /// The game.
     #[serde(flatten)]
-    pub game: Named,
+    pub game: GameName,
     /// The position at the start.
     pub position: String,
     /// The moves: a winner takes the first winning one, a loser that after which the fewest answers
@@ -158,8 +158,8 @@ impl Line {
     ///
     /// # Errors
     /// Those of [`main_line`].
-    pub fn of(answers: &dyn Answers, position: u64, stop: impl FnMut() -> bool) -> Result<Line, AnswerError> {
-        let (board, names) = (answers.board(), Names::of(answers.board()));
+    pub fn follow(answers: &dyn Answers, position: u64, stop: impl FnMut() -> bool) -> Result<Line, AnswerError> {
+        let (board, names) = (answers.board(), Names::new(answers.board()));
         let line = main_line(answers, position, stop)?;
         let moves = line.steps.iter().map(|step| LineMove {
             position: rows(board, step.position),
@@ -168,7 +168,7 @@ impl Line {
             name: names.write(board, step.taken),
         });
         Ok(Line {
-            game: Named::of(answers),
+            game: GameName::new(answers),
             position: rows(board, position),
             moves: moves.collect(),
             end: rows(board, line.end),
@@ -183,7 +183,7 @@ impl Line {
 pub struct Reply {
     /// The game.
     #[serde(flatten)]
-    pub game: Named,
+    pub game: GameName,
     /// The position before the move.
     pub position: String,
     /// How well the program plays.
@@ -217,18 +217,18 @@ impl Reply {
     ///
     /// # Errors
     /// Those of [`level::choose`].
-    pub fn of(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Reply, AnswerError> {
+    pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Reply, AnswerError> {
         let board = answers.board();
         let step = |Choice { taken, after, distance }| ReplyMove {
             cells: cells(taken),
-            name: Names::of(board).write(board, taken),
+            name: Names::new(board).write(board, taken),
             child: rows(board, position ^ taken),
             value: after,
             distance,
             guess: after.is_none(),
         };
         Ok(Reply {
-            game: Named::of(answers),
+            game: GameName::new(answers),
             position: rows(board, position),
             level,
             seed,
@@ -242,16 +242,16 @@ impl Reply {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Boards {
     /// Each board under each rule.
-    pub boards: Vec<Offered>,
+    pub boards: Vec<BoardReport>,
 }
 
 /// A board under a rule, with all that a drawing needs.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Offered {
+pub struct BoardReport {
     /// The game.
     #[serde(flatten)]
-    pub game: Named,
+    pub game: GameName,
     /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
     /// pieces) or `counts`.
     pub keep: Keep,
@@ -286,16 +286,16 @@ pub struct CellPlace {
     pub y: f64,
 }
 
-impl Offered {
+impl BoardReport {
     /// Describes the board of a source.
-    pub fn of(answers: &dyn Answers, keep: Keep, spot_pieces: Option<u32>) -> Offered {
+    pub fn new(answers: &dyn Answers, keep: Keep, spot_pieces: Option<u32>) -> BoardReport {
         let board = answers.board();
         // Drawings need no more digits.
         let round = |length: f64| (length * 1e4).round() / 1e4;
-        let named = Names::of(board);
+        let named = Names::new(board);
         let named = named.all().iter().zip(places(board));
-        Offered {
-            game: Named::of(answers),
+        BoardReport {
+            game: GameName::new(answers),
             keep,
             spot_pieces,
             rules: sentences(board, answers.rule()),

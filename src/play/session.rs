@@ -110,7 +110,7 @@ pub struct Session {
 impl Session {
     /// Begins a game at a position of the board.
     pub fn new(answers: Arc<dyn Answers>, position: u64, to_move: Player) -> Session {
-        let (names, first) = (Names::of(answers.board()), Stand { position, to_move });
+        let (names, first) = (Names::new(answers.board()), Stand { position, to_move });
         Session { answers, names, first, turns: Vec::new(), undone: Vec::new(), now: first }
     }
 

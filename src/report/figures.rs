@@ -231,7 +231,7 @@ fn moves_sheet<'a>(
         }
     };
     // As the program prints them.
-    let names = Names::of(board);
+    let names = Names::new(board);
     let caption = |taken: u64, images: usize| {
         let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };
         format!("{}{alike}", names.write(board, taken))

@@ -357,7 +357,7 @@ impl Report {
 
 /// Reads the boards that are built in.
 fn built_in() -> Result<Vec<Solution>, DatabaseError> {
-    let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::of(layers, rule)));
+    let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule)));
     all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()
 }
 

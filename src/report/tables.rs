@@ -187,7 +187,7 @@ fn rule_table(known: &[&Solution]) -> Table {
 fn move_table(known: &[&Solution]) -> Table {
     let rows = known.iter().map(|solution| {
         let board = &solution.board;
-        let names = Names::of(board);
+        let names = Names::new(board);
         let classes = board.classes_at(board.full(), &solution.winning);
         let written = classes.iter().map(|(taken, images)| match images.len() {
             1 => names.write(board, *taken),

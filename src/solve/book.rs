@@ -85,8 +85,8 @@ impl<'a> Parts<'a> {
     /// Decodes the part of a block.
     pub(super) fn examine(&self, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
         let name = part_file_name(block);
-        let index = BookIndex::of_file(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
-        (0..index.frames.len()).try_for_each(|frame| index.decode_of_file(name.as_ref(), frame, file).map(drop))
+        let index = BookIndex::read(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
+        (0..index.frames.len()).try_for_each(|frame| index.decode_in(name.as_ref(), frame, file).map(drop))
     }
 
     /// Merges the parts into the book.
@@ -136,7 +136,7 @@ impl<'a> Parts<'a> {
     /// Reads the part of a block, and its index.
     fn read(&self, storage: &dyn Storage, block: BlockId, part: &PublishedFile) -> Result<(Vec<u8>, BookIndex), Error> {
         let bytes = part.read(storage)?;
-        let index = BookIndex::of_file(&storage.path(&part.name), &bytes, &self.head(Some(block)), &self.order)
+        let index = BookIndex::read(&storage.path(&part.name), &bytes, &self.head(Some(block)), &self.order)
             .map_err(|error| unreadable(storage, part, &error))?;
         Ok((bytes, index))
     }
@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
         for (frame, row) in index.frames.iter().enumerate() {
             let next = index.frames.get(frame + 1).map_or(u64::MAX, |next| next.first);
             if row.first < range.end && next > range.start {
-                let decoded = index.decode_of_file(&storage.path(&part.name), frame, &bytes);
+                let decoded = index.decode_in(&storage.path(&part.name), frame, &bytes);
                 let decoded = decoded.map_err(|error| unreadable(storage, part, &error))?;
                 numbers.extend(decoded.into_iter().filter(|number| range.contains(number)));
             }
@@ -283,8 +283,8 @@ mod tests {
             parts.bind(&disk, &files).expect("a book");
             assert!(disk.contents("db/book").as_ref() == Some(&expected), "{merged_at_a_time}");
             let index =
-                BookIndex::of_file("book".as_ref(), &expected, &parts.head(None), &parts.order).expect("a sound book");
-            let found = (0..index.frames.len()).map(|frame| index.decode_of_file("book".as_ref(), frame, &expected));
+                BookIndex::read("book".as_ref(), &expected, &parts.head(None), &parts.order).expect("a sound book");
+            let found = (0..index.frames.len()).map(|frame| index.decode_in("book".as_ref(), frame, &expected));
             let found: Vec<u64> = found.collect::<Result<Vec<_>, _>>().expect("sound frames").concat();
             assert!(index.frames.len() > 3 && found == all);
         }

@@ -67,7 +67,7 @@ pub fn solve<'a>(
 
 /// Builds the manifest of a run in which all blocks have records.
 fn solved_manifest(spec: SolveSpec<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
-    Manifest::of_summaries(spec, records.values().map(|record| &record.summary[..]))
+    Manifest::from_summaries(spec, records.values().map(|record| &record.summary[..]))
         .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))
 }
 

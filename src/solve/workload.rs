@@ -99,9 +99,9 @@ impl<'a> RemovalGame<'a> {
         let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
         let planes = spec.planes();
         let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
-        let (form, publish) = (BlockForm::of(spec), keep.is_database());
-        let first_moves = (!publish).then(|| FirstMoves::of(game));
-        let smaller = spec.counts_layers().then(|| SmallerBoards::of(game));
+        let (form, publish) = (BlockForm::new(spec), keep.is_database());
+        let first_moves = (!publish).then(|| FirstMoves::new(game));
+        let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,

@@ -209,7 +209,7 @@ impl<'a> Tasks<'a> {
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
     pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &Options<'a>) -> Result<Tasks<'a>, Error> {
-        let form = BlockForm::of(spec);
+        let form = BlockForm::new(spec);
         let (all, held_at_most) = shares(&form, options)?;
         let at_once = options.at_once.clamp(1, all);
         // A thread decodes beside them what is to stay.

@@ -68,7 +68,7 @@ pub fn copy(
     threads: usize,
     progress: impl FnMut(u32) + Send,
 ) -> Result<Copied, Error> {
-    let form = BlockForm::of(spec);
+    let form = BlockForm::new(spec);
     let lists = lists(from)?;
     init(to, spec)?;
     let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));

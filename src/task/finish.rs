@@ -41,7 +41,7 @@ pub fn finish(
     threads: usize,
     mut progress: impl FnMut(u32),
 ) -> Result<Sealed, Error> {
-    let form = BlockForm::of(spec);
+    let form = BlockForm::new(spec);
     let listed = Listed::of(store, spec)?;
     let all: Vec<BlockId> = BlockId::all(spec.blocks()).collect();
     let missing = all.iter().filter(|block| !listed.has(**block)).count() as u64;

@@ -89,7 +89,7 @@ impl StoredSummary {
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
 /// [`finish`](super::finish()) makes again; those of the store.
 pub fn counts(store: &dyn Store, spec: SolveSpec<'_>, index: u32, of: u32) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
-    let form = BlockForm::of(spec);
+    let form = BlockForm::new(spec);
     let mut counts = BTreeMap::new();
     for block in BlockId::share(spec.blocks(), index, if index == 0 { 1 } else { of }) {
         let stored = StoredSummary::of_committed(store, &form, block)?;

@@ -55,7 +55,7 @@ impl<'a> Sweeper<'a> {
     /// # Errors
     /// Those of [`sweep`].
     pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, older_than: Duration) -> Result<Sweeper<'a>, Error> {
-        let (form, swept) = (BlockForm::of(spec), Mutex::default());
+        let (form, swept) = (BlockForm::new(spec), Mutex::default());
         let mut sweeper = Sweeper { store, spec, form, committed: Mutex::default(), swept };
         if sweeper.is_needed() {
             let listed = Listed::of(store, spec)?;

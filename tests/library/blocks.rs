@@ -84,7 +84,7 @@ fn a_file_of_several_frames_is_read_back_whole_and_by_frames() {
 /// Writes a database of seven layers in blocks of 2 MiB with these streams; nothing else about them
 /// is true.
 fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
-    let form = BlockForm::of(game);
+    let form = BlockForm::new(game);
     let summaries: Vec<BlockSummary> = streams
         .iter()
         .map(|stream| BlockSummary {
@@ -95,7 +95,8 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
             after_first_moves: Vec::new(),
         })
         .collect();
-    let manifest = Manifest::of_summaries(game.into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
+    let manifest =
+        Manifest::from_summaries(game.into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
     let files: BTreeMap<String, Vec<u8>> = game
         .layout
         .ordinals()
@@ -117,7 +118,7 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
 fn a_look_up_reads_one_frame() {
     let folder = scratch();
     let game = Game::triangle(7, Rule::Normal, 25).unwrap();
-    let words = BlockForm::of(&game).stream_words;
+    let words = BlockForm::new(&game).stream_words;
     assert_eq!(words, 4 * 131_072);
     let mut random = Random::new(9);
     let streams: Vec<Vec<u64>> = game.layout.canonical_blocks().iter().map(|_| stream(words, &mut random)).collect();

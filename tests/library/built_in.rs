@@ -100,7 +100,7 @@ fn the_commands_find_what_is_built_in() {
 #[test]
 fn the_built_in_book_advises_at_nine_layers() {
     for rule in Rule::ALL {
-        let answers: Arc<dyn Answers> = Arc::new(Database::open_built_in(BuiltIn::of(9, rule).unwrap()).unwrap());
+        let answers: Arc<dyn Answers> = Arc::new(Database::open_built_in(BuiltIn::find(9, rule).unwrap()).unwrap());
         let mut session = Session::new(answers, u64::MAX >> 19, Player::Person);
         let Hint::Wins { soonest, later, distance: None } = session.hint().unwrap() else {
             panic!("nine layers are won, in how many moves is not known")

@@ -115,8 +115,8 @@ fn each_check_of_a_book() {
         put(file, 120, &header);
     };
     let read = |file: &[u8]| {
-        let index = BookIndex::of_file(path, file, &head, &order)?;
-        (0..index.frames.len()).map(|frame| index.decode_of_file(path, frame, file)).collect::<Result<Vec<_>, _>>()
+        let index = BookIndex::read(path, file, &head, &order)?;
+        (0..index.frames.len()).map(|frame| index.decode_in(path, frame, file)).collect::<Result<Vec<_>, _>>()
     };
     assert_eq!(read(&sound).unwrap().concat(), numbers);
     let positions = order.positions(21);
@@ -194,8 +194,8 @@ fn gaps_of_a_book_up_to_its_last_position() {
     assert_eq!(end, (1 << 63) - 1);
     let read = |numbers: &[u64]| {
         let file = BookEncoder::whole(head, numbers);
-        let index = BookIndex::of_file(path, &file, &head, &order)?;
-        index.decode_of_file(path, 0, &file)
+        let index = BookIndex::read(path, &file, &head, &order)?;
+        index.decode_in(path, 0, &file)
     };
     // A gap of 56 bits is the last in eight bytes, one of 57 the first in nine.
     for last in [1, 1 << 56, (1 << 56) + 1, end - 1] {
@@ -240,10 +240,10 @@ fn the_account_of_a_book() {
     assert!(check(db.path()).is_sound());
     let (head, order) = (BookHead::new(&game, 3, None), BookOrder::new(&game.board));
     let sound = fs::read(db.path().join("book")).unwrap();
-    let index = BookIndex::of_file(Path::new("book"), &sound, &head, &order).unwrap();
+    let index = BookIndex::read(Path::new("book"), &sound, &head, &order).unwrap();
     let frames = 0..index.frames.len();
     let numbers: Vec<u64> =
-        frames.flat_map(|frame| index.decode_of_file(Path::new("book"), frame, &sound).unwrap()).collect();
+        frames.flat_map(|frame| index.decode_in(Path::new("book"), frame, &sound).unwrap()).collect();
     let with = |change: &dyn Fn(&mut Vec<u64>)| {
         let mut numbers = numbers.clone();
         change(&mut numbers);
@@ -333,7 +333,7 @@ fn a_position_without_a_nimber() {
     let terms = Terms { values: Values::Nimbers, ..Terms::default() };
     let db = solved(&game, terms);
     let spec = terms.spec(&game);
-    let form = BlockForm::of(spec);
+    let form = BlockForm::new(spec);
     let last = game.layout.ordinals().next_back().unwrap();
     let name = trinim::database::block_file_name(last);
     let file = fs::read(db.path().join(&name)).unwrap();
@@ -457,7 +457,7 @@ fn lists_that_nothing_confirms() {
     restore();
 
     // A block with other values and right hashes of its own, listed or not.
-    let form = BlockForm::of(&spec);
+    let form = BlockForm::new(&spec);
     let mut stream = vec![0; form.stream_words];
     form.read(Path::new("x"), BlockId(1), &fs::read(db.join("000001.blk")).unwrap(), &mut stream).unwrap();
     stream[0] ^= 2;

@@ -319,11 +319,11 @@ fn refute(values: Values, rule: Rule) {
             continue;
         }
         let summaries: Vec<BlockSummary> = lying.iter().map(|stream| summary(&game, stream)).collect();
-        let manifest = Manifest::of_summaries(spec, summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
+        let manifest = Manifest::from_summaries(spec, summaries.iter().map(BlockSummary::to_bytes)).unwrap().to_json();
         fs::write(db.join("manifest.json"), &manifest).unwrap();
         let mut sums = String::new();
         for (block, stream) in game.layout.ordinals().zip(&lying) {
-            let file = BlockForm::of(spec).file(block, stream);
+            let file = BlockForm::new(spec).file(block, stream);
             sums += &Sums::line(blake3::hash(&file), &block_file_name(block));
             fs::write(db.join(block_file_name(block)), file).unwrap();
         }

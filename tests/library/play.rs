@@ -21,7 +21,7 @@ fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
     let folder = scratch();
     let game = Game::triangle(layers, rule, 12).unwrap();
     Solve::from(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
-    Arc::new(Table::of(&Database::open(folder.path()).unwrap()).unwrap())
+    Arc::new(Table::load(&Database::open(folder.path()).unwrap()).unwrap())
 }
 
 /// Four layers under both rules.

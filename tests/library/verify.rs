@@ -72,7 +72,7 @@ impl Solved {
 
     /// Writes a block file with this content, and updates `SUMS`.
     fn rewrite(&self, ordinal: u32, stream: &[u64]) {
-        let file = BlockForm::of(&self.game).file(BlockId(ordinal), stream);
+        let file = BlockForm::new(&self.game).file(BlockId(ordinal), stream);
         fs::write(self.db().join(block_file_name(BlockId(ordinal))), file).unwrap();
         resum(&self.db());
     }
@@ -94,7 +94,8 @@ impl Solved {
             }
         };
         let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();
-        let lying = Manifest::of_summaries((&self.game).into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap();
+        let lying =
+            Manifest::from_summaries((&self.game).into(), summaries.iter().map(BlockSummary::to_bytes)).unwrap();
         fs::write(self.db().join(MANIFEST), lying.to_json()).unwrap();
         resum(&self.db());
     }

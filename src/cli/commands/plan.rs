@@ -6,7 +6,7 @@ use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, picture};
 use crate::cli::words::machine::memory_available_bytes;
 use crate::cli::words::scenario::{ScenarioArgs, estimated, values};
-use crate::cli::words::summary::Named;
+use crate::cli::words::summary::GameFields;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -141,7 +141,7 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
     let is_as_chosen = plan.codec == codec_name(args.codec);
     let denser = if is_as_chosen { String::new() } else { format!(" with logs in {}", plan.codec) };
     out.table(&[
-        ("board", Named::of(board, args.rule).to_string()),
+        ("board", GameFields::new(board, args.rule).to_string()),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         ("moves", grouped(report.moves as u64)),
         (

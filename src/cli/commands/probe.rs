@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::{Board, Outcome, Value, position};
-use trinim::play::report::Probed;
+use trinim::play::report::ProbeReport;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 
 /// Longest line that can be a position, in bytes.
@@ -171,7 +171,7 @@ impl Prober {
                     writeln!(out, "{rows}  {value}")?;
                 }
             }
-            Ok(probe) if self.json => out.json_line(SCHEMA, &Probed::of(board, &probe))?,
+            Ok(probe) if self.json => out.json_line(SCHEMA, &ProbeReport::new(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.is_first, false) {
                     writeln!(out)?;

@@ -76,7 +76,7 @@ pub fn run(args: PuzzleArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
-    let (names, puzzle) = (Names::of(answers.board()), drawn(&*answers, args.pieces, seed)?);
+    let (names, puzzle) = (Names::new(answers.board()), drawn(&*answers, args.pieces, seed)?);
     let mut game = Seat { answers, names, pieces: args.pieces, seed, puzzle, tries: 0, is_over: false };
     out.break_lines();
     seat::name_game(&*game.answers, out)?;

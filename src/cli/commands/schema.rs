@@ -40,7 +40,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.stats/1", &[stats::Report::json_schema]),
     (
         "trinim.probe/1",
-        &[trinim::play::report::Probed::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
+        &[trinim::play::report::ProbeReport::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
     ),
     ("trinim.export/1", &[export::Report::json_schema]),
     ("trinim.verify/1", &[verify::Report::json_schema]),

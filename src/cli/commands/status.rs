@@ -10,7 +10,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::owner::{self, Owner};
-use crate::cli::words::summary::Named;
+use crate::cli::words::summary::GameFields;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
@@ -54,7 +54,7 @@ pub struct Report {
     #[serde(flatten)]
     owner: Owner,
     #[serde(flatten)]
-    game: Named,
+    game: GameFields,
     /// What is computed of each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// What the run keeps: `database`, `book:PIECES` or `counts`.
@@ -142,7 +142,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     Ok(Report {
         state,
         owner,
-        game: Named::of(&board, rule),
+        game: GameFields::new(&board, rule),
         values,
         keep,
         blocks: blocks as u64,

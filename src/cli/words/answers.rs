@@ -218,7 +218,7 @@ pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Ar
 /// # Errors
 /// Those of [`SpotArgs::solver`], and of a database that is built in.
 pub fn without_folder(board: &Board, rule: Rule, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
-    let built_in = BuiltIn::of_board(board, rule).map(Database::open_built_in).transpose()?;
+    let built_in = BuiltIn::for_board(board, rule).map(Database::open_built_in).transpose()?;
     let source = built_in.map(|database| Arc::new(database) as Arc<dyn Answers>);
     Ok(Arc::new(OnTheSpot::new(source, spot.solver(board, rule, out)?)))
 }

@@ -50,7 +50,7 @@ impl SolvedArgs {
             return Ok(Solved::Database(Box::new(Database::open_with(folder, access, CACHE_BYTES)?)));
         }
         let board = self.board.required()?;
-        match BuiltIn::of_board(&board, self.rule) {
+        match BuiltIn::for_board(&board, self.rule) {
             Some(built_in) => Ok(Solved::Database(Box::new(Database::open_built_in(built_in)?))),
             None => Ok(Solved::Nothing(board)),
         }

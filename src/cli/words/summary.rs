@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::io::Write;
-use trinim::database::{Audited, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
+use trinim::database::{AuditResult, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
 use trinim::game::{Board, Rule, Value};
 use trinim::play::Names;
 
 /// A game, as reports name it.
 #[derive(Serialize, JsonSchema)]
-pub struct Named {
+pub struct GameFields {
     /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
     /// Layers of the triangle; null: another board.
@@ -26,10 +26,10 @@ pub struct Named {
     max_take: Option<u32>,
 }
 
-impl Named {
+impl GameFields {
     /// Names a game.
-    pub fn of(board: &Board, rule: Rule) -> Named {
-        Named {
+    pub fn new(board: &Board, rule: Rule) -> GameFields {
+        GameFields {
             board: board.name().to_owned(),
             layers: board.layers(),
             rule,
@@ -40,7 +40,7 @@ impl Named {
 }
 
 /// In words: `7 layers, misere, at most 3 pieces a move`.
-impl fmt::Display for Named {
+impl fmt::Display for GameFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", board_words(&self.board), self.rule)?;
         self.min_take.map_or(Ok(()), |take| write!(f, ", at least {take} pieces a move"))?;
@@ -52,7 +52,7 @@ impl fmt::Display for Named {
 #[derive(Serialize, JsonSchema)]
 pub struct Summary {
     #[serde(flatten)]
-    game: Named,
+    game: GameFields,
     /// All positions of the board.
     pub positions: u64,
     /// Positions that the player to move wins.
@@ -75,7 +75,7 @@ pub struct Summary {
     /// What the folder keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
     /// The audit, which every block passed; null without one.
-    audit: Option<Audited>,
+    audit: Option<AuditResult>,
     /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
     /// All blocks.
@@ -89,7 +89,7 @@ impl Summary {
     pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
         let census = &manifest.census;
         Summary {
-            game: Named::of(board, *rule),
+            game: GameFields::new(board, *rule),
             positions: census.positions(),
             wins: census.wins(),
             losses: census.losses(),
@@ -124,7 +124,7 @@ impl Summary {
 
     /// Returns the rows of a table.
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
-        let audit = self.audit.map(|Audited { positions, misses, seed, .. }| {
+        let audit = self.audit.map(|AuditResult { positions, misses, seed, .. }| {
             let positions = counted(positions, "position");
             ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
         });
@@ -165,7 +165,7 @@ pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
 /// Draws winning moves of `position`, one for all images under the symmetries that keep it: the
 /// move as `trinim play` writes it, and the number of images.
 pub fn draw_moves(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyhow::Result<()> {
-    let (classes, names) = (board.classes_at(position, moves), Names::of(board));
+    let (classes, names) = (board.classes_at(position, moves), Names::new(board));
     let pictures: Vec<(String, Vec<String>)> = classes
         .iter()
         .take(PICTURES)

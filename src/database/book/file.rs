@@ -282,7 +282,7 @@ impl BookIndex {
     ///
     /// # Errors
     /// Those of [`BookIndex::open`].
-    pub fn of_file(path: &Path, file: &[u8], head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
+    pub fn read(path: &Path, file: &[u8], head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
         BookIndex::open(&MemoryFile::new(path, file), head, order)
     }
 
@@ -336,7 +336,7 @@ impl BookIndex {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`].
-    pub fn decode_of_file(&self, path: &Path, frame: usize, file: &[u8]) -> Result<Vec<u64>, DatabaseError> {
+    pub fn decode_in(&self, path: &Path, frame: usize, file: &[u8]) -> Result<Vec<u64>, DatabaseError> {
         let row = self.frames[frame];
         self.decode(path, frame, &file[row.offset as usize..(row.offset + row.stored_bytes) as usize])
     }

@@ -120,7 +120,7 @@ impl<'a> Classes<'a> {
 
     /// Returns the canonical image of a stored position and the size of its class, if this stored
     /// position is the one that stands for the class.
-    pub(super) fn of(&self, position: u64) -> Option<(u64, u32)> {
+    pub(super) fn represent(&self, position: u64) -> Option<(u64, u32)> {
         let (mut canonical, mut fixing) = (position, 0);
         for symmetry in self.board.symmetries() {
             let image = symmetry.apply(position);

@@ -68,9 +68,9 @@ enum Source {
 }
 
 /// The losses of one part.
-pub struct PartLosses<'a>(Of<'a>);
+pub struct PartLosses<'a>(PartSource<'a>);
 
-enum Of<'a> {
+enum PartSource<'a> {
     Block { walk: FrameWalk<'a>, pieces: Pieces },
     Book(std::vec::IntoIter<u64>),
 }
@@ -186,8 +186,10 @@ impl<'a> Listing<'a> {
     /// [`DatabaseError`] if the part cannot be read or is damaged.
     pub fn losses_of(&self, part: usize) -> Result<PartLosses<'a>, DatabaseError> {
         Ok(PartLosses(match &self.source {
-            Source::Blocks { frames } => Of::Block { walk: self.walk(part, *frames)?.losses(), pieces: self.filter() },
-            Source::Book(book) => Of::Book(book.losses_of(part, &self.pieces)?.into_iter()),
+            Source::Blocks { frames } => {
+                PartSource::Block { walk: self.walk(part, *frames)?.losses(), pieces: self.filter() }
+            }
+            Source::Book(book) => PartSource::Book(book.losses_of(part, &self.pieces)?.into_iter()),
         }))
     }
 
@@ -201,7 +203,7 @@ impl<'a> Listing<'a> {
                 let walk = self.walk(part, *frames)?.losses().stored();
                 let (classes, pieces) = (frame::Classes::new(self.database, block_of(part, *frames)), self.filter());
                 let listed = walk.filter(move |(position, _)| pieces.contain(*position));
-                Ok(Box::new(listed.filter_map(move |(position, _)| classes.of(position))))
+                Ok(Box::new(listed.filter_map(move |(position, _)| classes.represent(position))))
             }
             Source::Book(book) => Ok(Box::new(book.canonical_losses(part, &self.pieces)?.into_iter())),
         }
@@ -261,13 +263,13 @@ impl Iterator for PartLosses<'_> {
     #[inline]
     fn next(&mut self) -> Option<u64> {
         match &mut self.0 {
-            Of::Block { walk, pieces } => loop {
+            PartSource::Block { walk, pieces } => loop {
                 let (position, _) = walk.next()?;
                 if pieces.contain(position) {
                     return Some(position);
                 }
             },
-            Of::Book(positions) => positions.next(),
+            PartSource::Book(positions) => positions.next(),
         }
     }
 }

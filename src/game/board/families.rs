@@ -59,7 +59,7 @@ impl Board {
                     (i32::from(cell.col), i32::from(cell.row))
                 };
                 let cells: Vec<(i32, i32)> = (0..plain.cells).map(grid).collect();
-                of_lines(name, &cells, &[(1, 0), (0, 1), (1, 1)], plain.places.clone(), takes)
+                from_lines(name, &cells, &[(1, 0), (0, 1), (1, 1)], plain.places.clone(), takes)
             }
             "rect" | "cram" => {
                 let (rows, columns) = sides().ok_or_else(unknown)?;
@@ -70,7 +70,7 @@ impl Board {
                     (_, Takes::ANY) => Takes { least: 2, most: Some(2) },
                     _ => return Err(BoardError::Definition { reason: format!("{name}: every move takes two pieces") }),
                 };
-                let board = of_lines(name, &cells, &[(1, 0), (0, 1)], square(&cells), takes)?;
+                let board = from_lines(name, &cells, &[(1, 0), (0, 1)], square(&cells), takes)?;
                 // That two pieces are taken is what the name says.
                 let fixed = family == "cram";
                 Ok(if fixed { Board { min_take: None, max_take: None, ..board } } else { board })
@@ -84,7 +84,7 @@ impl Board {
                 let cells: Vec<(i32, i32)> = rows.flat_map(row).collect();
                 let place = |&(x, y): &(i32, i32)| [f64::from(2 * x + y + 2 * side - 2) / 2.0, f64::from(y + side - 1)];
                 let places = cells.iter().map(place).collect();
-                of_lines(name, &cells, &[(1, 0), (0, 1), (-1, 1)], places, takes)
+                from_lines(name, &cells, &[(1, 0), (0, 1), (-1, 1)], places, takes)
             }
             _ => Err(unknown()),
         }
@@ -96,18 +96,18 @@ fn square(cells: &[(i32, i32)]) -> Vec<[f64; 2]> {
 }
 
 /// Builds the board whose moves take neighbouring pieces of the lines in some directions.
-fn of_lines(
+fn from_lines(
     name: &str,
     cells: &[(i32, i32)],
     directions: &[(i32, i32)],
     places: Vec<[f64; 2]>,
     takes: Takes,
 ) -> Result<Board, BoardError> {
-    of_runs(name.to_owned(), places, &lines::along(cells, directions), takes)
+    from_runs(name.to_owned(), places, &lines::along(cells, directions), takes)
 }
 
 /// Builds the board whose moves take neighbouring pieces of these lines.
-pub(super) fn of_runs(
+pub(super) fn from_runs(
     name: String,
     cells: Vec<[f64; 2]>,
     lines: &[Vec<u8>],

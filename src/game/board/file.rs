@@ -205,7 +205,7 @@ impl Board {
                     least: if takes.least > 1 { takes.least } else { least.map_or(1, |(_, least)| least) },
                     most: takes.most.or(most.map(|(_, most)| most)),
                 };
-                families::of_runs(name.clone(), places, &lines, takes)
+                families::from_runs(name.clone(), places, &lines, takes)
                     .or_else(|error| fail(error, if Definition::is_name(&name) { at } else { name_at }))
             }
             (None, Some(moves)) => {

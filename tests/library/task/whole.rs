@@ -140,7 +140,7 @@ fn a_task_is_audited() {
     let game = Game { board, rule: Rule::Misere, layout };
     let caught = |audit: Option<Audit>| {
         let spec = Terms { audit, ..Terms::default() }.spec(&game);
-        let (form, name) = (BlockForm::of(spec), format!("db/{}", block_file_name(BlockId(0))));
+        let (form, name) = (BlockForm::new(spec), format!("db/{}", block_file_name(BlockId(0))));
         let sound = solved(spec)[&block_file_name(BlockId(0))].clone();
         let mut stream = vec![0; form.stream_words];
         form.read(name.as_ref(), BlockId(0), &sound, &mut stream).unwrap();

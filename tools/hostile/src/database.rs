@@ -60,15 +60,15 @@ pub fn book(bytes: &[u8]) {
         }
     };
     let path = Path::new("book");
-    let Ok(index) = BookIndex::of_file(path, &file, &head, &order) else { return };
+    let Ok(index) = BookIndex::read(path, &file, &head, &order) else { return };
     let frames: Result<Vec<Vec<u64>>, _> =
-        (0..index.frames.len()).map(|frame| index.decode_of_file(path, frame, &file)).collect();
+        (0..index.frames.len()).map(|frame| index.decode_in(path, frame, &file)).collect();
     let Ok(frames) = frames else { return };
     let numbers = frames.concat();
     assert!(numbers.is_sorted_by(|one, next| one < next) && numbers.len() as u64 == index.losses);
     assert!(numbers.iter().all(|number| order.number(order.position(*number)) == *number));
     let again = BookEncoder::whole(head, &numbers);
-    let index = BookIndex::of_file(path, &again, &head, &order).expect("a book that was written");
+    let index = BookIndex::read(path, &again, &head, &order).expect("a book that was written");
     assert_eq!(index.losses, numbers.len() as u64);
 }
 

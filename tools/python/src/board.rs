@@ -141,7 +141,7 @@ impl Board {
     /// Names of the cells, as players write them.
     #[getter]
     fn names(&self) -> Vec<String> {
-        Names::of(&self.0).all().to_vec()
+        Names::new(&self.0).all().to_vec()
     }
 
     /// Reads a position: rows from the top, or a mask in hexadecimal, binary or decimal.

@@ -112,7 +112,7 @@ impl Database {
     #[staticmethod]
     #[pyo3(signature = (layers = 9, rule = "misere"))]
     fn built_in(layers: u32, rule: &str) -> PyResult<Database> {
-        let found = BuiltIn::of(layers, self::rule(rule)?);
+        let found = BuiltIn::find(layers, self::rule(rule)?);
         let found = found.ok_or_else(|| refused(format!("{layers} layers are not built in"), "nine layers are"))?;
         trinim::Database::open_built_in(found).map(|database| Database(Arc::new(database))).map_err(of_database)
     }
@@ -222,7 +222,7 @@ impl Database {
     fn moves(&self, py: Python<'_>, position: Position) -> PyResult<Vec<Move>> {
         let (board, position) = (self.0.board(), position.on(self.0.board())?);
         let probe = py.detach(|| self.0.probe(position)).map_err(of_database)?;
-        let names = Names::of(board);
+        let names = Names::new(board);
         let moves = probe.children.into_iter().map(|child| Move {
             name: names.write(board, child.taken),
             taken: child.taken,

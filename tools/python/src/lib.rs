@@ -104,7 +104,7 @@ fn value(py: Python<'_>, board: &Board, position: Position, rule: &str, memory: 
     let stop = options.stop.clone();
     let scratch = tempfile::Builder::new().prefix("trinim-parts.").tempdir()?;
     let work = || {
-        let built_in = BuiltIn::of_board(board, rule).map(trinim::Database::open_built_in);
+        let built_in = BuiltIn::for_board(board, rule).map(trinim::Database::open_built_in);
         let source = built_in.transpose().map_err(of_database)?.map(|source| Arc::new(source) as Arc<dyn Answers>);
         let runner = parts::run_in(scratch.path());
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);

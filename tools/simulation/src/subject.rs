@@ -122,8 +122,8 @@ impl Subject {
         let Work::Game(game, ..) = &subject.work else { return subject };
         let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
         let (path, file) = ("book".as_ref(), &subject.golden["db/book"]);
-        let index = BookIndex::of_file(path, file, &head, &order).expect("a clean book");
-        let losses = index.decode_of_file(path, 0, file).expect("a clean frame");
+        let index = BookIndex::read(path, file, &head, &order).expect("a clean book");
+        let losses = index.decode_in(path, 0, file).expect("a clean frame");
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
         for (position, value) in (0..).zip(values).filter(|(position, _): &(u64, _)| position.count_ones() >= pieces) {
             let number = order.number(canonical(&game.board, position));
@@ -171,7 +171,7 @@ impl Subject {
         let Work::Game(game, terms) = &self.work else { return None };
         let name = block_file_name(block);
         let file = self.golden.get(&format!("db/{name}"))?;
-        let form = BlockForm::of(terms.spec(game));
+        let form = BlockForm::new(terms.spec(game));
         let mut stream = vec![0; form.stream_words];
         form.read(name.as_ref(), block, file, &mut stream).ok()?;
         Some(stream)

@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use trinim::game::Value;
 use trinim::play::Answers;
-use trinim::play::report::{Boards, Line, Offered, Position, Reply};
+use trinim::play::report::{BoardReport, Boards, Line, Position, Reply};
 use trinim::play::survey::draw;
 
 /// How long a line may take.
@@ -49,7 +49,7 @@ static OPENAPI: LazyLock<String> = LazyLock::new(|| {
 /// # Errors
 /// [`Problem`] if the value is not known.
 pub fn position_of(answers: &dyn Answers, position: u64) -> Result<String, Problem> {
-    tagged("trinim.position/1", &Position::of(answers, position)?)
+    tagged("trinim.position/1", &Position::probe(answers, position)?)
 }
 
 /// `GET /v1/position`: a position with its value and all its moves.
@@ -70,7 +70,7 @@ pub async fn mainline(asked: Asked) -> Result<Response, Problem> {
 /// Follows a line for a while; returns it as JSON, and whether it is the same next time.
 pub fn line_within(most: Duration, offer: &Offer, position: u64) -> Result<(String, bool), Problem> {
     let (begin, mut stopped) = (Instant::now(), false);
-    let line = Line::of(&*offer.answers, position, || {
+    let line = Line::follow(&*offer.answers, position, || {
         stopped = begin.elapsed() >= most;
         stopped
     })?;
@@ -87,7 +87,7 @@ pub async fn reply(asked: Asked) -> Result<Response, Problem> {
     let (deep, source) = (asked.app.deep.clone(), offer.clone());
     let reply = move |_: &Offer| {
         let answers = deep.answers(&source, position)?;
-        Ok((tagged("trinim.reply/1", &Reply::of(&*answers, position, level, seed)?)?, true))
+        Ok((tagged("trinim.reply/1", &Reply::choose(&*answers, position, level, seed)?)?, true))
     };
     asked.answer(&offer, true, reply).await
 }
@@ -129,7 +129,7 @@ pub async fn boards(asked: Asked) -> Result<Response, Problem> {
     if let Some(response) = tag.known(&asked.headers) {
         return Ok(response);
     }
-    let offered = |offer: &Arc<Offer>| Offered::of(&*offer.answers, offer.keep, offer.spot_pieces);
+    let offered = |offer: &Arc<Offer>| BoardReport::new(&*offer.answers, offer.keep, offer.spot_pieces);
     let boards = Boards { boards: asked.app.offers.all().iter().map(offered).collect() };
     let mut response = tag.on(of_json(tagged("trinim.boards/1", &boards)?));
     // What is offered changes with the next start.

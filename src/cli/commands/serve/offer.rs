@@ -97,7 +97,7 @@ impl Offers {
         for board in small {
             for rule in Rule::ALL {
                 // What is built in is offered in any case.
-                if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
+                if offers.has(&board_name(board), rule) || BuiltIn::for_board(board, rule).is_some() {
                     continue;
                 }
                 if board.cells() > SMALL_CELLS_MAX {
@@ -108,7 +108,7 @@ impl Offers {
                 // Distances are counted when they are asked for. Of a folder they are not: random
                 // positions of eight layers would take a hundred times as long.
                 let offer = |database: Database| {
-                    let table = Arc::new(Table::of(&database)?);
+                    let table = Arc::new(Table::load(&database)?);
                     let solver = in_memory(board, rule, DISTANCE_PIECES_MAX);
                     Offer::of(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
                 };

@@ -9,7 +9,7 @@ use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size, Thread
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::keep::{self, AuditChoice};
 use crate::cli::words::machine::peak_rss_bytes;
-use crate::cli::words::summary::{Named, Summary};
+use crate::cli::words::summary::{GameFields, Summary};
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ pub struct Begun {
     /// False if it was begun before, for the same solve.
     is_new: bool,
     #[serde(flatten)]
-    game: Named,
+    game: GameFields,
     /// `database` or `counts`.
     keep: Keep,
     /// Indices of the cells that name the block.
@@ -123,7 +123,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let report = Begun {
         store: args.store.store,
         is_new,
-        game: Named::of(&game.board, args.rule),
+        game: GameFields::new(&game.board, args.rule),
         keep,
         bid_cells: layout.bid_cells().to_vec(),
         blocks: layout.blocks(),
