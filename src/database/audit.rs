@@ -24,7 +24,7 @@ pub struct Audit {
 
 /// The error for an audit that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no audit: expected positions a block, 1 to {}, and perhaps a seed, like 1000:7", Audit::MOST)]
+#[error("{text:?} is not an audit: expected positions a block, 1 to {}, and perhaps a seed, like 1000:7", Audit::MOST)]
 pub struct ParseAuditError {
     text: String,
 }
@@ -36,8 +36,7 @@ impl Audit {
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
-    /// Returns how a solve is audited unless told otherwise: not at all up to 40 cells,
-    /// where [`verify`](crate::care::verify) confirms every position in seconds, and six million
+    /// Returns how a solve is audited by default: not at all up to 40 cells, where [`verify`](crate::care::verify) confirms every position in seconds, and six million
     /// positions in all beyond.
     pub fn usual(game: &Game) -> Option<Audit> {
         let blocks = game.layout.canonical_blocks().len() as u64;
@@ -60,7 +59,7 @@ impl Audit {
         (Audit::PARAMETER.to_owned(), self.to_string())
     }
 
-    /// Returns how a run with these parameters is audited; `None` if this program cannot tell.
+    /// Returns how a run with these parameters is audited; `None` if this program does not know.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Option<Audit>> {
         match given.iter().find(|(name, _)| name == Audit::PARAMETER) {
             None => Some(None),

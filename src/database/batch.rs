@@ -22,38 +22,38 @@ const FRAME_BITS: u64 = 64 * FRAME_WORDS as u64;
 /// Positions that are sorted together.
 const BATCH: usize = 1 << 21;
 
-/// The number of a position among those asked for, and its bit in the frame.
+/// The number of a position in the query, and its bit in the frame.
 type Place = (u32, u32);
 
 impl Database {
-    /// Tells the value of each position, with its number, in any order. [`Database::value`] does
+    /// Reports the value of each position, with its number, in any order. [`Database::value`] does
     /// the same for one.
     ///
     /// # Errors
-    /// Those of [`Database::value`]; some values may have been told before.
+    /// Those of [`Database::value`]; some values may have been reported before.
     ///
     /// # Panics
     /// If a position has a bit outside the board, or there are 2^32 positions or more.
-    pub fn values_of(&self, positions: &[u64], mut tell: impl FnMut(usize, Value)) -> Result<(), DatabaseError> {
+    pub fn values_of(&self, positions: &[u64], mut report: impl FnMut(usize, Value)) -> Result<(), DatabaseError> {
         if !self.manifest().keep.is_database() {
             for (number, position) in positions.iter().enumerate() {
-                tell(number, self.value(*position)?);
+                report(number, self.value(*position)?);
             }
             return Ok(());
         }
         // The losses are the first plane, or the only one.
         self.planes_of(positions, &[0], |number, plane| {
-            tell(number, Value::from_loss(plane.is_some()));
+            report(number, Value::from_loss(plane.is_some()));
             Ok(())
         })
     }
 
-    /// Tells for each position, by its number, the first of these planes that has its bit.
+    /// Reports for each position, by its number, the first of these planes that has its bit.
     pub(super) fn planes_of(
         &self,
         positions: &[u64],
         planes: &[u32],
-        mut tell: impl FnMut(usize, Option<u32>) -> Result<(), DatabaseError>,
+        mut report: impl FnMut(usize, Option<u32>) -> Result<(), DatabaseError>,
     ) -> Result<(), DatabaseError> {
         let plane_bits = 64 * bitmap_words(self.layout().offset_bits()) as u64;
         let mut left: Vec<Place> = Vec::new();
@@ -68,18 +68,18 @@ impl Database {
                 // all, and a plane that is shorter than a frame begins inside of it.
                 let base = u64::from(*plane) * plane_bits + begin;
                 let (words, base) = (self.frame(block, (base / FRAME_BITS) as usize)?, base % FRAME_BITS);
-                let mut told = Ok(());
+                let mut reported = Ok(());
                 left.retain(|(number, bit)| {
                     let bit = base + u64::from(*bit);
                     let is_set = words[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
-                    if is_set && told.is_ok() {
-                        told = tell(*number as usize, Some(*plane));
+                    if is_set && reported.is_ok() {
+                        reported = report(*number as usize, Some(*plane));
                     }
                     !is_set
                 });
-                told?;
+                reported?;
             }
-            left.iter().try_for_each(|(number, _)| tell(*number as usize, None))
+            left.iter().try_for_each(|(number, _)| report(*number as usize, None))
         })
     }
 
@@ -148,17 +148,17 @@ mod tests {
             let database = Database::open(folder.path()).unwrap();
             let mut random = Random::new(layers.into());
             let full = game.board.full();
-            // The last batch is short, and the start of the first is asked for again.
+            // The last batch is short, and repeats the start of the first.
             let some: Vec<u64> = (0..5000).map(|_| random.bits() & full).collect();
             let positions: Vec<u64> = some.iter().copied().cycle().take(BATCH + some.len()).collect();
-            let mut told = vec![0; positions.len()];
+            let mut reports = vec![0; positions.len()];
             let values: Vec<Value> = some.iter().map(|position| database.value(*position).unwrap()).collect();
             let compare = |number: usize, value| {
                 assert_eq!(value, values[number % some.len()], "{:#x}", positions[number]);
-                told[number] += 1;
+                reports[number] += 1;
             };
             database.values_of(&positions, compare).unwrap();
-            assert_eq!(told, vec![1; positions.len()]);
+            assert_eq!(reports, vec![1; positions.len()]);
             let (mut nimbers, mut distances) = (vec![None; some.len()], vec![None; some.len()]);
             let has = database.nimbers_of(&some, |number, nimber| nimbers[number] = Some(nimber)).unwrap();
             assert_eq!(has, database.values() == Values::Nimbers);

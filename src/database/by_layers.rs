@@ -13,7 +13,7 @@ use super::Game;
 use crate::layout::Bid;
 use serde::{Deserialize, Serialize};
 
-/// Losses of the board of so many layers.
+/// Losses of the board of some layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
@@ -63,8 +63,8 @@ impl SmallerBoards {
         self.empty.iter().map(images).collect()
     }
 
-    /// Returns the rows of the boards from the losses of all blocks on each, added up as often as
-    /// blocks stand for others; the last row is the whole board.
+    /// Returns the rows of the boards from the losses on each, every block counted once per block
+    /// that it represents; the last row is the whole board.
     pub fn rows(&self, sums: &[u64], whole: u64) -> Vec<LayerCount> {
         assert_eq!(sums.len(), self.count(), "losses by layers, invariant 1: a sum for each smaller board");
         let inner = sums.iter().zip(&self.empty).map(|(sum, images)| sum / images.len() as u64);

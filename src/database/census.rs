@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. The positions of all rows add up to `2^cells`; row `p` is a binomial coefficient.
 //! 2. A canonical block represents the `orbit_size` blocks of its isomorphic group, which have the
-//!    same counts (\[SWLK12\] section 3.2).
+//!    same counts (\[SWLK12\] section 3.2); together they are all blocks.
 
 use crate::layout::Layout;
 use serde::{Deserialize, Serialize};
@@ -40,8 +40,8 @@ impl Census {
         Census { by_pieces }
     }
 
-    /// Adds the losses of a block with so many pieces on BID cells, by number of pieces on offset
-    /// cells, as often as it stands for a block of its group.
+    /// Adds the losses of a block with `in_bid` pieces on BID cells, by number of pieces on offset
+    /// cells, once for each of the `weight` blocks that it represents.
     pub(super) fn add(&mut self, in_bid: u32, weight: u64, losses_by_pieces: &[u64]) {
         let rows = self.by_pieces.iter_mut().skip(in_bid as usize);
         assert!(losses_by_pieces.len() <= rows.len(), "census, invariant 1: a row for each number of pieces");

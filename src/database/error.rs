@@ -45,7 +45,7 @@ pub enum DatabaseError {
         /// The version that this program reads.
         supported: u64,
     },
-    /// The folder is sound, but what was asked for was not kept.
+    /// The folder is sound, but does not keep the value.
     #[error("{} keeps {}, not every value", path.display(), keep.limits())]
     NotKept {
         /// The folder.

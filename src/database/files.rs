@@ -1,4 +1,4 @@
-//! The files of a database, wherever they are.
+//! The files of a database: in a storage, mapped into memory, or built into the program.
 #![expect(unsafe_code, reason = "a map of a file cannot be made from safe code")]
 
 use super::DatabaseError;

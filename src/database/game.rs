@@ -8,7 +8,7 @@ use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim_game::{Board, BoardError, Definition, Rule};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Most cells of a board whose database is kept unless something else is asked for: some 15 GB.
+/// Most cells of a board whose database is kept by default: some 15 GB.
 pub(super) const DATABASE_CELLS_MAX: u32 = 40;
 
 /// The parts of a problem that determine the bytes of a solution.
@@ -105,7 +105,7 @@ impl Game {
         xxh3_64(self.parameters_text(Values::Outcomes).as_bytes())
     }
 
-    /// Returns the short number of board and rule, whatever the layout, that a book carries.
+    /// Returns the short number of board and rule that a book carries; no layout is in it.
     pub fn rules_identity(&self) -> u64 {
         let lines = self.parameters().into_iter().filter(|(name, _)| !name.ends_with("-cells"));
         xxh3_64(lines.map(|(name, value)| format!("{name}={value}\n")).collect::<String>().as_bytes())

@@ -21,7 +21,7 @@ pub enum Keep {
     /// The value of every position.
     #[default]
     Database,
-    /// The values of the positions with at least so many pieces, in one file.
+    /// The values of the positions with at least this many pieces, in one file.
     Book {
         /// Least pieces of a position.
         pieces: u32,
@@ -30,7 +30,7 @@ pub enum Keep {
     Counts,
 }
 
-/// The error for an unknown name of what is kept.
+/// The error for an unknown `--keep`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown choice {name:?}: expected database, book:PIECES or counts")]
 pub struct ParseKeepError {
@@ -48,8 +48,8 @@ impl Keep {
         Keep::Book { pieces: board.cells().saturating_sub(BOOK_EMPTIES) }
     }
 
-    /// Returns what a solve keeps unless told otherwise: the database up to 40 cells, and
-    /// the book beyond, because a database of nine layers takes about a hundred gigabytes.
+    /// Returns what a solve keeps by default: the database up to 40 cells, and the book beyond,
+    /// because a database of nine layers takes about a hundred gigabytes.
     pub fn usual(board: &Board) -> Keep {
         if board.cells() <= DATABASE_CELLS_MAX { Keep::Database } else { Keep::book(board) }
     }
@@ -76,7 +76,7 @@ impl Keep {
         (!self.is_database()).then(|| (Keep::PARAMETER.to_owned(), self.to_string()))
     }
 
-    /// Returns what a run with these parameters keeps; `None` if this program cannot tell.
+    /// Returns what a run with these parameters keeps; `None` if this program does not know.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Keep> {
         match given.iter().find(|(name, _)| name == Keep::PARAMETER) {
             None => Some(Keep::Database),
@@ -146,7 +146,7 @@ impl Terms {
     /// those of programs from before the first release.
     pub const VERSION_PARAMETER: &'static str = "database";
 
-    /// Returns the terms of a run with these parameters; `None` if this program cannot tell.
+    /// Returns the terms of a run with these parameters; `None` if this program does not know them.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
         let version = given.iter().find(|(name, _)| name == Terms::VERSION_PARAMETER);
         version.filter(|(_, version)| *version == VERSION.to_string())?;
@@ -199,7 +199,7 @@ impl SolveSpec<'_> {
     }
 
     /// Returns whether each block counts the losses of the smaller boards, which only a triangle
-    /// has in it: whoever has the bitmaps can count them.
+    /// has in it: with the bitmaps, anyone can count them.
     pub fn counts_layers(&self) -> bool {
         !self.terms.keep.is_database() && self.game.board.layers().is_some()
     }

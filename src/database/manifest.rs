@@ -6,7 +6,7 @@
 //!    for byte.
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
-//! 3. Census and digest do not depend on what is kept, nor on the version.
+//! 3. Census and digest depend neither on what is kept nor on the version.
 
 use super::census::Census;
 use super::keep::VERSION;
@@ -26,7 +26,7 @@ pub const SUMS: &str = "SUMS";
 /// most, they take about 630 and 340 MB.
 pub const LIST_BYTES_MAX: u64 = 1 << 30;
 pub(super) const SCHEMA: &str = "trinim.database/1";
-/// What a schema begins with, whatever the version.
+/// The start of the schema of every version.
 const SCHEMA_OF_ANY: &str = "trinim.database/";
 /// The `format` of manifests from before the first release.
 const UNRELEASED: &str = "trinim-database";
@@ -140,7 +140,7 @@ impl Manifest {
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let unreadable = |error: serde_json::Error| damage(format!("not a manifest: {error}"));
-        // Whatever else a file has is skipped, never held in memory.
+        // All other keys are skipped, never held in memory.
         let Head { schema, format } = serde_json::from_slice(bytes).map_err(unreadable)?;
         if schema != SCHEMA {
             let version = schema.strip_prefix(SCHEMA_OF_ANY).and_then(|version| version.parse().ok());
@@ -207,7 +207,7 @@ impl Manifest {
         if self.board.is_some() == self.layers.is_some() {
             return Err("expected either layers or a board".to_owned());
         }
-        // Whoever has the blocks has no use for what follows from them.
+        // With the blocks, nobody needs what follows from them.
         let (is_partial, is_triangle) = (!self.keep.is_database(), self.layers.is_some());
         let found = (self.winning_first_moves.is_some(), self.by_layers.is_some());
         if found != (is_partial, is_partial && is_triangle) {

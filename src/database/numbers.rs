@@ -55,34 +55,34 @@ impl Database {
         DatabaseError::corrupt(path, None, format!("offset {offset} has no {what} that the manifest counts"))
     }
 
-    /// Tells the nimber of each position, with its number, in any order; returns whether this
+    /// Reports the nimber of each position, with its number, in any order; returns whether this
     /// database has nimbers. [`Database::nimber`] does the same for one.
     ///
     /// # Errors
-    /// Those of [`Database::nimber`]; some nimbers may have been told before.
+    /// Those of [`Database::nimber`]; some nimbers may have been reported before.
     ///
     /// # Panics
     /// Those of [`Database::values_of`].
-    pub fn nimbers_of(&self, positions: &[u64], tell: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
-        self.numbers_of(Values::Nimbers, positions, tell)
+    pub fn nimbers_of(&self, positions: &[u64], report: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
+        self.numbers_of(Values::Nimbers, positions, report)
     }
 
-    /// Tells the distance of each position to the end, as [`Database::nimbers_of`] does nimbers.
+    /// Reports the distance of each position to the end, as [`Database::nimbers_of`] does nimbers.
     ///
     /// # Errors
-    /// Those of [`Database::distance`]; some distances may have been told before.
+    /// Those of [`Database::distance`]; some distances may have been reported before.
     ///
     /// # Panics
     /// Those of [`Database::values_of`].
-    pub fn distances_of(&self, positions: &[u64], tell: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
-        self.numbers_of(Values::Remoteness, positions, tell)
+    pub fn distances_of(&self, positions: &[u64], report: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
+        self.numbers_of(Values::Remoteness, positions, report)
     }
 
     fn numbers_of(
         &self,
         values: Values,
         positions: &[u64],
-        mut tell: impl FnMut(usize, u32),
+        mut report: impl FnMut(usize, u32),
     ) -> Result<bool, DatabaseError> {
         if self.values() != values {
             return Ok(false);
@@ -91,7 +91,7 @@ impl Database {
         let planes: Vec<u32> = (first..first + self.manifest().numbers()).collect();
         self.planes_of(positions, &planes, |number, plane| match plane {
             Some(plane) => {
-                tell(number, plane - first);
+                report(number, plane - first);
                 Ok(())
             }
             None => Err(self.no_number(positions[number])),

@@ -26,8 +26,8 @@ impl BlockSummary {
         self.digest.into_iter().chain(words.flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Decodes the summary of a block with so many offset bits, of a solve that counts so many
-    /// smaller boards and so many planes; `None` if the bytes are malformed.
+    /// Decodes the summary of a block with these offset bits, of a solve that counts this many
+    /// smaller boards and planes; `None` if the bytes are malformed.
     pub fn from_bytes(bytes: &[u8], offset_bits: u32, smaller_boards: usize, planes: usize) -> Option<BlockSummary> {
         let (digest, words) = bytes.split_first_chunk::<32>()?;
         let (words, rest) = words.as_chunks::<8>();

@@ -60,7 +60,7 @@ pub struct DistanceCount {
 }
 
 impl DistanceCount {
-    /// Returns the row of a distance, which tells who wins: the moves alternate.
+    /// Returns the row of a distance, which determines who wins: the moves alternate.
     pub fn new(distance: u32, positions: u64, rule: Rule) -> DistanceCount {
         match value_at(distance, rule) {
             Value::Win => DistanceCount { distance, wins: positions, losses: 0 },
@@ -68,7 +68,7 @@ impl DistanceCount {
         }
     }
 
-    /// Returns all positions that have it, or `None` where the manifest of a stranger overflows.
+    /// Returns all positions that have it, or `None` where a forged manifest overflows.
     pub fn positions(&self) -> Option<u64> {
         self.wins.checked_add(self.losses)
     }
@@ -95,7 +95,7 @@ impl Values {
         }
     }
 
-    /// Returns the bitmaps of a block, as many as there may be values on a board. A nimber is at
+    /// Returns the number of bitmaps of a block, one for each value possible on a board. A nimber is at
     /// most the number of pieces, and so is a distance: a position has more pieces than any of its
     /// children, and a number of at most one more than theirs.
     pub fn planes(self, board: &Board) -> usize {
@@ -161,7 +161,7 @@ impl Values {
         (!self.is_outcomes()).then(|| (Values::PARAMETER.to_owned(), self.name().to_owned()))
     }
 
-    /// Returns what a run with these parameters computes; `None` if this program cannot tell.
+    /// Returns what a run with these parameters computes; `None` if this program does not know.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Values> {
         match given.iter().find(|(name, _)| name == Values::PARAMETER) {
             None => Some(Values::Outcomes),

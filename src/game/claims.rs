@@ -85,7 +85,7 @@ impl Claim {
         Claim { reason: reason.to_string(), ..self }
     }
 
-    /// Calls a contradicted claim a misprint, with the reason; one that agrees is left as it is.
+    /// Calls a contradicted claim a misprint, with the reason; one that agrees is left unchanged.
     pub fn misprint(self, reason: impl Display) -> Claim {
         match self.verdict {
             Verdict::Contradicted => Claim { verdict: Verdict::Misprint, reason: reason.to_string(), ..self },

@@ -8,7 +8,7 @@
 //! let values = reference::values(board.cells(), board.moves(), Rule::Misere);
 //! assert_eq!(values.iter().filter(|value| **value == Value::Loss).count(), 14);
 //! let corner = position::parse(&board, "1/00/000")?;
-//! assert_eq!(values[corner as usize], Value::Loss); // who takes the last piece loses
+//! assert_eq!(values[corner as usize], Value::Loss); // taking the last piece loses
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -11,11 +11,11 @@ use std::str::FromStr;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// Who has no move loses, so whoever takes the last piece wins: the empty position is a loss
+    /// A player without a move loses, so taking the last piece wins: the empty position is a loss
     /// for the player to move.
     Normal,
-    /// Who has no move wins, so whoever takes the last piece loses: the empty position is a win for
-    /// the player to move. The usual game.
+    /// A player without a move wins, so taking the last piece loses: the empty position is a win
+    /// for the player to move. The usual game.
     Misere,
 }
 

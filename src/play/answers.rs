@@ -1,4 +1,4 @@
-//! Sources of values: a database, a table in memory, and what is solved when it is asked for.
+//! Sources of values: a database, a table in memory, and positions solved on demand.
 
 use crate::database::{Database, DatabaseError, Evaluation, Game, Probe};
 use crate::solve::parts::{DISTANCE_PIECES_MAX, PartError, PartSolver};
@@ -73,7 +73,7 @@ pub fn known<T>(value: Result<T, AnswerError>) -> Result<Option<T>, AnswerError>
     }
 }
 
-/// Why a value cannot be told.
+/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -167,7 +167,7 @@ impl Answers for Table {
 /// for positions that have few enough pieces: what the source does not know of them or of their
 /// children, their distances to the end, and their nimbers. One position is solved at a time.
 ///
-/// What is known of a position does not depend on what was asked before: either it has few enough
+/// What is known of a position does not depend on earlier queries: either it has few enough
 /// pieces, and it and all its children are solved, or all values are those of the source.
 pub struct OnTheSpot {
     board: Board,

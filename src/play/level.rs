@@ -171,7 +171,7 @@ pub struct MainLine {
 
 /// Follows the game from a position: a winner takes the first of the winning moves that win
 /// soonest, a loser the [hardest reply](hardest). Stops early when `stop` returns true, which is
-/// asked before each move.
+/// called before each move.
 ///
 /// # Errors
 /// Those of [`survey`].

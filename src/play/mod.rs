@@ -1,7 +1,7 @@
 //! Playing a removal game against the solver: what a terminal, a server and a page share.
 //!
-//! [`Answers`] is whatever knows values: a database, a book, a board in memory ([`Table`]), or any
-//! of them and what is solved when it is asked for ([`OnTheSpot`]). A [`Session`] is one game
+//! [`Answers`] know values: a database, a book, a board in memory ([`Table`]), or any of them
+//! completed by positions solved on demand ([`OnTheSpot`]). A [`Session`] is one game
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
 //! [`transcript`] writes and reads it. [`level`] chooses the program's moves. A [`Puzzle`] has one
 //! winning move.

@@ -10,10 +10,10 @@ use trinim_kernel::bitmap_words;
 /// Puzzles that are drawn, of which the hardest is set.
 const DRAWN: usize = 8;
 
-/// Positions that are drawn until there are so many.
+/// Most positions that are drawn to find them.
 const DRAWS: u32 = 2000;
 
-/// Pieces of a puzzle, unless a number is asked for: few enough to think them through.
+/// Pieces of a puzzle by default: few enough to think them through.
 const PIECES: std::ops::RangeInclusive<u32> = 4..=14;
 
 /// Cells of the largest board whose puzzles are [listed](all): three bitmaps of its positions take
@@ -56,13 +56,13 @@ impl Puzzle {
 
     /// Draws a puzzle, with these pieces if they are given: of some, the one with the most traps,
     /// then with the longest way to the end, then with the most moves. `None` if none was found, or
-    /// `stop`, which is asked before each position, returned true.
+    /// `stop`, which is called before each position, returned true.
     ///
     /// # Errors
     /// Those of [`Answers::evaluate`].
     ///
     /// # Panics
-    /// Panics if the board has fewer cells than pieces are asked for.
+    /// Panics if the board has fewer cells than `pieces`.
     pub fn draw(
         source: &dyn Answers,
         pieces: Option<u32>,
@@ -97,7 +97,7 @@ pub struct PuzzleSet {
 }
 
 /// Finds all puzzles of a board of up to [`LISTED_CELLS_MAX`] cells; `None` if `stop` returned
-/// true, which is asked before each part of the database and each move.
+/// true, which is called before each part of the database and each move.
 ///
 /// # Errors
 /// [`DatabaseError::NotKept`] unless every value is kept; others if files cannot be read or are

@@ -255,7 +255,7 @@ pub struct BoardReport {
     /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
     /// pieces) or `counts`.
     pub keep: Keep,
-    /// Positions of so many pieces or fewer are solved on the spot; null: none, or all values are
+    /// Positions of this many pieces or fewer are solved on the spot; null: none, or all values are
     /// kept.
     pub spot_pieces: Option<u32>,
     /// What a move takes and who wins, in two sentences.

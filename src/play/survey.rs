@@ -98,16 +98,16 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
     Ok(Survey { position, value, distance, moves, inferred })
 }
 
-/// Draws a position that is known, with these pieces, this value and so many winning moves if they
-/// are given; `None` if none of many is like that, or `stop`, which is asked before each, returns
-/// true. The number of pieces is drawn first, if it is not given: most positions have about half
+/// Draws a position of known value, with this number of pieces, value and number of winning moves
+/// if they are given; `None` if none of many draws fits, or `stop`, which is called before each,
+/// returns true. The number of pieces is drawn first, if it is not given: most positions have about half
 /// of the cells filled, and a book knows only full ones.
 ///
 /// # Errors
 /// Those of [`Answers::value`], but for unknown values.
 ///
 /// # Panics
-/// Panics if the board has fewer cells than pieces are asked for.
+/// Panics if the board has fewer cells than `pieces`.
 pub fn draw(
     answers: &dyn Answers,
     pieces: Option<u32>,
@@ -142,7 +142,7 @@ pub fn draw(
     Ok(None)
 }
 
-/// Draws a position with so many pieces.
+/// Draws a position with this number of pieces.
 pub(super) fn position(random: &mut Random, cells: u32, pieces: u32) -> u64 {
     let mut order: Vec<u32> = (0..cells).collect();
     random.shuffle(&mut order);

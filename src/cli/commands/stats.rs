@@ -78,10 +78,10 @@ struct BookReport {
 
 /// Runs the subcommand.
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    args.solved.read(out, |database, out| tell(&args, &database, out))
+    args.solved.read(out, |database, out| show(&args, &database, out))
 }
 
-fn tell(args: &StatsArgs, database: &Database, out: &mut Out) -> anyhow::Result<Exit> {
+fn show(args: &StatsArgs, database: &Database, out: &mut Out) -> anyhow::Result<Exit> {
     if args.csv {
         let census = &database.manifest().census;
         writeln!(out, "pieces,positions,losses")?;

@@ -1,5 +1,5 @@
-//! The book: the values of all positions with at least so many pieces, in one file that does not
-//! depend on the layout. `FORMAT.md` specifies its bytes.
+//! The book: the values of all positions with at least a given number of pieces, in one file that
+//! does not depend on the layout. `FORMAT.md` specifies its bytes.
 //!
 //! A book lists the losses among the *canonical* positions, one of each class under the board's
 //! symmetries ([`order::canonical`]), as ascending numbers ([`BookOrder`]), in frames of 65,536.

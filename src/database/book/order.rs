@@ -72,13 +72,13 @@ impl BookOrder {
     }
 }
 
-/// Returns the image of a position under the board's symmetries that stands for all of them in a
-/// book: the one with the smallest mask of empty cells, so the largest of the position.
+/// Returns the image of a position under the board's symmetries that represents them all in a book:
+/// the one with the smallest mask of empty cells, so the largest of the position.
 pub fn canonical(board: &Board, position: u64) -> u64 {
     board.symmetries().iter().map(|symmetry| symmetry.apply(position)).max().unwrap_or(position)
 }
 
-/// Returns the number of positions that a canonical one stands for.
+/// Returns the number of positions that a canonical one represents.
 pub fn orbit_size(board: &Board, position: u64) -> u64 {
     let fixing = board.symmetries().iter().filter(|symmetry| symmetry.apply(position) == position).count();
     debug_assert!(board.symmetries().len().is_multiple_of(fixing), "board, invariant 2: the symmetries are a group");

@@ -13,7 +13,7 @@ pub(super) struct FrameWalk<'a> {
     /// The number of the first word in the bitmap of the block.
     first_word: u64,
     words: Vec<u64>,
-    /// The bits of a word that stand for positions.
+    /// The bits of a word that are positions.
     valid: u64,
     losses_only: bool,
     /// The symmetries of the images that follow, last one first.
@@ -101,7 +101,7 @@ impl Iterator for FrameWalk<'_> {
     }
 }
 
-/// The classes of images that a stored block stands for.
+/// The classes of images that a stored block represents.
 pub(super) struct Classes<'a> {
     board: &'a Board,
     layout: &'a Layout,
@@ -119,7 +119,7 @@ impl<'a> Classes<'a> {
     }
 
     /// Returns the canonical image of a stored position and the size of its class, if this stored
-    /// position is the one that stands for the class.
+    /// position is the one that represents the class.
     pub(super) fn represent(&self, position: u64) -> Option<(u64, u32)> {
         let (mut canonical, mut fixing) = (position, 0);
         for symmetry in self.board.symmetries() {

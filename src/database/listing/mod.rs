@@ -20,7 +20,7 @@
 //! with the smallest mask of empty cells, as in a book ([`order::canonical`](super::book::order)).
 //! It does not depend on the layout. A layout may have fewer symmetries than its board, and a block
 //! may be an image of itself; then several stored positions are images of each other. The one where
-//! a look-up of the canonical position would read stands for all.
+//! a look-up of the canonical position would read represents them all.
 //!
 //! # Cost
 //! A loss takes about two nanoseconds and a canonical loss about thirty, on one core. Memory is

@@ -124,14 +124,15 @@ impl Source<'_> {
 }
 
 impl Board {
-    /// Builds the board that the text of a file describes. `takes` goes before the `min_take` and
-    /// `max_take` of the file, where it says anything.
+    /// Builds the board that the text of a file describes. `takes`, where it says anything, takes
+    /// precedence over the `min_take` and `max_take` of the file.
     ///
     /// ```
     /// use trinim_game::{Board, Takes};
     ///
-    /// let board = Board::from_toml("name = \"row\"\ncells = 3\nlines = [[0, 1, 2]]\n",
-    /// Takes::ANY)?; assert_eq!((board.cells(), board.moves().len()), (3, 6));
+    /// let text = "name = \"row\"\ncells = 3\nlines = [[0, 1, 2]]\n";
+    /// let board = Board::from_toml(text, Takes::ANY)?;
+    /// assert_eq!((board.cells(), board.moves().len()), (3, 6));
     /// # Ok::<(), trinim_game::FileError>(())
     /// ```
     ///

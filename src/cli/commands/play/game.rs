@@ -38,7 +38,7 @@ new            begin again
 help, ?        show this list
 quit           leave";
 
-/// The first words of lines that are no moves.
+/// The first words of lines that are not moves.
 const COMMANDS: [&str; 16] = [
     "hint", "help", "undo", "quit", "moves", "teach", "redo", "swap", "board", "level", "set", "save", "replay", "new",
     "exit", "?",

@@ -1,7 +1,7 @@
 //! `trinim play`: a game against the program.
 //!
-//! The game goes to standard output, prompts to standard error. Input that is not understood is
-//! asked for again, with the reason; the end of the input ends the game where it stands.
+//! The game goes to standard output, prompts to standard error. Input that is not understood gets
+//! the reason and another prompt; the end of the input ends the game where it stands.
 
 mod game;
 
