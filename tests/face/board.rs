@@ -57,8 +57,7 @@ fn with_a_diagonal(name: &str, side: usize, takes: &str) -> String {
     format!("name = {name:?}\ncells = {cells:?}\nlines = {lines:?}\n{takes}")
 }
 
-/// A folder that was begun with a board file was refused: only the file was thought to have the
-/// board.
+/// Regression: a folder that was begun with a board file has the board, and resumes without it.
 #[test]
 fn a_solve_of_a_board_file_is_resumed_without_the_file() {
     let folder = scratch();

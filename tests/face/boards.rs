@@ -15,7 +15,7 @@ fn widest(shown: &str) -> usize {
     shown.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// At 60 columns four boards of eight layers broke into pieces, and tables were wider than 80.
+/// Regression: boards side by side fit 60 columns, and tables fit 80.
 #[test]
 fn boards_and_tables_fit_the_width() {
     let folder = scratch();
@@ -67,7 +67,7 @@ fn winning_moves_are_told_the_same_way() {
     assert!(at(path, 80, &["probe", "four", "0x1"]).contains("; the only move loses"));
 }
 
-/// The chosen cells were `#` in `plan`, `X` in `layout`, and explained in neither.
+/// Regression: the chosen cells are `X` in both commands, with a legend.
 #[test]
 fn plan_and_layout_mark_the_same_cells_and_explain_them() {
     let folder = scratch();

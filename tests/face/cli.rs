@@ -156,7 +156,7 @@ fn a_closed_or_full_output_is_no_panic() {
     assert_eq!(error, "");
 
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    // Help that could not be written once ended with 0.
+    // Regression: help that cannot be written does not end with 0.
     for command in [
         &["stats", "trinim-k5-misere"][..],
         &["completions", "bash"],
@@ -187,7 +187,7 @@ fn plans_are_made_for_boards_of_all_sizes() {
     let cells = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
     let plan = json(path, 0, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
     assert_eq!((&plan["canonical_blocks"], &plan["edges"]), (&16.into(), &87.into()));
-    // The page answers for nine layers; it once said 154 GiB, when the plan was another.
+    // Regression: what the page says of nine layers is what the plan says.
     let page = include_str!("../../src/plan/README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, answer) = page.split_once("**How much disk do nine layers need?**").unwrap();
     let (answer, _) = answer.split_once("**").unwrap();
@@ -199,7 +199,7 @@ fn plans_are_made_for_boards_of_all_sizes() {
             assert!(answer.contains(&format!(" {size}")), "{memory}: {label}{size}\n{answer}");
         }
     }
-    // Times of moments were off by a factor of ten, and none is named; others are of this machine.
+    // Regression: no time is named for a solve of moments; others are of this machine.
     for (layers, time) in [("7", "time       moments; kernel "), ("8", " at the speed of this moment; kernel ")] {
         let shown = ends(path, 0, &["plan", "-k", layers]).0;
         assert!(shown.contains(time), "{shown}");

@@ -228,7 +228,7 @@ fn a_sample_depends_on_the_seed_but_not_on_layout_or_threads() {
     }
 }
 
-/// A server answered what an export refused: values that are not kept, of few pieces.
+/// Regression: an export answers what the server does, values of few pieces that are not kept.
 #[test]
 fn a_sample_of_values_that_are_not_kept_is_solved_on_the_spot() {
     let folder = scratch();

@@ -108,7 +108,7 @@ fn a_missing_folder_names_the_one_that_was_meant() {
     follow(path, &hint(path, &["stats", "."], reason));
 }
 
-/// The hint for a file as `--out` was to remove the cause and to go on from the last checkpoint.
+/// Regression: the hint for a file as `--out` names a command, not "remove the cause and resume".
 #[test]
 fn a_usage_error_hints_at_a_command() {
     let folder = scratch();
@@ -248,7 +248,7 @@ fn a_hint_fits_its_command_and_the_cause() {
     assert!(error.contains("four/db/manifest.json") && !error.contains(path.to_str().unwrap()), "{error}");
 }
 
-/// The help of all commands named one range.
+/// Regression: the help of each command names its own range of layers, not one for all.
 #[test]
 fn help_names_the_layers_that_a_command_takes() {
     let folder = scratch();
@@ -278,8 +278,8 @@ fn help_names_the_layers_that_a_command_takes() {
     assert!(fs::read_dir(path).unwrap().next().is_none());
 }
 
-/// When the system failed to read a begun folder, it was taken for a new one: the solve chose a new
-/// layout, and refused the run for its other parameters.
+/// Regression: a begun folder that the system fails to read is an error. It is not a new folder,
+/// for which the solve would choose a new layout and then refuse the run for its parameters.
 #[test]
 fn a_folder_that_cannot_be_looked_at_is_an_error() {
     let folder = scratch();
@@ -287,7 +287,7 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
     std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
     let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
     assert!(error.contains("cannot open loop") && error.contains("symbolic links"), "{error}");
-    // On a disk with bad sectors, a finished database was called unfinished.
+    // Regression: on a disk with bad sectors, a finished database is not called unfinished.
     for command in ["stats", "probe", "verify"] {
         let (_, error) = ends(path, 4, &[command, "loop"]);
         assert!(error.contains("cannot open loop") && error.contains("symbolic links"), "{error}");

@@ -180,7 +180,7 @@ fn the_page_is_made_from_the_schemas() {
     assert!(page == made, "cargo run -p tools --bin readme -- JSON.md writes it anew; {first:?}");
 }
 
-/// A script that reads standard output got nothing at all from a solve that failed.
+/// Regression: a script that reads standard output learns of a solve that failed.
 #[test]
 fn a_command_that_fails_or_is_stopped_says_so_in_json() {
     let folder = scratch();

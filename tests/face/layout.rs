@@ -129,7 +129,7 @@ fn what_the_paper_says_of_symmetry_gets_a_verdict() {
     assert!(text.contains("section 4.2: contradicted\n  claim     13 BID pieces cannot form symmetry.\n"), "{text}");
 }
 
-/// [SWLK12] figure 4(a): the JSON of a layout had no edges.
+/// [SWLK12] figure 4(a). Regression: the JSON of a layout lists its edges.
 #[test]
 fn a_layout_lists_its_edges() {
     let folder = scratch();

@@ -106,7 +106,7 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     assert!(error.starts_with("warning: about "), "{error}");
 }
 
-/// The prediction was one and a half times the use at eight layers, and below it at seven.
+/// Regression: the prediction is never below the use, and not far above it.
 #[test]
 fn the_plan_covers_the_use_and_is_close_to_it() {
     let folder = scratch();
@@ -215,8 +215,8 @@ fn with_open_files(folder: &Path, limit: u32, args: &[&str]) -> (i32, String, St
     outcome(&mut after(folder, &format!("ulimit -n {limit}"), args))
 }
 
-/// With a limit of a few hundred open files a solve of many blocks ended with "Too many open files"
-/// instead of syncing and closing files sooner; with a limit of 20 the hint was "remove the cause".
+/// Regression: with a limit of a few hundred open files, a solve of many blocks syncs and closes
+/// files sooner; a limit of 20 is refused with a hint that says what to change.
 #[test]
 fn few_open_files_suffice_and_too_few_are_refused_before_anything_is_written() {
     let folder = scratch();
@@ -255,7 +255,7 @@ fn missing_folders_above_the_run_are_only_made_on_request() {
     ends(path, 0, &["report", "data/runs/three", "--out", "far/away", "--parents"]);
 }
 
-/// A second solve of a folder in use was refused, and a script had to try again and again.
+/// Regression: a second solve can wait for a folder in use, so that scripts need not retry.
 #[test]
 fn a_solve_can_wait_for_the_folder() {
     let folder = scratch();
@@ -305,7 +305,7 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
-/// The error of a position that was solved on the spot had no code of its own.
+/// Regression: the error of a position that is solved on the spot has its exit code.
 #[test]
 fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
     let folder = scratch();
@@ -325,8 +325,8 @@ fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
-/// With the usual limit of 1,024 open files, a solve of more blocks ended with "Too many open
-/// files": every log file of the session stayed open.
+/// Regression: with the usual limit of 1,024 open files, a solve of more blocks closes its log
+/// files in time.
 #[test]
 fn blocks_may_outnumber_the_open_files() {
     let folder = scratch();

@@ -31,7 +31,7 @@ fn pages(folder: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The pages had their examples filled like prose in a section named EXTRA.
+/// Regression: the pages keep the lines of examples, in a section EXAMPLES, not filled as prose.
 #[test]
 fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
     let folder = scratch();
@@ -133,7 +133,7 @@ fn completions_offer_choices_and_folders() {
     assert_eq!(offered(path, &["trinim", "solve", "--memory", ""]), [""]);
 }
 
-/// `--rule Misere` was refused.
+/// Regression: `--rule Misere` is accepted.
 #[test]
 fn choices_are_read_in_any_case() {
     let folder = scratch();

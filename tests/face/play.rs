@@ -139,7 +139,7 @@ fn sides_are_exchanged_and_positions_set_up() {
     assert!(out.contains("I take ") && out == again, "{out}");
 }
 
-/// A terminal broke lines inside of words.
+/// Regression: lines break between words, not inside them.
 #[test]
 fn lines_fit_the_terminal() {
     let folder = scratch();

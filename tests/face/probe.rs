@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
 
-/// The identifiers of [SWLK12] were refused, and so were rows without slashes.
+/// Regression: the identifiers of [SWLK12] and rows without slashes are accepted.
 #[test]
 fn a_position_is_read_in_every_form() {
     let folder = scratch();
@@ -54,7 +54,7 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
     assert!(text(&coloured.stdout).contains("\x1b[1;32m+ win\x1b[0m"));
 }
 
-/// Once every word after a position was taken for a position, `--help` included.
+/// Regression: a word after a position may be an option, `--help` included.
 #[test]
 fn options_may_follow_a_position() {
     let folder = scratch();
@@ -75,8 +75,7 @@ fn options_may_follow_a_position() {
     assert_eq!(ends(path, 0, &["probe", "trinim-k5-misere", "-", "0x7fff", "--json"]).0, before);
 }
 
-/// On a terminal, a program that waits in silence looks as if it hung. What is not a person is not
-/// asked.
+/// On a terminal, a program that waits in silence looks as if it hung. A pipe gets no prompt.
 #[test]
 fn a_person_is_asked_for_positions() {
     const QUESTION: &str = "positions, one a line (Ctrl-D ends):\n";

@@ -34,7 +34,7 @@ fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
     untold(text(&shown))
 }
 
-/// Nothing done is 0.0 %, and was -0.0 %.
+/// Regression: nothing done is 0.0 %, not -0.0 %.
 #[test]
 fn a_solve_that_has_just_begun_has_done_nothing() {
     let folder = scratch();

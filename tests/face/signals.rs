@@ -24,8 +24,8 @@ fn handles(child: &Child) -> bool {
     mask.is_some_and(|mask| mask >> 14 & 1 == 1)
 }
 
-/// The program wrote its help, and so had read its arguments, before it handled signals: a
-/// supervisor that stopped it meanwhile saw a crash.
+/// Regression: signals are handled before the program reads its arguments or writes its help;
+/// otherwise a supervisor that stops it meanwhile sees a crash.
 #[test]
 fn a_signal_while_the_arguments_are_read_ends_with_its_code() {
     let folder = scratch();

@@ -25,8 +25,8 @@ fn check_while(folder: &Path, depth: Depth, at: u64, arrive: &(dyn Fn() + Sync))
     (report, calls.into_inner())
 }
 
-/// A check read the journal of a finished solve, then looked for the lists that this solve was
-/// about to write, and called them missing. Here they arrive at every step of a check.
+/// Regression: a check that reads the journal of a finished solve before the lists are written does
+/// not call them missing. Here they arrive at every step of a check.
 #[test]
 fn a_database_that_is_being_finished_is_not_damaged() {
     let (solved, _) = Game::triangle(4, Rule::Misere, 6).unwrap().solve(Way::usual());
@@ -104,8 +104,8 @@ fn a_run_without_its_lists_is_not_finished_and_not_damaged() {
     }
 }
 
-/// A killed repair left temporary files, files of a generation that never began, and files of the
-/// one before, and the next repair found nothing to do.
+/// Regression: a repair removes what a killed one leaves: temporary files, files of a generation
+/// that never began, and files of the one before.
 #[test]
 fn a_repair_clears_away_what_was_left_over() {
     let folder = scratch();

@@ -11,7 +11,7 @@ use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
 use trinim::verify::{Depth, verify};
 
-/// A part had the name of the whole and some letters more, which could be too long for a name.
+/// Regression: the name of a part is not made from that of the whole, which may have no room.
 #[test]
 fn a_board_with_the_longest_name_has_parts() {
     let name = "n".repeat(64);

@@ -114,9 +114,8 @@ fn clean_folders_are_finished_with_the_same_bytes() {
     }
 }
 
-/// A manifest or `SUMS` damaged after the end of the solve once stayed damaged: a resumed solve
-/// reported that all was done. Both follow from the blocks and the journal, so a resumed solve now
-/// heals visible damage.
+/// Regression: a resumed solve repairs a manifest or `SUMS` that was damaged after the end of the
+/// solve, because both follow from the blocks and the journal.
 #[test]
 fn a_finished_database_gets_its_manifest_and_sums_back() {
     let expected = expected(Rule::Misere, Keep::Database);

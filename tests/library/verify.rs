@@ -323,9 +323,8 @@ fn missing_files_are_found() {
     }
 }
 
-/// Failed system calls while checksums were compared once led to the verdict "wrong values"
-/// although nothing had been read. Such a failure is an error; only a dangling link counts as a
-/// missing file.
+/// Regression: a failed system call while checksums are compared is an error, not the verdict
+/// "wrong values"; only a dangling link counts as a missing file.
 #[test]
 fn files_that_cannot_be_looked_at_are_an_error() {
     let solved = solved(4, None, Rule::Misere, &[0]);

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(of("cram:4x4", 1, None), ("--board cram:4x4".into(), "trinim-cram-4x4-misere".into()));
     }
 
-    /// A file whose board was called `rect:2x2` was taken for the rectangle.
+    /// Regression: a file whose board is called `rect:2x2` is not the rectangle.
     #[test]
     fn a_board_from_a_file_has_no_name() {
         for name in ["own", "rect:2x2", "triangle:2"] {
