@@ -36,7 +36,8 @@ impl Audit {
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
-    /// Returns how a solve is audited by default: not at all up to 40 cells, where [`verify`](crate::care::verify) confirms every position in seconds, and six million
+    /// Returns how a solve is audited by default: not at all up to 40 cells, where
+    /// [`verify`](crate::care::verify) confirms every position in seconds, and six million
     /// positions in all beyond.
     pub fn usual(game: &Game) -> Option<Audit> {
         let blocks = game.layout.canonical_blocks().len() as u64;

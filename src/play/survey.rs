@@ -100,8 +100,8 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
 
 /// Draws a position of known value, with this number of pieces, value and number of winning moves
 /// if they are given; `None` if none of many draws fits, or `stop`, which is called before each,
-/// returns true. The number of pieces is drawn first, if it is not given: most positions have about half
-/// of the cells filled, and a book knows only full ones.
+/// returns true. The number of pieces is drawn first, if it is not given: most positions have about
+/// half of the cells filled, and a book knows only full ones.
 ///
 /// # Errors
 /// Those of [`Answers::value`], but for unknown values.

@@ -253,7 +253,7 @@ fn a_miss_names_the_position_and_both_values() {
     );
 }
 
-/// AuditResult or not, in any layout and by any way, a solve has the same census and digest; the
+/// Audited or not, in any layout and by any way, a solve has the same census and digest; the
 /// manifest tells of the audit, and nothing else differs.
 #[test]
 fn an_audit_changes_nothing_else() {
