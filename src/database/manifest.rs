@@ -260,45 +260,50 @@ impl Manifest {
     /// # Errors
     /// [`DatabaseError::Corrupt`] with `path` and the first disagreement.
     pub fn check(&self, path: &Path, game: &Game) -> Result<(), DatabaseError> {
-        let layout = &game.layout;
-        let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
-        let expected = Census::new(layout).by_pieces;
-        let rows = &self.census.by_pieces;
+        let checks = self
+            .check_census(&game.layout)
+            .and_then(|()| self.check_layers())
+            .and_then(|()| self.check_numbers(game))
+            .and_then(|()| self.check_first_moves(&game.board))
+            .and_then(|()| self.check_digest(game));
+        checks.map_err(|what| DatabaseError::corrupt(path, 0, what))
+    }
+
+    fn check_census(&self, layout: &Layout) -> Result<(), String> {
+        let (rows, expected) = (&self.census.by_pieces, Census::new(layout).by_pieces);
         if rows.len() != expected.len() {
-            return damage(format!("the census has {} rows, expected {}", rows.len(), expected.len()));
+            return Err(format!("the census has {} rows, expected {}", rows.len(), expected.len()));
         }
         for (row, expected) in rows.iter().zip(&expected) {
             if (row.pieces, row.positions) != (expected.pieces, expected.positions) || row.losses > row.positions {
-                return damage(format!("the census row of {} pieces is impossible", expected.pieces));
+                return Err(format!("the census row of {} pieces is impossible", expected.pieces));
             }
         }
         let by_blocks = layout.ordinals().zip(&self.blocks).try_fold(0_u64, |sum, (ordinal, block)| {
             sum.checked_add(u64::from(layout.orbit_size(ordinal)).checked_mul(block.losses)?)
         });
-        if by_blocks != Some(self.census.losses()) {
-            return damage("the losses of the blocks do not add up to those of the census".into());
-        }
-        if let Some(rows) = &self.by_layers {
-            let of = |layers: u32| 1_u64 << (layers * (layers + 1) / 2);
-            let is_row = |(layers, row): (u32, &LayerCount)| {
-                (row.layers, row.positions) == (layers, of(layers)) && row.losses <= row.positions
-            };
-            let is_whole = rows.last().is_some_and(|row| row.losses == self.census.losses());
-            let grows = rows.is_sorted_by_key(|row| row.losses);
-            if Some(rows.len() as u32) != self.layers || !(1..).zip(rows).all(is_row) || !is_whole || !grows {
-                return damage("the losses by layers are impossible".into());
-            }
-        }
+        expect(by_blocks == Some(self.census.losses()), "the losses of the blocks do not add up to those of the census")
+    }
+
+    fn check_layers(&self) -> Result<(), String> {
+        let Some(rows) = &self.by_layers else { return Ok(()) };
+        let is_row = |(layers, row): (u32, &LayerCount)| {
+            (row.layers, row.positions) == (layers, 1_u64 << (layers * (layers + 1) / 2)) && row.losses <= row.positions
+        };
+        let is_whole = rows.last().is_some_and(|row| row.losses == self.census.losses());
+        let grows = rows.is_sorted_by_key(|row| row.losses);
+        let are_all = Some(rows.len() as u32) == self.layers && (1..).zip(rows).all(is_row);
+        expect(are_all && is_whole && grows, "the losses by layers are impossible")
+    }
+
+    fn check_numbers(&self, game: &Game) -> Result<(), String> {
+        let positions = Some(1 << game.board.cells());
         if let Some(rows) = &self.by_nimber {
             let all = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.positions));
             let are_positive = rows.iter().all(|row| row.positions > 0);
+            expect(are_positive && all == positions, "the positions by nimber are impossible")?;
             let losses = rows.first().map(|row| row.positions);
-            if !are_positive || all != Some(1 << game.board.cells()) {
-                return damage("the positions by nimber are impossible".into());
-            }
-            if losses != Some(self.census.losses()) {
-                return damage("the positions of nimber 0 are not the losses of the census".into());
-            }
+            expect(losses == Some(self.census.losses()), "the positions of nimber 0 are not the losses of the census")?;
         }
         if let Some(rows) = &self.by_distance {
             let all = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.positions()?));
@@ -306,32 +311,36 @@ impl Manifest {
                 let positions = row.positions().unwrap_or(0);
                 positions > 0 && DistanceCount::new(row.distance, positions, game.rule) == *row
             };
-            if !rows.iter().all(is_row) || all != Some(1 << game.board.cells()) {
-                return damage("the positions by distance are impossible".into());
-            }
-            if rows.iter().map(|row| row.losses).sum::<u64>() != self.census.losses() {
-                return damage("the losses by distance are not those of the census".into());
-            }
+            expect(rows.iter().all(is_row) && all == positions, "the positions by distance are impossible")?;
+            let losses = rows.iter().map(|row| row.losses).sum::<u64>();
+            expect(losses == self.census.losses(), "the losses by distance are not those of the census")?;
         }
-        if let Some(winning) = &self.winning_first_moves {
-            if winning.is_empty() != self.census.start().is_loss() {
-                return damage(format!("the start is a {} with {} winning moves", self.census.start(), winning.len()));
-            }
-            let mut symmetries = game.board.symmetries().iter();
-            if !symmetries.all(|symmetry| winning.iter().all(|taken| winning.contains(&symmetry.apply(*taken)))) {
-                return damage("the winning first moves lack images under the symmetries".into());
-            }
-        }
-        let digests: Result<Vec<[u8; 32]>, _> = self
-            .blocks
-            .iter()
-            .map(|block| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes()))
-            .collect();
-        match digests {
-            Ok(digests) if self.terms().spec(game).solution_digest(digests.iter()) == self.digest => Ok(()),
-            _ => damage("the solution digest does not match the digests of the blocks".into()),
-        }
+        Ok(())
     }
+
+    fn check_first_moves(&self, board: &Board) -> Result<(), String> {
+        let Some(winning) = &self.winning_first_moves else { return Ok(()) };
+        if winning.is_empty() != self.census.start().is_loss() {
+            return Err(format!("the start is a {} with {} winning moves", self.census.start(), winning.len()));
+        }
+        let mut symmetries = board.symmetries().iter();
+        let are_closed =
+            symmetries.all(|symmetry| winning.iter().all(|taken| winning.contains(&symmetry.apply(*taken))));
+        expect(are_closed, "the winning first moves lack images under the symmetries")
+    }
+
+    fn check_digest(&self, game: &Game) -> Result<(), String> {
+        let digest = |block: &BlockRow| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes());
+        let digests: Result<Vec<[u8; 32]>, _> = self.blocks.iter().map(digest).collect();
+        let agrees =
+            digests.is_ok_and(|digests| self.terms().spec(game).solution_digest(digests.iter()) == self.digest);
+        expect(agrees, "the solution digest does not match the digests of the blocks")
+    }
+}
+
+/// Turns a fact that does not hold into what is wrong.
+fn expect(holds: bool, otherwise: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
 /// Returns whether rows of numbers are 0, 1, 2 ..., no more than there may be.

@@ -121,6 +121,45 @@ impl Source<'_> {
         }
         Ok(read)
     }
+
+    /// Reads the coordinates of the cells.
+    fn places(&self, cells: Spanned<Cells>) -> Result<Vec<[f64; 2]>, FileError> {
+        let cells_at = cells.span().start;
+        match cells.into_inner() {
+            Cells::Number(number) if (1..=i64::from(CELLS_MAX)).contains(&number) => {
+                Ok((0..number).map(|cell| [cell as f64, 0.0]).collect())
+            }
+            Cells::Number(number) => self.error(cells_at, format!("{number} cells: expected 1 to {CELLS_MAX}")),
+            Cells::Places(places) => {
+                if places.is_empty() || places.len() > CELLS_MAX as usize {
+                    return self.error(cells_at, format!("{} cells: expected 1 to {CELLS_MAX}", places.len()));
+                }
+                let mut read: Vec<[f64; 2]> = Vec::new();
+                for (cell, place) in places.into_iter().enumerate() {
+                    let start = place.span().start;
+                    match place.into_inner()[..] {
+                        // Not negative zero, which would be another place with the same name.
+                        [x, y] => read.push([x + 0.0, y + 0.0]),
+                        ref other => {
+                            let reason = format!("cell {cell} has {} coordinates: expected 2", other.len());
+                            return self.error(start, reason);
+                        }
+                    }
+                    let alone = Definition {
+                        name: "cells".to_owned(),
+                        min_take: None,
+                        max_take: None,
+                        cells: read.clone(),
+                        moves: vec![vec![0]],
+                    };
+                    if let Err(error) = alone.check_places() {
+                        return self.error(start, error.to_string());
+                    }
+                }
+                Ok(read)
+            }
+        }
+    }
 }
 
 impl Board {
@@ -148,43 +187,7 @@ impl Board {
             }
         };
         let (name_at, name) = (keys.name.span().start, keys.name.into_inner());
-        let cells_at = keys.cells.span().start;
-        let places = match keys.cells.into_inner() {
-            Cells::Number(number) if (1..=i64::from(CELLS_MAX)).contains(&number) => {
-                (0..number).map(|cell| [cell as f64, 0.0]).collect()
-            }
-            Cells::Number(number) => {
-                return source.error(cells_at, format!("{number} cells: expected 1 to {CELLS_MAX}"));
-            }
-            Cells::Places(places) => {
-                if places.is_empty() || places.len() > CELLS_MAX as usize {
-                    return source.error(cells_at, format!("{} cells: expected 1 to {CELLS_MAX}", places.len()));
-                }
-                let mut read: Vec<[f64; 2]> = Vec::new();
-                for (cell, place) in places.into_iter().enumerate() {
-                    let start = place.span().start;
-                    match place.into_inner()[..] {
-                        // Not negative zero, which would be another place with the same name.
-                        [x, y] => read.push([x + 0.0, y + 0.0]),
-                        ref other => {
-                            let reason = format!("cell {cell} has {} coordinates: expected 2", other.len());
-                            return source.error(start, reason);
-                        }
-                    }
-                    let alone = Definition {
-                        name: "cells".to_owned(),
-                        min_take: None,
-                        max_take: None,
-                        cells: read.clone(),
-                        moves: vec![vec![0]],
-                    };
-                    if let Err(error) = alone.check_places() {
-                        return source.error(start, error.to_string());
-                    }
-                }
-                read
-            }
-        };
+        let places = source.places(keys.cells)?;
         let number = |given: Option<Spanned<i64>>, key: &str| match given {
             None => Ok(None),
             Some(given) => {

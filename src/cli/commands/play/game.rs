@@ -98,17 +98,11 @@ impl Game for Seat {
             }
             ("undo", "") => match self.session.undo() {
                 0 => writeln!(out, "there is nothing of yours to take back")?,
-                turns => {
-                    writeln!(out, "{} taken back", counted(turns as u64, "turn"))?;
-                    self.show(out)?;
-                }
+                turns => self.show_after(turns, "taken back", out)?,
             },
             ("redo", "") => match self.session.redo() {
                 0 => writeln!(out, "there is nothing to play again")?,
-                turns => {
-                    writeln!(out, "{} played again", counted(turns as u64, "turn"))?;
-                    self.show(out)?;
-                }
+                turns => self.show_after(turns, "played again", out)?,
             },
             ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
             ("swap", "") => {
@@ -124,12 +118,7 @@ impl Game for Seat {
                 }
                 Err(error) => unclear(error, out)?,
             },
-            ("new", "") => {
-                let first = self.session.first();
-                self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
-                self.saved = None;
-                self.show(out)?;
-            }
+            ("new", "") => self.begin_again(out)?,
             ("set", "") => unclear("\"set\" needs a position, like 1/11/101", out)?,
             ("save", "") => unclear("\"save\" needs the name of a file", out)?,
             ("set", text) => match position::parse(self.session.answers().board(), text) {
@@ -189,6 +178,19 @@ impl Seat {
         let last = self.session.answers().board().cells() - 1;
         writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
         Ok(())
+    }
+
+    fn begin_again(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let first = self.session.first();
+        self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
+        self.saved = None;
+        self.show(out)
+    }
+
+    /// Shows the board after turns that were taken back or played again.
+    fn show_after(&self, turns: usize, what: &str, out: &mut Out) -> anyhow::Result<()> {
+        writeln!(out, "{} {what}", counted(turns as u64, "turn"))?;
+        self.show(out)
     }
 
     /// Draws the board, and says who has won.
