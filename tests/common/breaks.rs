@@ -27,7 +27,7 @@ pub fn published_by(baseline: Baseline, spec: SolveSpec<'_>) -> BTreeMap<String,
     published(&disk)
 }
 
-/// Strikes a session at the steps that `takes` takes, of so many, by a stop and by an error, and
+/// Strikes a session at the steps that `takes` takes, by a stop and by an error, and
 /// often the one after it by a second stop. The last session has to publish what is expected.
 ///
 /// `look` sees each disk as the first session left it, and as the last one did. Returns how often

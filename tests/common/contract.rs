@@ -1,4 +1,4 @@
-//! What every store of tasks promises, whatever it is made of.
+//! What every store of tasks promises.
 
 use pipeline::{Damage, Error};
 use std::sync::atomic::{AtomicUsize, Ordering};

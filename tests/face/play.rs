@@ -110,7 +110,7 @@ fn what_is_not_understood_is_asked_for_again_with_the_reason() {
         ("help", "set POSITION   set up a position"),
     ];
     let lines: Vec<&str> = cases.iter().map(|(line, _)| *line).collect();
-    // Bytes that are no text, too.
+    // Bytes that are not text, too.
     let input = [lines.join("\n").as_bytes(), b"\n\xff\xfe\n\na-b\n"].concat();
     let (out, error) = played(path, 0, &["--layers", "3"], &input);
     let mut rest = out.as_str();

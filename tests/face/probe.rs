@@ -71,7 +71,7 @@ fn options_may_follow_a_position() {
     assert!(ends(path, 2, &[&board[..], &["-1"]].concat()).0.contains("error: \"-1\""));
     let (out, error) = ends(path, 2, &[&board[..], &["--jso"]].concat());
     assert!(out.is_empty() && error.contains("--jso") && error.contains("--json"), "{error}");
-    // A lone - is the standard input, wherever it is.
+    // A lone - is the standard input, in any place.
     assert_eq!(ends(path, 0, &["probe", "trinim-k5-misere", "-", "0x7fff", "--json"]).0, before);
 }
 

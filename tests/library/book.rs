@@ -247,7 +247,7 @@ fn a_lost_book_comes_from_its_parts() {
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).spec(&game), Kernel::detect());
     Run::new(&workload, storage.clone()).options(&options).start().map(drop).unwrap();
-    // Without the lists the solve was stopped before it made the book, which is no damage.
+    // Without the lists the solve was stopped before it made the book, which is not damage.
     assert!(check(folder.path()).is_sound());
     for name in ["manifest.json", "SUMS"] {
         fs::write(folder.path().join("db").join(name), &whole[name]).unwrap();

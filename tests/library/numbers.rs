@@ -199,7 +199,7 @@ fn a_stopped_solve_continues() {
 /// A kill, a power cut or an error at any step, and the same solve again: the same bytes.
 #[test]
 fn a_solve_that_broke_off_anywhere_ends_alike() {
-    // Misère, where the last moves are no losses.
+    // Misère, where the last moves are not losses.
     for (values, rule) in [KINDS[0], KINDS[2]] {
         let game = game(4, rule, 5);
         let expected = database_files(solved(&game, values, Way::usual()).path());
@@ -368,7 +368,7 @@ fn wrong_counts_are_found() {
         rows[row][key] = (rows[row][key].as_i64().unwrap() + more).into();
     }
     type Change = &'static dyn Fn(&mut Rows);
-    // What the blocks tell, what the manifest tells itself, and what is refused when opened.
+    // What the blocks show, what the manifest alone shows, and what is refused when opened.
     let nimbers: (Change, Vec<Change>, Vec<Change>) = (
         &|rows| exchange(rows, [1, 2], "positions"),
         vec![

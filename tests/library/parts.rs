@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// Distances are counted up to their number of pieces, alike whatever was asked before, and are
+/// Distances are counted up to their number of pieces, alike after any earlier queries, and are
 /// those of a database of distances.
 #[test]
 fn distances_are_counted_up_to_their_pieces() {

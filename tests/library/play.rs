@@ -95,7 +95,7 @@ fn a_survey_of_a_book_says_nothing_wrong() {
     }
 }
 
-/// What a book does not know is solved, and what is known does not depend on what was asked before.
+/// What a book does not know is solved, and what is known does not depend on earlier queries.
 #[test]
 fn a_book_is_completed_on_the_spot() {
     for table in four() {
@@ -325,7 +325,7 @@ fn the_main_line_keeps_the_value_to_the_end() {
     }
 }
 
-/// Whatever is inferred is true, and where the parent leaves no choice, nothing is left unknown.
+/// Inferred values are true, and where the parent leaves no choice, nothing stays unknown.
 #[test]
 fn what_follows_from_a_position_is_known_of_its_moves() {
     let mut inferred = 0;
