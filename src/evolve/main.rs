@@ -12,7 +12,7 @@ mod commands;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use commands::{Command, Refused, SETTINGS};
+use commands::{Command, Refusal, SETTINGS};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
         Ok(code) => return ExitCode::from(code),
         Err(error) => error,
     };
-    let Some(Refused { message, hint }) = error.downcast_ref() else {
+    let Some(Refusal { message, hint }) = error.downcast_ref() else {
         return ExitCode::from(failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error));
     };
     note(format_args!("error: {message}\nhint: {hint}"));

@@ -4,7 +4,7 @@ use super::{Bench, ClaimsError, game, graph, refused};
 use crate::games::{Game, Graph, Ordering};
 use crate::language::{Alphabet, Formula, Number, OnFault};
 use crate::proof::{HeldOut, Truth};
-use crate::search::{EXPERIMENTS, Experiment, GAME, Measured, PAPER_RUNS, Problem, Settings, Target, fisher};
+use crate::search::{EXPERIMENTS, Experiment, GAME, PAPER_RUNS, PointResult, Problem, Settings, Target, fisher};
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
 
@@ -23,9 +23,9 @@ pub(super) const OTHER_RUNS: u64 = 10;
 /// An experiment as repeated.
 pub(super) struct Repetition {
     experiment: Experiment,
-    points: Vec<Measured>,
+    points: Vec<PointResult>,
     /// The same with [`PROBABLE_GENERATIONS`], for the first experiment.
-    probable: Vec<Measured>,
+    probable: Vec<PointResult>,
 }
 
 /// Repeats the experiments with the preset that follows the paper: the same runs as those of
@@ -66,7 +66,7 @@ pub(super) fn claims(repeated: &[Repetition]) -> Result<Vec<Claim>, ClaimsError>
 
 /// One claim for each point of the figure.
 fn points(Repetition { experiment, points, probable }: &Repetition) -> impl Iterator<Item = Claim> {
-    let at = |point: &Measured| format!("{} of {} (p = {:.4})", point.successes, point.runs, point.p());
+    let at = |point: &PointResult| format!("{} of {} (p = {:.4})", point.successes, point.runs, point.p());
     points.iter().enumerate().map(move |(index, measured)| {
         let claim = Claim::fact(
             &format!("experiment {}", experiment.number),
@@ -84,7 +84,7 @@ fn points(Repetition { experiment, points, probable }: &Repetition) -> impl Iter
 }
 
 /// Returns the values at which the successes are highest.
-fn best(points: &[Measured], successes: impl Fn(&Measured) -> u64) -> String {
+fn best(points: &[PointResult], successes: impl Fn(&PointResult) -> u64) -> String {
     let most = points.iter().map(&successes).max().unwrap_or(0);
     let all = points.iter().filter(|point| successes(point) == most);
     all.map(|point| point.point.value.to_string()).collect::<Vec<_>>().join(" and ")
@@ -106,7 +106,7 @@ fn text(Repetition { experiment, points, .. }: &Repetition) -> Vec<Claim> {
         let ours = best(points, |measured| measured.successes);
         claim.because(format!("by the paper's own figure; in our {runs} runs each it is best at {ours}"))
     };
-    let successes = |measured: Option<&Measured>| measured.map_or(0, |measured| measured.successes);
+    let successes = |measured: Option<&PointResult>| measured.map_or(0, |measured| measured.successes);
     let (first, last) = (successes(points.first()), successes(points.last()));
     let falls = points.windows(2).filter(|pair| pair[1].point.paper < pair[0].point.paper).count();
     match experiment.number {

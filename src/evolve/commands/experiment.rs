@@ -12,7 +12,7 @@ use std::io::Write;
 use trinim_evolve::claims::{self, ClaimsError};
 use trinim_evolve::games::Game;
 use trinim_evolve::search::{
-    Axis, Bench, EXPERIMENTS, Experiment, GAME, Measured, PAPER_RUNS, Target, log_likelihood, wilson,
+    Axis, Bench, EXPERIMENTS, Experiment, GAME, PAPER_RUNS, PointResult, Target, log_likelihood, wilson,
 };
 use trinim_game::Rule;
 use trinim_game::claims::{Claim, Verdict};
@@ -157,8 +157,8 @@ struct Rates {
 }
 
 impl Rates {
-    fn new(measured: &Measured) -> Rates {
-        let Measured { point, runs, successes, .. } = measured;
+    fn new(measured: &PointResult) -> Rates {
+        let PointResult { point, runs, successes, .. } = measured;
         Rates {
             value: point.value,
             paper_rate: point.paper as f64 / PAPER_RUNS as f64,

@@ -17,7 +17,7 @@ mod verdict;
 mod verify;
 
 use clap::Subcommand;
-pub use output::Refused;
+pub use output::Refusal;
 pub use settings::SETTINGS;
 use std::io::Write;
 
@@ -48,7 +48,7 @@ impl Command {
     /// Runs the command and returns its exit code.
     ///
     /// # Errors
-    /// [`Refused`] for arguments that cannot be carried out, `io::Error` where writing failed.
+    /// [`Refusal`] for arguments that cannot be carried out, `io::Error` where writing failed.
     pub fn run(self, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
         match self {
             Command::Run(args) => run::run(*args, json, out),

@@ -16,29 +16,29 @@ pub const FAILED: u8 = 1;
 
 /// Arguments that cannot be carried out, and what to do instead.
 #[derive(Debug)]
-pub struct Refused {
+pub struct Refusal {
     /// What is wrong.
     pub message: String,
     /// What to do.
     pub hint: String,
 }
 
-impl Display for Refused {
+impl Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Refusal {}
 
 /// Turns an error of the library into a refusal.
 pub fn refused(error: impl Display, hint: &str) -> anyhow::Error {
-    Refused { message: error.to_string(), hint: hint.to_owned() }.into()
+    Refusal { message: error.to_string(), hint: hint.to_owned() }.into()
 }
 
 /// A report after the name and version of its schema.
 #[derive(Serialize)]
-struct Tagged<'a, T> {
+struct Document<'a, T> {
     schema: &'a str,
     #[serde(flatten)]
     report: &'a T,
@@ -46,7 +46,7 @@ struct Tagged<'a, T> {
 
 /// Writes a report as JSON, with its fields in their order.
 pub fn write_json(out: &mut dyn Write, schema: &str, report: &impl Serialize) -> anyhow::Result<()> {
-    Ok(writeln!(out, "{}", serde_json::to_string_pretty(&Tagged { schema, report })?)?)
+    Ok(writeln!(out, "{}", serde_json::to_string_pretty(&Document { schema, report })?)?)
 }
 
 /// Writes a report as JSON, with the fields of all objects in the order of their names, or as text.

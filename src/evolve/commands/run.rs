@@ -14,7 +14,7 @@ use std::io::Write;
 use trinim_evolve::language::{Formula, Scope, simplify};
 use trinim_evolve::proof::HeldOut;
 use trinim_evolve::search::{
-    Bench, Found, Problem, Run, Settings, Target, Violations, WORST, Wrong, violations, wilson, wrong,
+    Bench, BrokenPosition, Candidate, Problem, Run, Settings, Target, Violations, WORST, violations, wilson, wrong,
 };
 use trinim_game::Rule;
 
@@ -90,7 +90,7 @@ struct Report<'a> {
     /// Runs whose formula a player can rely on.
     strategies: Rate,
     /// Larger positions that formulas are checked on.
-    held_out: Held,
+    held_out: HeldOutRow,
     /// The runs.
     runs: Vec<RunRow>,
     /// Best formulas by size, over all runs.
@@ -131,7 +131,7 @@ impl Rate {
 
 /// Positions that no run has seen.
 #[derive(Serialize)]
-struct Held {
+struct HeldOutRow {
     /// Largest heap.
     heap_max: Option<i32>,
     /// Their number.
@@ -200,7 +200,7 @@ struct WrongAt {
     /// The formula.
     formula: String,
     /// The positions.
-    positions: Vec<Wrong>,
+    positions: Vec<BrokenPosition>,
 }
 
 /// Runs the command.
@@ -280,7 +280,7 @@ impl<'a> Report<'a> {
             Rate { runs, rate: runs as f64 / finished.max(1) as f64, wilson_95: wilson(runs, finished) }
         };
         let best = runs.iter().map(|run| &run.best).min_by_key(|best| best.violations);
-        let wrong_at = best.filter(|best| best.violations > 0).and_then(|Found { formula, .. }| {
+        let wrong_at = best.filter(|best| best.violations > 0).and_then(|Candidate { formula, .. }| {
             let column = formula.column(scope, graph.features(), settings.zero.on_fault()).ok()?;
             Some(WrongAt { formula: formula.text(scope), positions: wrong(graph, target, count, &column) })
         });
@@ -300,7 +300,7 @@ impl<'a> Report<'a> {
             interrupted: finished < args.runs,
             success: rate(|run| run.generation.is_some()),
             strategies: rate(|run| run.check.as_ref().is_some_and(|check| check.strategy)),
-            held_out: Held { heap_max: held.heap_max, positions: held.positions() },
+            held_out: HeldOutRow { heap_max: held.heap_max, positions: held.positions() },
             pareto: pareto(runs.iter().flat_map(|run| &run.front), scope),
             best_is_wrong_at: wrong_at,
             runs: rows,
@@ -373,7 +373,7 @@ impl fmt::Display for Report<'_> {
 }
 
 /// Returns the formulas with fewer violations than all smaller ones, smallest first.
-fn pareto<'a>(found: impl Iterator<Item = &'a Found>, scope: &Scope) -> Vec<SizeRow> {
+fn pareto<'a>(found: impl Iterator<Item = &'a Candidate>, scope: &Scope) -> Vec<SizeRow> {
     let valued = found.filter(|found| found.violations != WORST);
     let mut all: Vec<(u32, Formula)> = valued.map(|found| (found.violations, simplify(&found.formula))).collect();
     all.sort_by_key(|(violations, formula)| (formula.size(), *violations));

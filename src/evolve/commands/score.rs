@@ -11,7 +11,7 @@ use trinim_evolve::games::{Graph, Ordering};
 use trinim_evolve::language::Formula;
 use trinim_evolve::proof::{Law, Theorems};
 use trinim_evolve::search::{
-    BRANCHES_MAX, Branch, Breach, Count, Target, Tree, Violations, Wrong, explain, tree_size, tree_violations,
+    BRANCHES_MAX, Branch, Breach, BrokenPosition, Count, Target, Tree, Violations, explain, tree_size, tree_violations,
     violations, wrong,
 };
 use trinim_game::{Outcome, Rule, Value};
@@ -77,7 +77,7 @@ struct Report {
     /// Whether it is right for all heaps; null if no theorem is known for the game.
     theorems: Option<[TheoremRow; 2]>,
     /// Positions that break a rule.
-    broken: Vec<Wrong>,
+    broken: Vec<BrokenPosition>,
     /// The game tree, with `--tree`.
     tree: Option<Vec<BranchRow>>,
     #[serde(skip)]
@@ -117,14 +117,14 @@ struct BranchRow {
 }
 
 /// The values of a formula on a graph.
-struct Scored {
+struct Valuation {
     ordering: Ordering,
     graph: Graph,
     column: Vec<i32>,
 }
 
-impl Scored {
-    fn new(subject: &Subject, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
+impl Valuation {
+    fn new(subject: &Subject, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Valuation, Formula)> {
         let graph = subject.graph(ordering)?;
         let (formula, zero) = (args.read(&graph.scope)?, args.zero);
         let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
@@ -136,12 +136,12 @@ impl Scored {
             let message = format!("the formula has no value at {}: {reason}", graph.label(index as u32));
             refused(message, "--zero 0, 1 or numerator gives such quotients a value")
         })?;
-        Ok((Scored { ordering, graph, column }, formula))
+        Ok((Valuation { ordering, graph, column }, formula))
     }
 
     /// Describes a branch of the tree in one line.
     fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
-        let Scored { graph, column, .. } = self;
+        let Valuation { graph, column, .. } = self;
         let broken = breach.map_or(String::new(), |breach| {
             format!("  <- {} {}", breach.name(), explain(graph, column, *position, breach))
         });
@@ -158,10 +158,10 @@ impl Scored {
     }
 
     /// Counts the violations in every way.
-    fn countings(all: &[Scored], target: Target) -> Vec<Counting> {
+    fn countings(all: &[Valuation], target: Target) -> Vec<Counting> {
         let mut countings = Vec::new();
         for count in COUNTS {
-            let counted = |on, scored: Option<&Scored>, by_rule: Violations| Counting {
+            let counted = |on, scored: Option<&Valuation>, by_rule: Violations| Counting {
                 on,
                 states: scored.map(|scored| scored.ordering),
                 positions: scored.map(|scored| scored.graph.len()),
@@ -172,7 +172,7 @@ impl Scored {
             if let (Target::Rules, [whole, ..]) = (target, all) {
                 countings.push(counted("tree", None, tree_violations(&whole.graph, count, &whole.column)));
             }
-            let on = |on: &Scored| counted("positions", Some(on), violations(&on.graph, target, count, &on.column));
+            let on = |on: &Valuation| counted("positions", Some(on), violations(&on.graph, target, count, &on.column));
             countings.extend(all.iter().map(on));
         }
         countings
@@ -182,12 +182,12 @@ impl Scored {
 /// Runs the command.
 pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let subject = args.game.read()?;
-    let (whole, formula) = Scored::new(&subject, &args.formula, Ordering::All)?;
+    let (whole, formula) = Valuation::new(&subject, &args.formula, Ordering::All)?;
     let mut all = vec![whole];
     for ordering in [Ordering::Descending, Ordering::Ascending] {
-        all.push(Scored::new(&subject, &args.formula, ordering)?.0);
+        all.push(Valuation::new(&subject, &args.formula, ordering)?.0);
     }
-    let (Scored { graph, column, .. }, target) = (&all[0], subject.target);
+    let (Valuation { graph, column, .. }, target) = (&all[0], subject.target);
     let has_tree = target == Target::Rules;
     let tree = match args.tree || args.dot {
         true if has_tree => Some(all[0].tree()?),
@@ -198,8 +198,8 @@ pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<
         write!(out, "{}", tree.dot(graph))?;
         return Ok(0);
     }
-    let countings = Scored::countings(&all, target);
-    let law = Law::of(&subject.game, subject.rule, target);
+    let countings = Valuation::countings(&all, target);
+    let law = Law::for_game(&subject.game, subject.rule, target);
     let theorems = law.and_then(|law| Theorems::decide(&formula, &graph.scope, &law, Ordering::All));
     let row = |Branch { position, parent, is_loss, breach, .. }: &Branch| BranchRow {
         position: graph.label(*position),
@@ -263,8 +263,8 @@ impl fmt::Display for Report {
 }
 
 /// Lists the first positions that break a rule, each on a line.
-pub fn write_wrong(wrong: &[Wrong], indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for Wrong { position, rule, broken } in wrong.iter().take(WRONG_SHOWN) {
+pub fn write_wrong(wrong: &[BrokenPosition], indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for BrokenPosition { position, rule, broken } in wrong.iter().take(WRONG_SHOWN) {
         writeln!(f, "{indent}{position} {rule}: {broken}")?;
     }
     match wrong.len().saturating_sub(WRONG_SHOWN) {

@@ -62,14 +62,14 @@ struct Report {
     /// Positions checked.
     positions: usize,
     /// Larger heaps tried where there is no proof; null where no theorem gives the truth.
-    probed: Option<Probed>,
+    probed: Option<ProbeRow>,
     /// How far the formula can be trusted.
     check: Verdict,
 }
 
 /// Larger heaps that were tried.
 #[derive(Serialize)]
-struct Probed {
+struct ProbeRow {
     /// Points.
     points: usize,
     /// The theorem.
@@ -97,7 +97,7 @@ pub fn run(args: &VerifyArgs, json: bool, out: &mut dyn Write) -> anyhow::Result
         simplified: simplify(&formula).text(&graph.scope),
         heap_max: held.heap_max,
         positions: held.positions(),
-        probed: held.probed().map(|(points, by)| Probed { points, by }),
+        probed: held.probed().map(|(points, by)| ProbeRow { points, by }),
         check,
     };
     write(out, json, "trinim.evolve.verify/1", &report)?;
@@ -119,7 +119,7 @@ impl fmt::Display for Report {
         rows.extend(check.theorems.iter().flatten().map(TheoremRow::text));
         rows.extend(check.theorem.clone().map(|theorem| ("by", theorem)));
         if let Some(reason) = &check.no_proof_because {
-            let probed = |Probed { points, by }: &Probed| {
+            let probed = |ProbeRow { points, by }: &ProbeRow| {
                 ("probed", format!("{} of larger heaps, by {by}", counted(*points as u64, "point")))
             };
             rows.extend(self.probed.as_ref().map(probed));

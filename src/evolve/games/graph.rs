@@ -83,7 +83,7 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(&self, index: u32) -> &[u32] {
+    fn row(&self, index: u32) -> &[u32] {
         &self.places[self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize]
     }
 
@@ -93,7 +93,7 @@ impl Lists {
         (0..count).for_each(|index| starts[index + 1] += starts[index]);
         let (mut next, mut places) = (starts.clone(), vec![0; self.places.len()]);
         for index in 0..count as u32 {
-            for place in self.of(index) {
+            for place in self.row(index) {
                 let next = &mut next[*place as usize];
                 places[*next as usize] = index;
                 *next += 1;
@@ -163,8 +163,11 @@ impl Graph {
                 return Err(TooLarge { limit: OPTIONS_MAX, what: "options" });
             }
         }
-        drop(known);
+        Ok(Graph::numbered(scope, rule, &found, &rows))
+    }
 
+    /// Numbers the positions from the end of the game, given in the order in which they were found.
+    fn numbered(scope: Scope, rule: Rule, found: &[Vec<i32>], rows: &Lists) -> Graph {
         let rank = |index: &u32| {
             let position = &found[*index as usize];
             let sum: i64 = position.iter().map(|feature| i64::from(*feature)).sum();
@@ -177,7 +180,7 @@ impl Graph {
         let mut options = Lists { starts: vec![0], places: Vec::with_capacity(rows.places.len()) };
         for (rank, index) in (0..).zip(&by_rank) {
             let from = options.places.len();
-            options.places.extend(rows.of(*index).iter().map(|option| place[*option as usize]));
+            options.places.extend(rows.row(*index).iter().map(|option| place[*option as usize]));
             options.places[from..].sort_unstable();
             assert!(options.places[from..].iter().all(|option| *option < rank), "an option is not below its position");
             options.starts.push(options.places.len() as u32);
@@ -186,7 +189,7 @@ impl Graph {
         let features = (0..scope.features.len()).map(column).collect();
         let start = place.first().copied().unwrap_or(0);
         let (parents, outcomes) = (options.reversed(found.len()), outcomes(&options, rule));
-        Ok(Graph { scope, rule, start, features, outcomes, options, parents })
+        Graph { scope, rule, start, features, outcomes, options, parents }
     }
 
     /// Returns the number of positions.
@@ -206,12 +209,12 @@ impl Graph {
 
     /// Returns the positions one move away.
     pub fn options(&self, position: u32) -> &[u32] {
-        self.options.of(position)
+        self.options.row(position)
     }
 
     /// Returns the positions that have a move to this one.
     pub fn parents(&self, position: u32) -> &[u32] {
-        self.parents.of(position)
+        self.parents.row(position)
     }
 
     /// Returns the features, one column each.
@@ -250,7 +253,7 @@ impl Graph {
 fn outcomes(options: &Lists, rule: Rule) -> Vec<Value> {
     let mut outcomes: Vec<Value> = Vec::with_capacity(options.starts.len() - 1);
     for index in 0..options.starts.len() as u32 - 1 {
-        outcomes.push(match options.of(index) {
+        outcomes.push(match options.row(index) {
             [] => rule.empty(),
             some => Value::from_loss(!some.iter().any(|option| outcomes[*option as usize].is_loss())),
         });

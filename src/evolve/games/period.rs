@@ -33,7 +33,7 @@ pub struct Period {
 impl Period {
     /// Computes the values where a move takes one of `numbers`; `None` if they do not repeat among
     /// 2^16 heaps.
-    pub fn of(numbers: &[i32], rule: Rule) -> Option<Period> {
+    pub fn find(numbers: &[i32], rule: Rule) -> Option<Period> {
         let window = numbers.iter().copied().max().unwrap_or(1) as usize;
         if window > HEAPS_MAX / 4 {
             return None;
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn known_periods() {
         for (numbers, length) in [(&[1, 2, 3][..], 4), (&[1, 4], 5), (&[2, 5, 7], 22), (&[2], 4), (&[1, 5, 7], 2)] {
-            let period = Period::of(numbers, Rule::Normal).unwrap();
+            let period = Period::find(numbers, Rule::Normal).unwrap();
             assert_eq!((period.start, period.length), (0, length), "{numbers:?}");
         }
-        let misere = Period::of(&[1, 2, 3], Rule::Misere).unwrap();
+        let misere = Period::find(&[1, 2, 3], Rule::Misere).unwrap();
         assert_eq!(misere.values(), [1, 0, 1, 1]);
-        assert_eq!(Period::of(&[1, 1 << 15], Rule::Normal), None);
+        assert_eq!(Period::find(&[1, 1 << 15], Rule::Normal), None);
     }
 }

@@ -26,13 +26,13 @@ pub fn simplify(formula: &Formula) -> Formula {
 
 /// Properties of the terms built so far.
 #[derive(Default)]
-struct Known {
+struct Simplifier {
     builder: Builder,
     /// Whether the term has a value everywhere.
     total: Vec<bool>,
 }
 
-impl Known {
+impl Simplifier {
     fn add(&mut self, term: Term) -> u16 {
         // A pass never has more terms than the formula it starts from.
         let index = self.builder.term(term).unwrap_or(u16::MAX);
@@ -87,7 +87,7 @@ impl Known {
             |value: i32| [(0, b), (1, a)].into_iter().find(|(place, _)| with(*place, value)).map(|(_, arg)| arg);
         let same = a == b;
         let both_vanish = same && self.is_total(a);
-        let vanishes = |known: &Known, value: i32| other(value).is_some_and(|arg| known.is_total(arg));
+        let vanishes = |known: &Simplifier, value: i32| other(value).is_some_and(|arg| known.is_total(arg));
         match op {
             Op::Add => other(0),
             Op::Sub if with(1, 0) => Some(a),
@@ -136,7 +136,7 @@ impl Known {
 }
 
 fn pass(formula: &Formula) -> Formula {
-    let mut known = Known::default();
+    let mut known = Simplifier::default();
     let mut places: Vec<u16> = Vec::with_capacity(formula.size());
     for term in formula.terms() {
         places.push(match term {

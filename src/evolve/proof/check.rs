@@ -15,7 +15,7 @@
 use crate::games::{Game, GameError, Graph, Ordering, POSITIONS_MAX};
 use crate::language::{Formula, OnFault, Scope};
 use crate::proof::{
-    Case, Counterexample, Domain, FoundBy, Law, Probes, Proof, Question, Settled, Truth, WORD_BITS, settle, shrink,
+    Answer, Case, Counterexample, Domain, FoundBy, Law, Probes, Proof, Question, Truth, WORD_BITS, settle, shrink,
 };
 use crate::search::Target;
 use trinim_game::Rule;
@@ -90,7 +90,7 @@ impl HeldOut {
         ordering: Ordering,
         heap_max: Option<i32>,
     ) -> Result<HeldOut, GameError> {
-        let law = Law::of(game, rule, target);
+        let law = Law::for_game(game, rule, target);
         let own = game.largest();
         let orderings = if ordering == Ordering::All { vec![ordering] } else { vec![Ordering::All, ordering] };
         let larger = |most: i32, positions_max: usize| {
@@ -180,9 +180,9 @@ fn beyond(case: &Case<'_>, probes: Option<&Probes>) -> Standing {
             }
         }
         _ => match settle(case) {
-            Settled::Right(theorem) => return Standing::Theorem(ordering, theorem),
-            Settled::Wrong(heaps) => return smaller(heaps),
-            Settled::Open(reason) => reason,
+            Answer::Right(theorem) => return Standing::Theorem(ordering, theorem),
+            Answer::Wrong(heaps) => return smaller(heaps),
+            Answer::Open(reason) => reason,
         },
     };
     match probes.and_then(|probes| probes.wrong(case)) {

@@ -10,7 +10,7 @@
 
 use crate::games::{Game, Moves, Ordering, Period};
 use crate::language::{Formula, OnFault, Scope, golden};
-use crate::proof::{Expected, Theorem, is_loss};
+use crate::proof::{Theorem, TrueValue, is_loss};
 use crate::search::Target;
 use trinim_game::{Rule, Value};
 
@@ -32,14 +32,14 @@ pub enum Law {
 
 impl Law {
     /// Returns the theorem that covers a game, if there is one.
-    pub fn of(game: &Game, rule: Rule, target: Target) -> Option<Law> {
+    pub fn for_game(game: &Game, rule: Rule, target: Target) -> Option<Law> {
         let grundy = target == Target::Grundy;
         Some(match &game.moves {
             Moves::Nim if grundy => Law::Bits(Theorem::Grundy),
             Moves::Nim => Law::Bits(Theorem::Outcome { most: 1, rule }),
             // Grundy values say nothing about sums in misère play.
             Moves::Subtraction(numbers) if rule == Rule::Normal || game.heaps.len() == 1 => {
-                Law::Repeats { period: Period::of(numbers, rule)?, grundy }
+                Law::Repeats { period: Period::find(numbers, rule)?, grundy }
             }
             Moves::Moore(most) if !grundy => Law::Bits(Theorem::Outcome { most: *most as u32, rule }),
             Moves::Wythoff if !grundy => Law::Wythoff(rule),
@@ -59,10 +59,10 @@ impl Law {
     }
 
     /// Returns the truth for these heaps, none of them negative.
-    pub fn expected(&self, heaps: &[i32]) -> Expected {
-        let lost = |loss: bool| Expected::Outcome(Value::from_loss(loss));
+    pub fn expected(&self, heaps: &[i32]) -> TrueValue {
+        let lost = |loss: bool| TrueValue::Outcome(Value::from_loss(loss));
         match self {
-            Law::Bits(Theorem::Grundy) => Expected::Grundy(heaps.iter().fold(0, |xor, heap| xor ^ heap)),
+            Law::Bits(Theorem::Grundy) => TrueValue::Grundy(heaps.iter().fold(0, |xor, heap| xor ^ heap)),
             Law::Bits(Theorem::Outcome { most, rule }) => lost(is_loss(heaps, *most, *rule)),
             Law::Wythoff(rule) => {
                 let (one, other) = (heaps[0], heaps[1]);
@@ -70,7 +70,7 @@ impl Law {
             }
             Law::Repeats { period, grundy } => {
                 let xor = heaps.iter().fold(0, |xor, heap| xor ^ period.value(*heap));
-                if *grundy { Expected::Grundy(xor) } else { lost(xor == 0) }
+                if *grundy { TrueValue::Grundy(xor) } else { lost(xor == 0) }
             }
         }
     }
@@ -101,7 +101,7 @@ impl Case<'_> {
 
 /// The outcome of an attempted proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(crate) enum Answer {
     /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
     Right(String),
     /// The formula is wrong for these heaps.
@@ -126,6 +126,6 @@ impl Law {
     pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {
         let game = Game::parse(game).unwrap();
         let formula = crate::language::parse(&game.scope(), formula).unwrap();
-        (Law::of(&game, rule, Target::Rules).unwrap(), game.scope(), formula)
+        (Law::for_game(&game, rule, Target::Rules).unwrap(), game.scope(), formula)
     }
 }

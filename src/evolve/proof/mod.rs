@@ -19,10 +19,10 @@ mod truth;
 
 pub use check::{HeldOut, Standing, Theorems};
 pub use law::Law;
-use law::{Case, Settled};
+use law::{Answer, Case};
 use probe::{Probes, shrink};
 use prove::is_loss;
 pub use prove::{Domain, PATHS_MAX, Proof, Question, Theorem, WORD_BITS, WORK_MAX};
 use settle::settle;
 use truth::first_wrong;
-pub use truth::{Counterexample, Expected, FoundBy, Truth};
+pub use truth::{Counterexample, FoundBy, TrueValue, Truth};

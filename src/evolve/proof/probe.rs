@@ -16,7 +16,7 @@
 
 use crate::games::{Ordering, size};
 use crate::language::{Formula, Scope, Term, Terminal, golden};
-use crate::proof::{Case, Expected, Law, Theorem, first_wrong};
+use crate::proof::{Case, Law, Theorem, TrueValue, first_wrong};
 use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
@@ -30,16 +30,16 @@ const PAIRS_MAX: usize = 40_000;
 /// Points for a game in one ordering of the heaps, as columns, with the truth of each.
 pub(super) struct Probes {
     heaps: Vec<Vec<i32>>,
-    expected: Vec<Expected>,
+    expected: Vec<TrueValue>,
 }
 
 impl Probes {
     /// Collects the points for positions of `width` heaps.
     pub(super) fn new(law: &Law, width: usize, ordering: Ordering) -> Probes {
-        Probes::of(&values(), law, width, ordering)
+        Probes::at(&values(), law, width, ordering)
     }
 
-    fn of(values: &[i32], law: &Law, width: usize, ordering: Ordering) -> Probes {
+    fn at(values: &[i32], law: &Law, width: usize, ordering: Ordering) -> Probes {
         let mut points = points(law, width, values);
         points.iter_mut().for_each(|heaps| ordering.arrange(heaps));
         points.sort_by(|one, other| size(one).cmp(&size(other)));
@@ -63,7 +63,7 @@ impl Probes {
             if values.is_empty() {
                 return None;
             }
-            Probes::of(&values, case.law, case.scope.features.len(), case.ordering).first(case)
+            Probes::at(&values, case.law, case.scope.features.len(), case.ordering).first(case)
         };
         Some(shrink(case, self.first(case).or_else(own)?))
     }
@@ -379,7 +379,7 @@ mod tests {
                 let mut heaps: Vec<i32> = scope.features.iter().map(|_| (random.bits() & 0x3fff_ffff) as i32).collect();
                 if complete(&law, &mut heaps, &mut random) {
                     completed += 1;
-                    assert_eq!(law.expected(&heaps), Expected::Outcome(Value::Loss), "{game} {heaps:?}");
+                    assert_eq!(law.expected(&heaps), TrueValue::Outcome(Value::Loss), "{game} {heaps:?}");
                 }
             }
             assert!(completed > 100, "{game}: {completed}");

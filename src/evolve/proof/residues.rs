@@ -15,7 +15,7 @@
 
 use crate::games::Period;
 use crate::language::{Formula, Op, Scope, Term, Terminal, first};
-use crate::proof::{Case, Settled};
+use crate::proof::{Answer, Case};
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
@@ -92,18 +92,18 @@ fn lcm(a: i64, b: i64) -> i64 {
     (a / gcd(a, b)).saturating_mul(b)
 }
 
-pub(super) fn settle(case: &Case<'_>, values: &Period) -> Settled {
+pub(super) fn settle(case: &Case<'_>, values: &Period) -> Answer {
     let heaps = case.scope.features.len();
     let shape = match shape_of(case.formula, case.scope) {
         Ok(shape) => shape,
-        Err(reason) => return Settled::Open(reason),
+        Err(reason) => return Answer::Open(reason),
     };
     let start = shape.start.max(values.start as i64);
     let period = lcm(shape.period, values.length as i64);
     let classes = start.saturating_add(period);
     let tuples = (0..heaps).fold(1u64, |tuples, _| tuples.saturating_mul(classes as u64));
     if tuples > TUPLES_MAX {
-        return Settled::Open(format!(
+        return Answer::Open(format!(
             "formula and game repeat together only after {classes} heaps, too many to compare"
         ));
     }
@@ -120,11 +120,11 @@ pub(super) fn settle(case: &Case<'_>, values: &Period) -> Settled {
         let mut arranged = tuple.clone();
         case.ordering.arrange(&mut arranged);
         if arranged == tuple {
-            return Settled::Wrong(tuple);
+            return Answer::Wrong(tuple);
         }
-        return Settled::Open("the formula is right in this ordering only, so classes do not decide it".to_owned());
+        return Answer::Open("the formula is right in this ordering only, so classes do not decide it".to_owned());
     }
-    Settled::Right(format!(
+    Answer::Right(format!(
         "the values of single heaps repeat every {} from {} on, because a window of {} does, and the formula every \
          {} from {} on; both agree on all {tuples} tuples of classes",
         values.length, values.start, values.window, shape.period, shape.start
@@ -321,7 +321,7 @@ mod tests {
     use trinim_game::Rule;
     use trinim_game::random::Random;
 
-    fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Settled {
+    fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Answer {
         let (law, scope, formula) = Law::case(game, rule, text);
         let Law::Repeats { period, .. } = &law else { panic!() };
         let on_fault = OnFault::Stop;
@@ -344,18 +344,18 @@ mod tests {
             ("subtraction:1,2,3:9,9", Rule::Normal, "((a1 or a2) - (a1 and a2)) and (1 + 2)"),
         ] {
             let answer = answer(game, rule, text, Ordering::All);
-            assert!(matches!(answer, Settled::Right(_)), "{text}: {answer:?}");
+            assert!(matches!(answer, Answer::Right(_)), "{text}: {answer:?}");
         }
     }
 
     #[test]
     fn wrong_ones_are_refuted_and_others_stay_open() {
         let check = |text| answer("subtraction:1,2,3:20", Rule::Normal, text, Ordering::All);
-        assert_eq!(check("a1 mod 5"), Settled::Wrong(vec![4]));
-        assert_eq!(check("if(lt(a1, 100), a1 mod 4, 0)"), Settled::Wrong(vec![101]));
-        assert!(matches!(check("if(eq(a1, 1000), 3, a1 and 3)"), Settled::Wrong(heaps) if heaps == [1000]));
+        assert_eq!(check("a1 mod 5"), Answer::Wrong(vec![4]));
+        assert_eq!(check("if(lt(a1, 100), a1 mod 4, 0)"), Answer::Wrong(vec![101]));
+        assert!(matches!(check("if(eq(a1, 1000), 3, a1 and 3)"), Answer::Wrong(heaps) if heaps == [1000]));
         for text in ["a1", "(a1 + 1) mod 4 - 1", "(4 * a1) mod 16", "phi(a1) mod 4"] {
-            assert!(matches!(check(text), Settled::Open(_)), "{text}: {:?}", check(text));
+            assert!(matches!(check(text), Answer::Open(_)), "{text}: {:?}", check(text));
         }
     }
 

@@ -15,12 +15,12 @@
 use super::residues;
 use crate::games::Ordering;
 use crate::language::{Formula, Op, Scope, Term, Terminal, simplify};
-use crate::proof::{Case, Law, Settled};
+use crate::proof::{Answer, Case, Law};
 use trinim_game::Rule;
 
 /// Decides whether a formula is right for all heaps of a game whose law is not decided bit by bit.
-pub(super) fn settle(case: &Case<'_>) -> Settled {
-    let open = |reason: &str| Settled::Open(reason.to_owned());
+pub(super) fn settle(case: &Case<'_>) -> Answer {
+    let open = |reason: &str| Answer::Open(reason.to_owned());
     match case.law {
         Law::Bits(_) => open("the game is decided bit by bit"),
         Law::Wythoff(Rule::Normal) => wythoff(case.formula, case.scope, case.ordering),
@@ -58,7 +58,7 @@ fn as_constant(a: Combination) -> Option<i32> {
     (a[..4] == [0; 4]).then_some(a[4])
 }
 
-fn wythoff(formula: &Formula, scope: &Scope, ordering: Ordering) -> Settled {
+fn wythoff(formula: &Formula, scope: &Scope, ordering: Ordering) -> Answer {
     let [first, second] = match ordering {
         Ordering::Descending => [LARGE, SMALL],
         Ordering::Ascending => [SMALL, LARGE],
@@ -106,12 +106,12 @@ fn wythoff(formula: &Formula, scope: &Scope, ordering: Ordering) -> Settled {
         _ => terms.last().copied().flatten(),
     };
     match vanishes_with {
-        Some(found) if found[3] & 1 == 1 && found == times(minus(GOLDEN, SMALL), found[3]) => Settled::Right(
+        Some(found) if found[3] & 1 == 1 && found == times(minus(GOLDEN, SMALL), found[3]) => Answer::Right(
             "Wythoff's theorem: the player to move loses exactly if the smaller heap is the floor of the golden \
              ratio times the difference, and only there the formula is 0"
                 .to_owned(),
         ),
-        _ => Settled::Open("the formula is not recognised as Wythoff's phi(larger - smaller) - smaller".to_owned()),
+        _ => Answer::Open("the formula is not recognised as Wythoff's phi(larger - smaller) - smaller".to_owned()),
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     fn is_right(text: &str, ordering: Ordering) -> bool {
         let scope = Scope::heaps(2, None);
-        matches!(wythoff(&parse(&scope, text).unwrap(), &scope, ordering), Settled::Right(_))
+        matches!(wythoff(&parse(&scope, text).unwrap(), &scope, ordering), Answer::Right(_))
     }
 
     #[test]

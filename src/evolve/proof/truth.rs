@@ -13,36 +13,36 @@ use trinim_game::Value;
 
 /// The true outcome or value of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub enum TrueValue {
     /// Who wins.
     Outcome(Value),
     /// The Grundy value.
     Grundy(i32),
 }
 
-impl Expected {
+impl TrueValue {
     /// Returns whether a formula with this value is right.
     pub const fn accepts(self, value: i32) -> bool {
         match self {
-            Expected::Outcome(outcome) => outcome.is_loss() == (value == 0),
-            Expected::Grundy(grundy) => grundy == value,
+            TrueValue::Outcome(outcome) => outcome.is_loss() == (value == 0),
+            TrueValue::Grundy(grundy) => grundy == value,
         }
     }
 
     /// Returns the claim of a formula with this value, in words.
     fn said(self, value: i32) -> String {
         match self {
-            Expected::Outcome(_) => format!("{} (value {value})", Value::from_loss(value == 0).outcome()),
-            Expected::Grundy(_) => format!("Grundy value {value}"),
+            TrueValue::Outcome(_) => format!("{} (value {value})", Value::from_loss(value == 0).outcome()),
+            TrueValue::Grundy(_) => format!("Grundy value {value}"),
         }
     }
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for TrueValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Expected::Outcome(value) => write!(f, "{}", value.outcome()),
-            Expected::Grundy(value) => write!(f, "Grundy value {value}"),
+            TrueValue::Outcome(value) => write!(f, "{}", value.outcome()),
+            TrueValue::Grundy(value) => write!(f, "Grundy value {value}"),
         }
     }
 }
@@ -63,7 +63,7 @@ pub enum FoundBy {
 pub struct Truth {
     /// The graph.
     pub graph: Graph,
-    expected: Vec<Expected>,
+    expected: Vec<TrueValue>,
 }
 
 /// A position where a formula is wrong.
@@ -92,7 +92,7 @@ impl Counterexample {
         scope: &Scope,
         position: &[i32],
         on_fault: OnFault,
-        expected: Expected,
+        expected: TrueValue,
         found_by: FoundBy,
     ) -> Counterexample {
         let value = formula.value(scope, position, on_fault);
@@ -114,8 +114,8 @@ impl Truth {
     /// Solves a graph.
     pub fn new(graph: Graph, target: Target) -> Truth {
         let expected = match target {
-            Target::Grundy => graph.grundy().into_iter().map(Expected::Grundy).collect(),
-            Target::Rules | Target::Labels => graph.outcomes().iter().copied().map(Expected::Outcome).collect(),
+            Target::Grundy => graph.grundy().into_iter().map(TrueValue::Grundy).collect(),
+            Target::Rules | Target::Labels => graph.outcomes().iter().copied().map(TrueValue::Outcome).collect(),
         };
         Truth { graph, expected }
     }
@@ -128,9 +128,9 @@ impl Truth {
         let expected = self.expected[index as usize];
         let found =
             Counterexample::new(formula, &graph.scope, &graph.position(index), on_fault, expected, FoundBy::Check);
-        let is_lost = |option: &&u32| self.expected[**option as usize] == Expected::Outcome(Value::Loss);
+        let is_lost = |option: &&u32| self.expected[**option as usize] == TrueValue::Outcome(Value::Loss);
         let winning = graph.options(index).iter().find(is_lost);
-        let because = winning.filter(|_| expected == Expected::Outcome(Value::Win)).map(|option| graph.label(*option));
+        let because = winning.filter(|_| expected == TrueValue::Outcome(Value::Win)).map(|option| graph.label(*option));
         Some(Counterexample { because, ..found })
     }
 
@@ -154,7 +154,7 @@ pub(super) fn first_wrong(
     scope: &Scope,
     features: &[Vec<i32>],
     on_fault: OnFault,
-    expected: &[Expected],
+    expected: &[TrueValue],
 ) -> Option<usize> {
     let (column, fault) = match formula.column(scope, features, on_fault) {
         Ok(column) => (column, None),

@@ -78,7 +78,7 @@ impl Problem {
 
 /// A formula with its origin and violations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Candidate {
     /// The chromosome it was read from.
     pub genes: Vec<Gene>,
     /// The place of the representative gene.
@@ -101,11 +101,12 @@ pub struct Run {
     /// Chromosomes judged.
     pub judged: u64,
     /// The best formula.
-    pub best: Found,
+    pub best: Candidate,
     /// The fewest violations seen for each size, sizes ascending and violations descending.
-    pub front: Vec<Found>,
+    pub front: Vec<Candidate>,
 }
 
+#[derive(Default)]
 struct Member {
     genes: Vec<Gene>,
     place: usize,
@@ -281,112 +282,144 @@ impl Front {
             self.best[size] = Some((fitness, member.genes.clone(), member.place));
         }
     }
+
+    /// Returns the formulas, without those that follow a better one of fewer genes: they were
+    /// entered before it.
+    fn formulas(self, alphabet: &Alphabet) -> Vec<Candidate> {
+        let mut least = None;
+        let mut front: Vec<Candidate> = Vec::new();
+        for (violations, genes, place) in self.best.into_iter().flatten() {
+            if least.is_none_or(|least| violations < least) {
+                least = Some(violations);
+                let formula = alphabet.formula(&genes, place);
+                front.extend(formula.map(|formula| Candidate { genes, place, formula, violations }));
+            }
+        }
+        front
+    }
 }
 
 /// Performs one run, or a part of it if `stop` is set; judges at least one chromosome.
 pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &AtomicBool) -> Run {
-    let mut chance = Chance::new(seed, run);
-    let variation = Variation::new(&problem.alphabet, settings);
-    let mut evaluation = Evaluation::new(problem, settings);
-    let mut front = Front { best: vec![None; settings.genes + 1] };
-    let mut judged = 0;
-    let mut fitness: Vec<u32> = Vec::with_capacity(settings.population);
-    let mut members: Vec<Member> = Vec::with_capacity(settings.population);
-    let mut success = None;
-    let mut finished = true;
+    let mut evolution = Evolution {
+        settings,
+        chance: Chance::new(seed, run),
+        variation: Variation::new(&problem.alphabet, settings),
+        evaluation: Evaluation::new(problem, settings),
+        front: Front { best: vec![None; settings.genes + 1] },
+        members: Vec::with_capacity(settings.population),
+        fitness: Vec::with_capacity(settings.population),
+        worst: 0,
+        children: Default::default(),
+        judged: 0,
+    };
+    let end = evolution.evolve(stop);
+    let front = evolution.front.formulas(&problem.alphabet);
+    let Some(best) = front.last().cloned() else {
+        unreachable!("something was judged, and {GENES_MAX} genes fit a formula")
+    };
+    let success = end.unwrap_or_default();
+    Run { run, finished: end.is_ok(), success, judged: evolution.judged, best, front }
+}
 
-    for _ in 0..settings.population {
-        if stop.load(Ordering::Relaxed) && !members.is_empty() {
-            finished = false;
-            break;
+/// A run was stopped.
+#[derive(Clone, Copy)]
+struct Stopped;
+
+/// The population of a run.
+struct Evolution<'a> {
+    settings: &'a Settings,
+    chance: Chance,
+    variation: Variation<'a>,
+    evaluation: Evaluation<'a>,
+    front: Front,
+    members: Vec<Member>,
+    fitness: Vec<u32>,
+    /// The first of the worst members.
+    worst: usize,
+    children: [Member; 2],
+    judged: u64,
+}
+
+impl Evolution<'_> {
+    /// Returns the generation that found a formula without violations, if one did.
+    fn evolve(&mut self, stop: &AtomicBool) -> Result<Option<u32>, Stopped> {
+        if self.populate(stop)? {
+            return Ok(Some(0));
         }
-        let mut member = Member { genes: variation.any(&mut chance), place: 0, totals: Vec::new() };
-        let value = evaluation.judge(&mut member, None, &mut chance);
-        judged += 1;
-        front.offer(value, &member, &mut evaluation);
-        members.push(member);
-        fitness.push(value);
-        if value == 0 {
-            success = Some(0);
-            break;
+        for generation in 1..=self.settings.rounds() {
+            for _ in 0..self.settings.pairs() {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Stopped);
+                }
+                if self.pair() {
+                    return Ok(Some(generation));
+                }
+            }
         }
+        Ok(None)
     }
 
-    let parent = |fitness: &[u32], chance: &mut Chance| {
-        let mut best = chance.below(settings.population);
-        for _ in 1..settings.tournament {
-            let other = chance.below(settings.population);
-            if fitness[other] < fitness[best] {
+    /// Draws the initial population; returns whether a member has no violations.
+    fn populate(&mut self, stop: &AtomicBool) -> Result<bool, Stopped> {
+        for _ in 0..self.settings.population {
+            if stop.load(Ordering::Relaxed) && !self.members.is_empty() {
+                return Err(Stopped);
+            }
+            let mut member = Member { genes: self.variation.any(&mut self.chance), ..Member::default() };
+            let value = self.evaluation.judge(&mut member, None, &mut self.chance);
+            self.judged += 1;
+            self.front.offer(value, &member, &mut self.evaluation);
+            self.members.push(member);
+            self.fitness.push(value);
+            if value == 0 {
+                return Ok(true);
+            }
+        }
+        self.worst = worst_of(&self.fitness);
+        Ok(false)
+    }
+
+    /// Draws a parent by tournament.
+    fn parent(&mut self) -> usize {
+        let mut best = self.chance.below(self.settings.population);
+        for _ in 1..self.settings.tournament {
+            let other = self.chance.below(self.settings.population);
+            if self.fitness[other] < self.fitness[best] {
                 best = other;
             }
         }
         best
-    };
-    let mut children = [Vec::new(), Vec::new()].map(|genes| Member { genes, place: 0, totals: Vec::new() });
-    let mut worst = worst_of(&fitness);
-    'generations: for generation in 1..=settings.rounds() {
-        if success.is_some() || !finished {
-            break;
-        }
-        for _ in 0..settings.pairs() {
-            if stop.load(Ordering::Relaxed) {
-                finished = false;
-                break 'generations;
-            }
-            let parents = [(); 2].map(|()| parent(&fitness, &mut chance));
-            for (child, parent) in children.iter_mut().zip(parents) {
-                child.genes.clone_from(&members[parent].genes);
-            }
-            let [one, other] = &mut children;
-            variation.cross(&mut one.genes, &mut other.genes, &mut chance);
-            let parents = parents.map(|parent| &members[parent]);
-            let mut values = [0; 2];
-            for (child, value) in children.iter_mut().zip(&mut values) {
-                variation.mutate(&mut child.genes, &mut chance);
-                *value = evaluation.judge(child, Some(parents), &mut chance);
-                front.offer(*value, child, &mut evaluation);
-                judged += 1;
-            }
-            let better = usize::from(values[1] < values[0]);
-            let order: &[usize] = match settings.replacement {
-                Replacement::Both => &[0, 1],
-                _ => &[better],
-            };
-            for &index in order {
-                let allowed = match settings.replacement {
-                    Replacement::Ties => values[index] <= fitness[worst],
-                    _ => values[index] < fitness[worst],
-                };
-                if allowed {
-                    std::mem::swap(&mut members[worst], &mut children[index]);
-                    fitness[worst] = values[index];
-                    worst = worst_of(&fitness);
-                }
-            }
-            if values[better] == 0 {
-                success = Some(generation);
-                break 'generations;
-            }
-        }
     }
 
-    let found = |(violations, genes, place): (u32, Vec<Gene>, usize)| {
-        let formula = problem.alphabet.formula(&genes, place)?;
-        Some(Found { genes, place, formula, violations })
-    };
-    // An entry that follows a better one with fewer genes was entered before it.
-    let mut least = None;
-    let mut kept: Vec<Found> = Vec::new();
-    for entry in front.best.into_iter().flatten() {
-        if least.is_none_or(|least| entry.0 < least) {
-            least = Some(entry.0);
-            kept.extend(found(entry));
+    /// Lets the offspring of a pair replace the worst member; returns whether one has no violations.
+    fn pair(&mut self) -> bool {
+        let parents = [(); 2].map(|()| self.parent());
+        for (child, parent) in self.children.iter_mut().zip(parents) {
+            child.genes.clone_from(&self.members[parent].genes);
         }
+        let [one, other] = &mut self.children;
+        self.variation.cross(&mut one.genes, &mut other.genes, &mut self.chance);
+        let parents = parents.map(|parent| &self.members[parent]);
+        let mut values = [0; 2];
+        for (child, value) in self.children.iter_mut().zip(&mut values) {
+            self.variation.mutate(&mut child.genes, &mut self.chance);
+            *value = self.evaluation.judge(child, Some(parents), &mut self.chance);
+            self.front.offer(*value, child, &mut self.evaluation);
+            self.judged += 1;
+        }
+        let better = usize::from(values[1] < values[0]);
+        let order: &[usize] = if self.settings.replacement == Replacement::Both { &[0, 1] } else { &[better] };
+        for &index in order {
+            let (value, worst) = (values[index], self.fitness[self.worst]);
+            if value < worst || value == worst && self.settings.replacement == Replacement::Ties {
+                std::mem::swap(&mut self.members[self.worst], &mut self.children[index]);
+                self.fitness[self.worst] = value;
+                self.worst = worst_of(&self.fitness);
+            }
+        }
+        values[better] == 0
     }
-    let Some(best) = kept.last().cloned() else {
-        unreachable!("something was judged, and {GENES_MAX} genes fit a formula")
-    };
-    Run { run, finished, success, judged, best, front: kept }
 }
 
 /// Returns the index of the first of the worst.

@@ -50,7 +50,7 @@ pub struct Point {
 
 /// A point as measured.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct PointResult {
     /// The point.
     pub point: Point,
     /// Runs.
@@ -61,7 +61,7 @@ pub struct Measured {
     pub formulas: Vec<Formula>,
 }
 
-impl Measured {
+impl PointResult {
     /// Returns the probability of a difference at least as large, by Fisher's exact test of the
     /// paper's runs against these.
     pub fn p(&self) -> f64 {
@@ -131,7 +131,7 @@ impl Experiment {
         generations: Option<u32>,
         runs: u64,
         bench: &Bench<'_>,
-    ) -> Result<Vec<Measured>, ProblemError> {
+    ) -> Result<Vec<PointResult>, ProblemError> {
         let mut measured = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             let settings = self.settings(preset, point.value, generations);
@@ -144,7 +144,7 @@ impl Experiment {
             }
             let found = results.into_iter().filter(|run| run.success.is_some());
             let formulas: Vec<Formula> = found.map(|run| run.best.formula).collect();
-            measured.push(Measured { point: *point, runs, successes: formulas.len() as u64, formulas });
+            measured.push(PointResult { point: *point, runs, successes: formulas.len() as u64, formulas });
         }
         Ok(measured)
     }

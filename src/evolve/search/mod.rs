@@ -22,10 +22,10 @@ mod tree;
 
 use chance::{Chance, Probability};
 use chromosome::{Variation, any_terminal};
-pub use engine::{COLUMN_BYTES_MAX, Found, Problem, ProblemError, Run, WORST, run};
-pub use experiment::{Axis, EXPERIMENTS, Experiment, GAME, Measured, PAPER_RUNS, Point};
+pub use engine::{COLUMN_BYTES_MAX, Candidate, Problem, ProblemError, Run, WORST, run};
+pub use experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS, Point, PointResult};
 pub use runs::Bench;
-pub use score::{Breach, Count, Judge, Target, Violations, Wrong, broken, explain, violations, wrong};
+pub use score::{Breach, BrokenPosition, Count, Judge, Target, Violations, broken, explain, violations, wrong};
 pub use settings::{
     Crossover, GENERATIONS_MAX, Mutation, POPULATION_MAX, Replacement, Representative, Settings, SettingsError, Steps,
     TOURNAMENT_MAX, Zero,

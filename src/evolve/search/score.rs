@@ -165,7 +165,7 @@ pub fn explain(graph: &Graph, column: &[i32], index: u32, breach: Breach) -> Str
 
 /// A position that breaks a rule, as reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Wrong {
+pub struct BrokenPosition {
     /// The position.
     pub position: String,
     /// The rule.
@@ -175,11 +175,11 @@ pub struct Wrong {
 }
 
 /// Lists all positions that break a rule, smallest first.
-pub fn wrong(graph: &Graph, target: Target, count: Count, column: &[i32]) -> Vec<Wrong> {
+pub fn wrong(graph: &Graph, target: Target, count: Count, column: &[i32]) -> Vec<BrokenPosition> {
     let here = |index: u32| {
         let (breach, _) = broken(graph, target, count, column, index)?;
         let broken = explain(graph, column, index, breach);
-        Some(Wrong { position: graph.label(index), rule: breach.name(), broken })
+        Some(BrokenPosition { position: graph.label(index), rule: breach.name(), broken })
     };
     (0..graph.len() as u32).filter_map(here).collect()
 }

@@ -2,7 +2,7 @@
 
 use trinim_evolve::games::{Game, Ordering};
 use trinim_evolve::language::{OnFault, Scope, golden, parse};
-use trinim_evolve::proof::{Domain, Expected, HeldOut, Law, Proof, Question, Standing, Theorem, Theorems, WORD_BITS};
+use trinim_evolve::proof::{Domain, HeldOut, Law, Proof, Question, Standing, Theorem, Theorems, TrueValue, WORD_BITS};
 use trinim_evolve::search::Target;
 use trinim_game::{Rule, Value};
 
@@ -120,24 +120,24 @@ fn laws_say_what_the_graph_says() {
         let game = Game::parse(text).unwrap();
         for rule in Rule::ALL {
             let graph = game.graph_of_all(rule, Ordering::All, 10_000).unwrap();
-            let Some(law) = Law::of(&game, rule, Target::Rules) else {
+            let Some(law) = Law::for_game(&game, rule, Target::Rules) else {
                 assert!(rule == Rule::Misere && game.heaps.len() > 1, "{text}");
                 continue;
             };
             for (index, value) in (0..).zip(graph.outcomes().iter().copied()) {
                 let heaps = graph.position(index);
-                assert_eq!(law.expected(&heaps), Expected::Outcome(value), "{text} {rule}: {heaps:?}");
+                assert_eq!(law.expected(&heaps), TrueValue::Outcome(value), "{text} {rule}: {heaps:?}");
             }
         }
-        let Some(law) = Law::of(&game, Rule::Normal, Target::Grundy) else { continue };
+        let Some(law) = Law::for_game(&game, Rule::Normal, Target::Grundy) else { continue };
         let graph = game.graph_of_all(Rule::Normal, Ordering::All, 10_000).unwrap();
         let values = (0..).zip(graph.grundy());
         assert!(values.fold(true, |all, (index, value)| {
-            all && law.expected(&graph.position(index)) == Expected::Grundy(value)
+            all && law.expected(&graph.position(index)) == TrueValue::Grundy(value)
         }));
     }
     for text in ["moore:2:4,4,4", "wythoff:9"] {
-        assert_eq!(Law::of(&Game::parse(text).unwrap(), Rule::Normal, Target::Grundy), None, "{text}");
+        assert_eq!(Law::for_game(&Game::parse(text).unwrap(), Rule::Normal, Target::Grundy), None, "{text}");
     }
 }
 
@@ -159,7 +159,7 @@ fn wythoffs_law_is_exact_up_to_the_largest_heap() {
                 _ => loss,
             };
             for (rule, loss) in [(Rule::Normal, loss), (Rule::Misere, misere)] {
-                let expected = Expected::Outcome(Value::from_loss(loss));
+                let expected = TrueValue::Outcome(Value::from_loss(loss));
                 assert_eq!(Law::Wythoff(rule).expected(&[long, short]), expected, "{rule} {short} {long}");
             }
         }
