@@ -6,7 +6,7 @@
 //! 2. Consecutive entries of one file are written together, up to [`Thresholds::write_bytes`].
 //!    [`LogWriter::flush`] writes what is held back, and precedes every sync.
 
-use super::entry::EntryHeader;
+use super::entry::{ENTRY_FIXED_BYTES, EntryHeader, ROUTES_BYTES_MAX};
 use super::frame::{ExtentHash, Frame};
 use super::place::{ENTRY_ALIGNMENT, Extent, LogFile, Place};
 use crate::error::Error;
@@ -63,6 +63,10 @@ impl<'a> LogWriter<'a> {
         let place = Place { run_id: self.run_id, file: name, offset };
         self.run.begin(&file, offset)?;
         let (header_bytes, entry_hash) = header.to_bytes(&place);
+        let (value, limit) = ((header_bytes.len() - ENTRY_FIXED_BYTES) as u64, ROUTES_BYTES_MAX as u64);
+        if value > limit {
+            return Err(Error::Limit { what: "length of the routes of an entry", value, limit });
+        }
         let mut hash = ExtentHash::new(entry_hash);
         self.run.bytes.extend_from_slice(&header_bytes);
         for (index, frame) in frames.iter().enumerate() {
@@ -179,6 +183,7 @@ impl WriteRun<'_> {
 mod tests {
     use super::*;
     use crate::codec::{Raw, Scratch};
+    use crate::log::entry::Route;
     use crate::log::place::{LOGS, Placement};
     use crate::log::reader::EntryReader;
     use crate::testing::SimulatedStorage;
@@ -243,6 +248,23 @@ mod tests {
         assert_readable(&disk, &extents);
         let lengths = extents.iter().map(|extent| extent.length).sum::<u64>();
         assert_eq!(metrics.snapshot().log_bytes_live, lengths);
+    }
+
+    /// No reader takes longer routes.
+    #[test]
+    fn an_entry_that_could_not_be_read_is_not_written() {
+        let (disk, metrics) = (disk(), Metrics::default());
+        let mut logs = LogWriter::new(&disk, RUN, 1, &metrics, &Thresholds::LARGEST);
+        let operations = vec![1; (ROUTES_BYTES_MAX - 24) / 8 + 1];
+        let route = Route { target: BlockId(0), orientation: 0, restriction: 0, operations };
+        let (source, placement) = (BlockId(9), Placement::Dedicated);
+        let mut header = EntryHeader { source, placement, stream_words: 0, frames: 0, routes: vec![route] };
+        let refused = logs.append(BlockId(0), &header, &[]);
+        assert!(matches!(refused, Err(Error::Limit { limit: 0x400_0000, .. })), "{refused:?}");
+        header.routes[0].operations.pop();
+        let extent = logs.append(BlockId(1), &header, &[]).unwrap();
+        sync(&mut logs);
+        assert_readable(&disk, &[extent]);
     }
 
     /// A synced file is closed if more than are to be kept are open, and opened again for the next
