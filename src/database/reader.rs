@@ -6,11 +6,12 @@
 //!
 //! # Invariants
 //! 1. Every answer comes from bytes that passed their hash.
-//! 2. The cache exceeds its limit by at most one decoded frame.
+//! 2. The cached frames take at most the limit of the cache, or two frames if that is more.
 //!
 //! # Cost
-//! A lookup in a cached frame takes a hash-map lookup under a mutex. Otherwise it reads and decodes
-//! one frame first: 1 MiB of bitmap in a third of a millisecond.
+//! A lookup in a cached frame takes a hash-map lookup under a read lock. Otherwise it reads and
+//! decodes one frame first: 1 MiB of bitmap in a third of a millisecond; another reader of the same
+//! frame waits for it.
 
 use super::block::{BlockForm, BlockIndex, block_file_name};
 use super::book::{BOOK, Book};
@@ -26,6 +27,8 @@ use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::codec::{FRAME_WORDS, Scratch};
 use pipeline::storage::read_whole;
 use pipeline::{BlockId, Error, RealStorage, Storage, StorageFile};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -57,7 +60,7 @@ pub struct Database {
     form: BlockForm,
     book: Mutex<Option<Arc<Book>>>,
     blocks: Mutex<HashMap<BlockId, Arc<BlockSource>>>,
-    cache: Mutex<Cache>,
+    cache: FrameCache,
 }
 
 struct BlockSource {
@@ -71,44 +74,25 @@ const OPEN_BLOCKS_MAX: usize = 256;
 /// The default limit on cached frames, in bytes.
 pub const CACHE_BYTES: usize = 256 << 20;
 
-struct Cache {
-    /// By block and number.
-    frames: HashMap<(BlockId, u32), Cached>,
-    limit_bytes: usize,
-    bytes: usize,
-    clock: u64,
+/// Decoded frames, by block and number.
+type FrameCache = Cache<(BlockId, u32), Arc<Vec<u64>>, FrameBytes>;
+
+/// The bytes of a decoded frame.
+#[derive(Clone)]
+struct FrameBytes;
+
+impl Weighter<(BlockId, u32), Arc<Vec<u64>>> for FrameBytes {
+    fn weight(&self, _: &(BlockId, u32), words: &Arc<Vec<u64>>) -> u64 {
+        8 * words.len() as u64
+    }
 }
 
-/// A decoded frame, and when it was last used.
-struct Cached {
-    used: u64,
-    words: Arc<Vec<u64>>,
-}
-
-impl Cache {
-    fn get(&mut self, key: (BlockId, u32)) -> Option<Arc<Vec<u64>>> {
-        self.clock += 1;
-        let clock = self.clock;
-        self.frames.get_mut(&key).map(|frame| {
-            frame.used = clock;
-            frame.words.clone()
-        })
-    }
-
-    fn insert(&mut self, key: (BlockId, u32), words: Arc<Vec<u64>>) {
-        self.bytes += 8 * words.len();
-        if let Some(old) = self.frames.insert(key, Cached { used: self.clock, words }) {
-            self.bytes -= 8 * old.words.len();
-        }
-        if self.bytes > self.limit_bytes && self.frames.len() > 1 {
-            // Drop the older half at once, so that this search is rare.
-            let mut used: Vec<u64> = self.frames.values().map(|frame| frame.used).collect();
-            used.sort_unstable();
-            let median = used[used.len() / 2];
-            self.frames.retain(|_, frame| frame.used >= median);
-            self.bytes = self.frames.values().map(|frame| 8 * frame.words.len()).sum();
-        }
-    }
+/// Returns an empty cache of about `limit_bytes` bytes: the library keeps no frame that takes
+/// nearly all of it, so it has room for two.
+fn frame_cache(limit_bytes: usize) -> FrameCache {
+    const FRAME_BYTES: usize = 8 * FRAME_WORDS;
+    let limit_bytes = limit_bytes.max(2 * FRAME_BYTES);
+    Cache::with_weighter(limit_bytes / FRAME_BYTES, limit_bytes as u64, FrameBytes)
 }
 
 impl Database {
@@ -163,8 +147,7 @@ impl Database {
         let manifest_hash = blake3::hash(&manifest);
         let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
         let form = BlockForm::new(manifest.terms().spec(&game));
-        let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
-        let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
+        let (book, blocks, cache) = (Mutex::default(), Mutex::default(), frame_cache(cache_bytes));
         let manifest_confirmed = AtomicBool::new(false);
         Ok(Database { folder, files, manifest, manifest_hash, manifest_confirmed, game, form, book, blocks, cache })
     }
@@ -345,13 +328,7 @@ impl Database {
 
     /// Returns one frame of a block, from the cache if it is there.
     pub(super) fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
-        let key = (block, frame as u32);
-        if let Some(words) = self.cache.lock().get(key) {
-            return Ok(words);
-        }
-        let words = Arc::new(self.block(block)?.frame(frame)?);
-        self.cache.lock().insert(key, words.clone());
-        Ok(words)
+        self.cache.get_or_insert_with(&(block, frame as u32), || Ok(Arc::new(self.block(block)?.frame(frame)?)))
     }
 
     fn block(&self, block: BlockId) -> Result<Arc<BlockSource>, DatabaseError> {
@@ -427,33 +404,35 @@ impl BlockSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn a_full_cache_drops_the_older_half() {
-        let key = |frame: u32| (BlockId(frame % 3), frame);
-        let words = |number: usize| Arc::new(vec![7; number]);
-        let mut cache = Cache { frames: HashMap::new(), limit_bytes: 10 * 8 * 4, bytes: 0, clock: 0 };
-        let has = |cache: &mut Cache| (0..13).filter(|frame| cache.get(key(*frame)).is_some()).collect::<Vec<u32>>();
-        for frame in 0..10 {
-            assert!(cache.get(key(frame)).is_none());
-            cache.insert(key(frame), words(4));
+    fn the_cache_keeps_its_limit_and_room_for_a_frame() {
+        let frame = |_| Arc::new(vec![7; FRAME_WORDS]);
+        for (limit_bytes, most) in [(0, 2), (10 << 20, 10), (256 << 20, 256)] {
+            let cache = frame_cache(limit_bytes);
+            for number in 0..300 {
+                cache.insert((BlockId(number % 3), number), frame(number));
+                assert!(cache.get(&(BlockId(number % 3), number)).is_some(), "{limit_bytes}: {number}");
+            }
+            assert!((1..=most).contains(&cache.len()), "{limit_bytes}: {}", cache.len());
         }
-        // Two threads may read one frame: it counts once.
-        cache.insert(key(9), words(4));
-        assert_eq!(cache.bytes, 320);
-        // The first is used again; the eleventh is one too many. Five of the eleven go.
-        for frame in [0, 10] {
-            cache.get(key(frame));
-        }
-        cache.insert(key(10), words(4));
-        assert_eq!((has(&mut cache), cache.bytes), (vec![0, 6, 7, 8, 9, 10], 6 * 32));
-        // A frame larger than the limit stays until the next, and does not go with all others.
-        let mut cache = Cache { frames: HashMap::new(), limit_bytes: 0, bytes: 0, clock: 0 };
-        for frame in 0..3 {
-            cache.get(key(frame));
-            cache.insert(key(frame), words(2));
-            assert!(has(&mut cache).contains(&frame));
-            assert!(cache.frames.len() <= 2 && cache.bytes == 16 * cache.frames.len());
-        }
+    }
+
+    #[test]
+    fn two_readers_of_a_frame_decode_it_once() {
+        let (cache, decoded) = (frame_cache(0), AtomicUsize::new(0));
+        let read = || {
+            let decode = || {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                decoded.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, DatabaseError>(Arc::new(vec![7; 4]))
+            };
+            cache.get_or_insert_with(&(BlockId(0), 0), decode).unwrap()
+        };
+        let frames =
+            std::thread::scope(|scope| [(); 4].map(|()| scope.spawn(read)).map(|reader| reader.join().unwrap()));
+        assert!(frames.iter().all(|frame| **frame == [7; 4]));
+        assert_eq!(decoded.into_inner(), 1);
     }
 }
