@@ -377,12 +377,12 @@ fn what_cannot_be_exported_is_refused_with_what_can() {
         ("book --what values --pieces 9..", "a book lists losses, not values", "--what losses --pieces 9.."),
         ("counts", "counts/db keeps counts only, not every value", "trinim solve --layers 5 --keep database"),
         ("absent", "no such folder", "trinim"),
-        ("four --pieces 5..3", "is no range of pieces", "trinim export --help"),
+        ("four --pieces 5..3", "is not a range of pieces", "trinim export --help"),
         ("four --seed 3", "--sample <N>", "trinim export --help"),
         ("four --sample 0", "expected 1 to 10000000", "trinim export --help"),
         ("four -o x.parquet", "--output x.parquet: no format ends in .parquet", "expected .npy, .csv, .txt"),
         ("four -o x.csv.gz", "--output x.csv.gz: no format ends in .gz", "expected .npy, .csv, .txt"),
-        ("four -o x.npy --format csv", "--output x.npy contradicts --format csv", "leave --format out"),
+        ("four -o x.npy --format csv", "--output x.npy contradicts --format csv", "leave out --format"),
     ] {
         let args: Vec<&str> = ["export"].into_iter().chain(args.split(' ')).collect();
         let (out, error) = ends(path, 2, &args);

@@ -221,7 +221,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
         (listen(&["--board", "rect:6x6"]), 2, "--board rect:6x6: too large to be solved at the start"),
         (listen(&["--board", "rect:6"]), 2, "--board: "),
         (listen(&["--spot-pieces", "41"]), 2, "expected 0 to 40"),
-        (vec!["serve", "8081"], 2, "8081 is no folder of a solve\nhint: trinim serve --listen 127.0.0.1:8081"),
+        (vec!["serve", "8081"], 2, "8081 is not the folder of a solve\nhint: trinim serve --listen 127.0.0.1:8081"),
         (listen(&["--cache", "0"]), 2, "a size of 0"),
         (vec!["serve", "--listen", "here"], 2, "expected an address and a port"),
         (vec!["serve", "--layers", "1", "--listen", "192.0.2.1:1"], 4, "cannot listen on 192.0.2.1:1: "),
@@ -245,7 +245,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
     let serve = ["serve", "--layers", "1", "--listen", "0.0.0.0:0"];
     let mut all = trinim(path, &serve).stdin(Stdio::null()).spawn().unwrap();
     let mut told = BufReader::new(all.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(told.any(|line| line.contains("warning: whoever reaches this address can ask")));
+    assert!(told.any(|line| line.contains("warning: anyone who can reach this address can use it")));
     signal(&all, "TERM");
     all.wait().unwrap();
 }

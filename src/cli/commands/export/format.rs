@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use std::path::Path;
 use trinim::game::{Board, Value, position};
 
-/// Which positions.
+/// The positions of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum What {
+pub enum Selection {
     /// positions that the player to move loses
     Losses,
     /// one loss of each class of images, with the size of the class
@@ -30,29 +30,28 @@ pub enum Format {
     Rows,
 }
 
-/// Returns the number that stands for a value: 1 for a win of the player to move.
-pub fn of_value(value: Value) -> u64 {
+/// Returns the number of a value: 1 for a win of the player to move, 0 for a loss.
+pub fn number_of(value: Value) -> u64 {
     u64::from(value == Value::Win)
 }
 
-impl What {
+impl Selection {
     /// Returns the name of the second column and its type in NumPy, if there is one.
     fn column(self) -> Option<(&'static str, &'static str)> {
         match self {
-            What::Losses => None,
-            What::Canonical => Some(("orbit_size", "|u1")),
-            What::Values => Some(("value", "|u1")),
-            What::Puzzles => Some(("solution", "<u8")),
+            Selection::Losses => None,
+            Selection::Canonical => Some(("orbit_size", "|u1")),
+            Selection::Values => Some(("value", "|u1")),
+            Selection::Puzzles => Some(("solution", "<u8")),
         }
     }
 }
 
 impl Format {
-    /// Returns the format that is given, or that the end of a file's name says; npy if neither is
-    /// there.
+    /// Returns the given format, or the format for the extension of a file; npy without both.
     ///
     /// # Errors
-    /// [`Refused`] if no format has this end, or another than the one that is given.
+    /// [`Refused`] if no format has this extension, or if it contradicts the given format.
     pub fn chosen(given: Option<Format>, path: Option<&Path>) -> Result<Format, Refused> {
         let Some((path, end)) = path.and_then(|path| Some((path.display(), path.extension()?.to_string_lossy())))
         else {
@@ -64,13 +63,16 @@ impl Format {
             "txt" | "rows" => Format::Rows,
             _ => {
                 let message = format!("--output {path}: no format ends in .{end}");
-                return Err(Refused::new(message, "expected .npy, .csv, .txt for rows, or a name without an end"));
+                return Err(Refused::new(
+                    message,
+                    "expected .npy, .csv, .txt for rows, or a name without an extension",
+                ));
             }
         };
         match given {
             Some(other) if other != said => Err(Refused::new(
                 format!("--output {path} contradicts --format {}", chosen(other)),
-                "leave --format out, or give the file another end",
+                "leave out --format, or give the file another extension",
             )),
             _ => Ok(said),
         }
@@ -81,8 +83,8 @@ impl Format {
         self == Format::Npy
     }
 
-    /// Returns what comes before the rows.
-    pub fn header(self, what: What, rows: u64) -> Vec<u8> {
+    /// Returns the bytes before the rows.
+    pub fn header(self, what: Selection, rows: u64) -> Vec<u8> {
         match self {
             Format::Npy => npy_header(what, rows),
             Format::Csv => match what.column() {
@@ -95,7 +97,7 @@ impl Format {
 }
 
 /// The header of NumPy's format, version 1.0: a Python literal, filled up to 64 bytes.
-fn npy_header(what: What, rows: u64) -> Vec<u8> {
+fn npy_header(what: Selection, rows: u64) -> Vec<u8> {
     let descr = match what.column() {
         None => "'<u8'".to_owned(),
         Some((column, form)) => format!("[('position', '<u8'), ('{column}', '{form}')]"),
@@ -112,7 +114,7 @@ fn npy_header(what: What, rows: u64) -> Vec<u8> {
 }
 
 /// Writes rows of one form.
-pub trait Write: Sync {
+pub trait RowWriter: Sync {
     /// Appends a row; `other` is the second column, if there is one.
     fn row(&self, out: &mut Vec<u8>, position: u64, other: u64);
 }
@@ -127,24 +129,24 @@ pub struct Pairs;
 pub struct TwoMasks;
 
 /// Rows of [`Format::Csv`].
-pub struct Csv(pub What);
+pub struct Csv(pub Selection);
 
 /// Rows of [`Format::Rows`].
 pub struct Text {
-    what: What,
+    what: Selection,
     /// The empty position, and the place of each cell in it.
     empty: Vec<u8>,
     places: Vec<usize>,
 }
 
-impl Write for Masks {
+impl RowWriter for Masks {
     #[inline(always)]
     fn row(&self, out: &mut Vec<u8>, position: u64, _: u64) {
         out.extend_from_slice(&position.to_le_bytes());
     }
 }
 
-impl Write for Pairs {
+impl RowWriter for Pairs {
     #[inline(always)]
     fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         out.extend_from_slice(&position.to_le_bytes());
@@ -152,7 +154,7 @@ impl Write for Pairs {
     }
 }
 
-impl Write for TwoMasks {
+impl RowWriter for TwoMasks {
     #[inline(always)]
     fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         out.extend_from_slice(&position.to_le_bytes());
@@ -175,16 +177,16 @@ fn decimal(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-impl What {
+impl Selection {
     /// Appends the second column as text.
     fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
         match self {
-            What::Losses => {}
-            What::Canonical | What::Puzzles => {
+            Selection::Losses => {}
+            Selection::Canonical | Selection::Puzzles => {
                 out.push(separator);
                 decimal(out, other);
             }
-            What::Values => {
+            Selection::Values => {
                 out.push(separator);
                 out.extend_from_slice(if other == 1 { b"win" } else { b"loss" });
             }
@@ -193,7 +195,7 @@ impl What {
     }
 }
 
-impl Write for Csv {
+impl RowWriter for Csv {
     fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         decimal(out, position);
         self.0.append(out, b',', other);
@@ -202,7 +204,7 @@ impl Write for Csv {
 
 impl Text {
     /// Prepares the text of positions of a board.
-    pub fn new(board: &Board, what: What) -> Text {
+    pub fn new(board: &Board, what: Selection) -> Text {
         let empty = position::rows(board, 0).into_bytes();
         let place = |cell: u32| {
             let with = position::rows(board, 1 << cell).into_bytes();
@@ -213,7 +215,7 @@ impl Text {
     }
 }
 
-impl Write for Text {
+impl RowWriter for Text {
     fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
         let start = out.len();
         out.extend_from_slice(&self.empty);
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn texts_are_those_of_the_library() {
         let board = Board::triangle(5, None).unwrap();
-        let (text, csv) = (Text::new(&board, What::Losses), Csv(What::Losses));
+        let (text, csv) = (Text::new(&board, Selection::Losses), Csv(Selection::Losses));
         for position in (0..=board.full()).step_by(37).chain([board.full()]) {
             let (mut row, mut mask) = (Vec::new(), Vec::new());
             text.row(&mut row, position, 0);
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn headers_are_aligned_and_end_in_a_newline() {
-        for what in [What::Losses, What::Canonical, What::Values, What::Puzzles] {
+        for what in [Selection::Losses, Selection::Canonical, Selection::Values, Selection::Puzzles] {
             for rows in [0, 7, 4_124_279_452, u64::MAX] {
                 let header = Format::Npy.header(what, rows);
                 assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));

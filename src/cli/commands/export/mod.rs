@@ -14,7 +14,7 @@ use crate::cli::words::choice::chosen;
 use crate::cli::words::job::{self, Counter};
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
-use format::{Format, What};
+use format::{Format, Selection};
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,15 +22,14 @@ use sink::Sink;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use stream::Job;
+use stream::Rows;
 use trinim::database::{Database, Keep, Listing};
 use trinim::play::puzzle::LISTED_CELLS_MAX;
-use trinim::random::Random;
 
 /// Largest sample: it is held in memory, in 32 bytes a position.
 const SAMPLE_MAX: u64 = 10_000_000;
 
-/// Most pieces of positions that are solved for a sample if their values are not kept: 28 take some
+/// Most pieces of positions that a sample solves if their values are not kept: 28 take some
 /// milliseconds and 64 MiB.
 const SPOT_PIECES: u32 = 28;
 
@@ -44,18 +43,18 @@ Examples:
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
-loss; puzzles are the positions with exactly one winning move, images included, with the mask of the pieces that it \
-takes as their solution. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position; only of a list of more \
-than 2^25 positions, like the values of seven layers, they come in an order that depends on the layout. A sample \
-depends on board, rule, pieces and seed alone.
+loss; puzzles are the positions with exactly one winning move, images included, with the mask of the pieces that this \
+move takes. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position, except in a list of \
+more than 2^25 positions, like the values of seven layers, whose order depends on the layout. A sample depends only on \
+board, rule, pieces and seed.
 
-npy: one column of 64-bit masks; others than losses have the fields position and orbit_size, value or solution. rows: \
-positions like 1/11/101, then a tab and the other column.
+npy has one column of 64-bit masks for losses, else the fields position and orbit_size, value or solution. rows are \
+positions like 1/11/101, then a tab and the second column.
 
-A book has the losses and canonical losses with enough pieces, and --pieces has to name them, as --pieces 37.. does \
-for nine layers. With it, and with counts alone, samples of values with up to 28 pieces are solved on the spot.";
+A book has the losses and canonical losses with enough pieces, and --pieces must name them, like --pieces 37.. for \
+nine layers. With a book or with counts only, samples of values with up to 28 pieces are solved on the spot.";
 
-/// Write the losses or values of a solved board, for other programs
+/// Write the losses or values of a solved board for other programs
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ExportArgs {
@@ -64,17 +63,17 @@ pub struct ExportArgs {
 
     /// Which positions
     #[arg(long, value_name = "WHAT", value_enum, default_value = "losses")]
-    what: What,
+    what: Selection,
 
-    /// Form of the output [default: by the end of FILE, else npy]
+    /// Format of the output [default: by the extension of FILE, else npy]
     #[arg(long, help_heading = "Output", value_name = "FORMAT", value_enum)]
     format: Option<Format>,
 
-    /// Only positions with so many pieces: A..B with both ends, A.., ..B or A
+    /// Only positions with this many pieces: A..B with both ends, A.., ..B or A
     #[arg(long, value_name = "A..B", value_parser = pieces)]
     pieces: Option<(Option<u32>, Option<u32>)>,
 
-    /// Draw so many positions without replacement, up to 10,000,000
+    /// Draw N positions without replacement, up to 10,000,000
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SAMPLE_MAX))]
     sample: Option<u64>,
 
@@ -86,7 +85,7 @@ pub struct ExportArgs {
     #[arg(long, help_heading = "Output", hide = true, value_name = "N", default_value_t = 1 << 25)]
     sorted_max: u64,
 
-    /// File to write; - is standard output, and the default if that is no terminal
+    /// File to write; - is standard output, the default unless that is a terminal
     #[arg(long, help_heading = "Output", short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -98,7 +97,7 @@ pub struct ExportArgs {
     job: job::Job,
 }
 
-/// What `trinim export` prints, with `--output FILE` only: without it, the positions take standard
+/// What `trinim export` prints, only with `--output FILE`: without it, the positions go to standard
 /// output.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
@@ -125,7 +124,7 @@ pub struct Report<'a> {
 /// Parses a range of numbers of pieces.
 fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
     let expected =
-        || format!("{text:?} is no range of pieces: expected one like 3..9, 3.., ..9 or 9, both ends included");
+        || format!("{text:?} is not a range of pieces: expected one like 3..9, 3.., ..9 or 9, both ends included");
     let end = |end: &str| match end {
         "" => Ok(None),
         digits if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
@@ -160,12 +159,12 @@ fn export(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let pieces = range(database, args.pieces)?;
-    if args.what == What::Puzzles {
+    if args.what == Selection::Puzzles {
         refuse_puzzles(database)?;
     }
-    let is_drawn = args.what == What::Values && args.sample.is_some();
+    let is_drawn = args.what == Selection::Values && args.sample.is_some();
     let on_the_spot = is_drawn && database.manifest().keep != Keep::Database && *pieces.end() <= SPOT_PIECES;
-    let listing = if on_the_spot || args.what == What::Puzzles {
+    let listing = if on_the_spot || args.what == Selection::Puzzles {
         None
     } else {
         refuse_what_is_not_kept(database, args, &pieces)?;
@@ -174,7 +173,7 @@ fn export(
     let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
     let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;
-    let job = Job {
+    let export = Rows {
         database,
         what: args.what,
         format,
@@ -184,26 +183,15 @@ fn export(
         parts,
         rows,
     };
+    let sample = args.sample.map(|size| (size, args.seed));
     let work = |_: progress::Say<'_>| {
-        let mut open = sink.open(out)?;
-        let rows = match (&listing, args.sample) {
-            (None, size) if args.what == What::Puzzles => {
-                job.puzzles(&pieces, size.map(|size| (size, args.seed)), &mut open)
-            }
-            (None, size) => job.solved(&pieces, size.unwrap_or(0), args.seed, &mut open),
-            (Some(listing), Some(size)) if args.what == What::Values => {
-                let drawn = listing.sample_of_values(size, &mut Random::new(args.seed))?;
-                let rows = drawn.iter().map(|(position, value)| (*position, format::of_value(*value)));
-                job.write_all(drawn.len() as u64, rows, &mut open)
-            }
-            (Some(listing), Some(size)) => job.sample(listing, size, args.seed, &mut open),
-            (Some(listing), None) => job.all(listing, &mut open),
-        }?;
-        Ok::<_, anyhow::Error>((rows, open.finish()?))
+        let mut writer = sink.open(out)?;
+        let rows = export.write(listing.as_ref(), &pieces, sample, &mut writer)?;
+        Ok::<_, anyhow::Error>((rows, writer.finish()?))
     };
     let status = |elapsed: f64| job::status(&[parts, rows], elapsed);
     let written = progress::during(&status, &signals, &shown, work);
-    let (rows, bytes) = written.map_err(|error| match error.is::<stream::Halted>() {
+    let (rows, bytes) = written.map_err(|error| match error.is::<stream::Stop>() {
         true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
         false => error,
     })?;
@@ -224,7 +212,7 @@ fn export(
     })
 }
 
-/// Returns the pieces asked for, on this board.
+/// Returns the requested range of pieces on this board.
 fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Result<RangeInclusive<u32>, Refused> {
     let cells = database.board().cells();
     let (least, most) = given.unwrap_or_default();
@@ -238,7 +226,7 @@ fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Resu
     }
 }
 
-/// Refuses puzzles where they cannot be listed.
+/// Refuses puzzles that cannot be listed.
 fn refuse_puzzles(database: &Database) -> Result<(), Refused> {
     let (board, keep) = (database.board(), database.manifest().keep);
     let draws = "trinim puzzle draws puzzles of any board";
@@ -253,8 +241,8 @@ fn refuse_puzzles(database: &Database) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Refuses what a book lacks, and names what it has. Whoever keeps counts only gets the usual
-/// refusal from [`Listing::new`].
+/// Refuses positions that a book lacks, and names those that it has. [`Listing::new`] refuses a
+/// folder that keeps only counts.
 fn refuse_what_is_not_kept(
     database: &Database,
     args: &ExportArgs,
@@ -264,7 +252,7 @@ fn refuse_what_is_not_kept(
     let folder = database.folder().display();
     let limits = database.manifest().keep.limits();
     let spot = format!("--what values --sample N --pieces A..{SPOT_PIECES} solves positions on the spot");
-    if args.what == What::Values {
+    if args.what == Selection::Values {
         let message = format!("{folder} keeps {limits}: a book lists losses, not values");
         return Err(Refused::new(message, format!("--what losses --pieces {least}..; {spot}")));
     }

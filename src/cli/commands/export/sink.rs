@@ -2,25 +2,25 @@
 
 use super::format::Format;
 use crate::cli::face::exit::Refused;
-use crate::cli::face::file::Export;
+use crate::cli::face::file::OutputFile;
 use crate::cli::face::output::Out;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// The length of the pipe that is asked for: what the system allows everybody.
+/// The requested length of a pipe: what the system allows everybody.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Where to write.
+/// The place of an export.
 pub enum Sink {
     Stdout,
-    File { export: Export, path: PathBuf, replace: bool },
+    File { export: OutputFile, path: PathBuf, replace: bool },
 }
 
-/// A sink that is being written.
-pub struct Open<'a> {
+/// Writes to a sink.
+pub struct SinkWriter<'a> {
     out: &'a mut Out,
     /// The file, its place, and whether it may replace another one; without it, rows go to `out`.
-    file: Option<(tempfile::NamedTempFile, &'a Export, bool)>,
+    file: Option<(tempfile::NamedTempFile, &'a OutputFile, bool)>,
     bytes: u64,
 }
 
@@ -28,12 +28,12 @@ impl Sink {
     /// Chooses the output and checks that it can be written.
     ///
     /// # Errors
-    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal and
-    /// for a report that would stand among the positions.
+    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal, and for
+    /// a report that would be mixed with the positions.
     pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
         match path {
             Some(path) if path != Path::new("-") => {
-                let export = Export::claim_new(path, "--output", replace)?;
+                let export = OutputFile::claim_new(path, "--output", replace)?;
                 Ok(Sink::File { export, path: path.to_path_buf(), replace })
             }
             _ if json => {
@@ -60,21 +60,21 @@ impl Sink {
     ///
     /// # Errors
     /// [`pipeline::Error::Io`].
-    pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<Open<'a>> {
+    pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
         let file = match self {
             Sink::Stdout => {
                 // A pipe of the usual 64 KiB wakes its reader sixteen times as often. Nothing else
-                // depends on it: what is no pipe, or has a limit, stays as it is.
+                // depends on it: anything that is not a pipe, or has a limit, stays unchanged.
                 let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
                 None
             }
             Sink::File { export, replace, .. } => Some((export.begin()?, export, *replace)),
         };
-        Ok(Open { out, file, bytes: 0 })
+        Ok(SinkWriter { out, file, bytes: 0 })
     }
 }
 
-impl Open<'_> {
+impl SinkWriter<'_> {
     /// Writes bytes.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Open<'_> {
     /// Ends the output, gives a file its name and returns the length in bytes.
     ///
     /// # Errors
-    /// Those of [`Open::write`].
+    /// Those of [`SinkWriter::write`].
     pub fn finish(self) -> anyhow::Result<u64> {
         match self.file {
             Some((file, export, replace)) => export.finish(file, replace)?,

@@ -4,8 +4,8 @@
 //! channel of its own, which bounds what waits; the writer takes turns. So the bytes are the same
 //! for any number of threads.
 
-use super::format::{Csv, Format, Masks, Pairs, Text, TwoMasks, What, Write, of_value};
-use super::sink::Open;
+use super::format::{Csv, Format, Masks, Pairs, RowWriter, Selection, Text, TwoMasks, number_of};
+use super::sink::SinkWriter;
 use crate::cli::words::answers;
 use crate::cli::words::job::Counter;
 use parking_lot::Mutex;
@@ -13,6 +13,7 @@ use pipeline::parallel;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use trinim::database::book::order::orbit_size;
 use trinim::database::{Database, DatabaseError, Listing, listing};
 use trinim::play::puzzle;
 use trinim::random::{Random, Sample};
@@ -25,10 +26,10 @@ const WAITING: usize = 48;
 /// Puzzles follow from the losses of all parts.
 const NO_PARTS: &str = "puzzles are not listed by part";
 
-/// The export of one listing.
-pub struct Job<'a> {
+/// Writes the rows of one export.
+pub struct Rows<'a> {
     pub database: &'a Database,
-    pub what: What,
+    pub what: Selection,
     pub format: Format,
     pub threads: usize,
     /// Most rows that are sorted.
@@ -42,10 +43,10 @@ pub struct Job<'a> {
 /// A stop was requested.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
-pub struct Halted;
+pub struct Stop;
 
-/// What a worker sends.
-enum Sent {
+/// A message of a worker to the writer.
+enum Message {
     Rows(Vec<u8>, u64),
     EndOfPart,
     Failed(DatabaseError),
@@ -53,8 +54,8 @@ enum Sent {
 
 /// A worker's ends of its channels.
 struct Buffers {
-    sender: SyncSender<Sent>,
-    /// Buffers that were written: fresh memory would cost more than what is put into it.
+    sender: SyncSender<Message>,
+    /// Written buffers: fresh memory would cost more than filling it.
     used: Receiver<Vec<u8>>,
 }
 
@@ -66,33 +67,63 @@ impl Buffers {
     }
 }
 
-impl Job<'_> {
-    /// Writes all rows, sorted if there are not too many; returns how many.
+impl Rows<'_> {
+    /// Writes rows with these numbers of pieces, all or a sample of this size and seed, from a
+    /// listing, or without one from positions that are solved; returns their number.
     ///
     /// # Errors
-    /// [`Halted`]; [`DatabaseError`], also if the blocks contradict the census; those of
-    /// [`Open::write`].
-    pub fn all(&self, listing: &Listing<'_>, open: &mut Open<'_>) -> anyhow::Result<u64> {
-        let listed = if self.what == What::Values { listing.positions() } else { listing.losses() };
+    /// [`Stop`]; those of [`Rows::all`], [`Rows::puzzles`] and [`Rows::solved`].
+    pub fn write(
+        &self,
+        listing: Option<&Listing<'_>>,
+        pieces: &RangeInclusive<u32>,
+        sample: Option<(u64, u64)>,
+        open: &mut SinkWriter<'_>,
+    ) -> anyhow::Result<u64> {
+        match (listing, sample) {
+            (None, sample) if self.what == Selection::Puzzles => self.puzzles(pieces, sample, open),
+            (None, sample) => {
+                let (size, seed) = sample.unwrap_or_default();
+                self.solved(pieces, size, seed, open)
+            }
+            (Some(listing), Some((size, seed))) if self.what == Selection::Values => {
+                let drawn = listing.sample_of_values(size, &mut Random::new(seed))?;
+                let rows = drawn.iter().map(|(position, value)| (*position, number_of(*value)));
+                self.write_all(drawn.len() as u64, rows, open)
+            }
+            (Some(listing), Some((size, seed))) => self.sample(listing, size, seed, open),
+            (Some(listing), None) => self.all(listing, open),
+        }
+    }
+
+    /// Writes all rows, sorted if there are not too many; returns their number.
+    ///
+    /// # Errors
+    /// [`Stop`]; [`DatabaseError`], also if the blocks contradict the census; those of
+    /// [`SinkWriter::write`].
+    fn all(&self, listing: &Listing<'_>, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
+        let listed = if self.what == Selection::Values { listing.positions() } else { listing.losses() };
         if listed > self.sorted_max {
             return self.stream(listing, listed, open);
         }
         let rows = Mutex::new(Vec::new());
         self.each_part(listing, |part| {
             let own: Vec<(u64, u64)> = match self.what {
-                What::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
-                What::Canonical => {
+                Selection::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
+                Selection::Canonical => {
                     listing.canonical_losses_of(part)?.map(|(position, size)| (position, size.into())).collect()
                 }
-                What::Values => listing.values_of(part)?.map(|(position, value)| (position, of_value(value))).collect(),
-                What::Puzzles => unreachable!("{NO_PARTS}"),
+                Selection::Values => {
+                    listing.values_of(part)?.map(|(position, value)| (position, number_of(value))).collect()
+                }
+                Selection::Puzzles => unreachable!("{NO_PARTS}"),
             };
             rows.lock().extend(own);
             Ok(())
         })?;
         let mut rows = rows.into_inner();
         let found = rows.len() as u64;
-        if found != listed && self.what != What::Canonical {
+        if found != listed && self.what != Selection::Canonical {
             return Err(listing.contradiction(listed, found).into());
         }
         rows.sort_unstable();
@@ -100,11 +131,11 @@ impl Job<'_> {
     }
 
     /// Writes all rows in the order of the parts.
-    fn stream(&self, listing: &Listing<'_>, listed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
-        let rows = if self.what == What::Canonical { self.count(listing)? } else { listed };
+    fn stream(&self, listing: &Listing<'_>, listed: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
+        let rows = if self.what == Selection::Canonical { self.count(listing)? } else { listed };
         self.begin(rows, open)?;
         let found = match (self.format, self.what) {
-            (Format::Npy, What::Losses) => self.stream_as(&Masks, listing, rows, open),
+            (Format::Npy, Selection::Losses) => self.stream_as(&Masks, listing, rows, open),
             (Format::Npy, _) => self.stream_as(&Pairs, listing, rows, open),
             (Format::Csv, what) => self.stream_as(&Csv(what), listing, rows, open),
             (Format::Rows, what) => self.stream_as(&Text::new(listing.board(), what), listing, rows, open),
@@ -115,22 +146,22 @@ impl Job<'_> {
         Ok(rows)
     }
 
-    fn begin(&self, rows: u64, open: &mut Open<'_>) -> anyhow::Result<()> {
+    fn begin(&self, rows: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<()> {
         self.rows.set(0, rows);
         open.write(&self.format.header(self.what, rows))
     }
 
-    fn stream_as<W: Write>(
+    fn stream_as<W: RowWriter>(
         &self,
         writer: &W,
         listing: &Listing<'_>,
         rows: u64,
-        open: &mut Open<'_>,
+        open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         let parts = listing.parts();
         let workers = self.threads.clamp(1, parts.max(1));
         std::thread::scope(|scope| {
-            let mut channels: Vec<(Receiver<Sent>, Sender<Vec<u8>>)> = Vec::new();
+            let mut channels: Vec<(Receiver<Message>, Sender<Vec<u8>>)> = Vec::new();
             for worker in 0..workers {
                 let ((sender, receiver), (giver, used)) = (sync_channel(WAITING), channel());
                 channels.push((receiver, giver));
@@ -143,18 +174,18 @@ impl Job<'_> {
                 // A worker ends early only after a failure, or if it may no longer send.
                 while let Ok(sent) = receiver.recv() {
                     if self.stop.load(Ordering::Relaxed) {
-                        return Err(Halted.into());
+                        return Err(Stop.into());
                     }
                     match sent {
-                        Sent::Rows(bytes, number) => {
+                        Message::Rows(bytes, number) => {
                             open.write(&bytes)?;
                             found += number;
                             self.rows.set(found.min(rows), rows);
                             // The worker may be done.
                             let _ = giver.send(bytes);
                         }
-                        Sent::EndOfPart => break,
-                        Sent::Failed(error) => return Err(error.into()),
+                        Message::EndOfPart => break,
+                        Message::Failed(error) => return Err(error.into()),
                     }
                 }
             }
@@ -163,14 +194,20 @@ impl Job<'_> {
     }
 
     /// Sends the rows of parts until the writer is gone.
-    fn work<W: Write>(&self, writer: &W, listing: &Listing<'_>, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
+    fn work<W: RowWriter>(
+        &self,
+        writer: &W,
+        listing: &Listing<'_>,
+        parts: impl Iterator<Item = usize>,
+        buffers: &Buffers,
+    ) {
         for part in parts {
             let sent = match self.part(writer, listing, part, buffers) {
-                Ok(true) => Sent::EndOfPart,
+                Ok(true) => Message::EndOfPart,
                 Ok(false) => return,
-                Err(error) => Sent::Failed(error),
+                Err(error) => Message::Failed(error),
             };
-            let is_last = matches!(sent, Sent::Failed(_));
+            let is_last = matches!(sent, Message::Failed(_));
             if buffers.sender.send(sent).is_err() || is_last {
                 return;
             }
@@ -178,7 +215,7 @@ impl Job<'_> {
     }
 
     /// Sends the rows of a part; `false` if the writer is gone.
-    fn part<W: Write>(
+    fn part<W: RowWriter>(
         &self,
         writer: &W,
         listing: &Listing<'_>,
@@ -186,16 +223,16 @@ impl Job<'_> {
         buffers: &Buffers,
     ) -> Result<bool, DatabaseError> {
         match self.what {
-            What::Losses => Ok(send(writer, listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
-            What::Canonical => {
+            Selection::Losses => Ok(send(writer, listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
+            Selection::Canonical => {
                 let classes = listing.canonical_losses_of(part)?;
                 Ok(send(writer, classes.map(|(position, size)| (position, size.into())), buffers))
             }
-            What::Values => {
+            Selection::Values => {
                 let values = listing.values_of(part)?;
-                Ok(send(writer, values.map(|(position, value)| (position, of_value(value))), buffers))
+                Ok(send(writer, values.map(|(position, value)| (position, number_of(value))), buffers))
             }
-            What::Puzzles => unreachable!("{NO_PARTS}"),
+            Selection::Puzzles => unreachable!("{NO_PARTS}"),
         }
     }
 
@@ -210,16 +247,18 @@ impl Job<'_> {
         Ok(found.into_inner())
     }
 
-    /// Writes a sample of the losses; returns how many there are in it.
+    /// Writes a sample of the losses; returns its size.
     ///
     /// # Errors
-    /// Those of [`Job::stream`].
-    pub fn sample(&self, listing: &Listing<'_>, size: u64, seed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+    /// Those of [`Rows::stream`].
+    fn sample(&self, listing: &Listing<'_>, size: u64, seed: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
         let sample = Mutex::new(Sample::new(size as usize, seed));
         self.each_part(listing, |part| {
             let mut own = sample.lock().like();
             match self.what {
-                What::Canonical => listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position)),
+                Selection::Canonical => {
+                    listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position))
+                }
                 _ => listing.losses_of(part)?.for_each(|position| own.offer(position)),
             }
             sample.lock().merge(own);
@@ -231,18 +270,18 @@ impl Job<'_> {
         self.write_all(drawn.len() as u64, rows, open)
     }
 
-    /// Writes all puzzles with these pieces, or a sample of so many of them with its seed; returns
-    /// how many there are.
+    /// Writes all puzzles with these numbers of pieces, or a sample of this size and seed; returns
+    /// their number.
     ///
     /// # Errors
-    /// [`Halted`]; those of [`puzzle::all`] and [`Open::write`].
-    pub fn puzzles(
+    /// [`Stop`]; those of [`puzzle::all`] and [`SinkWriter::write`].
+    fn puzzles(
         &self,
         pieces: &RangeInclusive<u32>,
         sample: Option<(u64, u64)>,
-        open: &mut Open<'_>,
+        open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
-        let all = puzzle::all(self.database, || self.stop.load(Ordering::Relaxed))?.ok_or(Halted)?;
+        let all = puzzle::all(self.database, || self.stop.load(Ordering::Relaxed))?.ok_or(Stop)?;
         let wanted = || all.positions().filter(|position| pieces.contains(&position.count_ones()));
         let solved = |position| (position, all.solution(position));
         match sample {
@@ -256,17 +295,17 @@ impl Job<'_> {
         }
     }
 
-    /// Writes a sample of values that are not kept, of positions that are solved one after another;
-    /// returns how many there are in it.
+    /// Writes a sample of values that are not kept, solving its positions one after another; returns
+    /// its size.
     ///
     /// # Errors
-    /// Those of [`Job::stream`] and of the solver.
-    pub fn solved(
+    /// Those of [`Rows::stream`] and of the solver.
+    fn solved(
         &self,
         pieces: &RangeInclusive<u32>,
         size: u64,
         seed: u64,
-        open: &mut Open<'_>,
+        open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         let board = self.database.board();
         let mut solver = answers::in_memory(board, self.database.rule(), *pieces.end());
@@ -275,10 +314,10 @@ impl Job<'_> {
         let mut rows = Vec::with_capacity(drawn.len());
         for position in &drawn {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(Halted.into());
+                return Err(Stop.into());
             }
             let value = solver.value(*position).map_err(answers::unsolved)?;
-            rows.push((*position, of_value(value)));
+            rows.push((*position, number_of(value)));
             self.parts.set(rows.len() as u64, drawn.len() as u64);
         }
         self.write_all(rows.len() as u64, rows.into_iter(), open)
@@ -293,7 +332,7 @@ impl Job<'_> {
         let (parts, done) = (listing.parts(), AtomicU64::new(0));
         let task = |(): &mut (), part: usize| {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(Halted.into());
+                return Err(Stop.into());
             }
             read(part)?;
             self.parts.set(done.fetch_add(1, Ordering::Relaxed) + 1, parts as u64);
@@ -306,27 +345,27 @@ impl Job<'_> {
     /// Writes this number of rows, which it returns.
     ///
     /// # Errors
-    /// [`Halted`]; those of [`Open::write`].
-    pub fn write_all(
+    /// [`Stop`]; those of [`SinkWriter::write`].
+    fn write_all(
         &self,
         number: u64,
         rows: impl Iterator<Item = (u64, u64)>,
-        open: &mut Open<'_>,
+        open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         self.begin(number, open)?;
         let text = Text::new(self.database.board(), self.what);
         let mut out = Vec::new();
         for (position, other) in rows {
             match (self.format, self.what) {
-                (Format::Npy, What::Losses) => Masks.row(&mut out, position, other),
-                (Format::Npy, What::Puzzles) => TwoMasks.row(&mut out, position, other),
+                (Format::Npy, Selection::Losses) => Masks.row(&mut out, position, other),
+                (Format::Npy, Selection::Puzzles) => TwoMasks.row(&mut out, position, other),
                 (Format::Npy, _) => Pairs.row(&mut out, position, other),
                 (Format::Csv, what) => Csv(what).row(&mut out, position, other),
                 (Format::Rows, _) => text.row(&mut out, position, other),
             }
             if out.len() >= BUFFER_ROWS {
                 if self.stop.load(Ordering::Relaxed) {
-                    return Err(Halted.into());
+                    return Err(Stop.into());
                 }
                 open.write(&out)?;
                 out.clear();
@@ -337,14 +376,9 @@ impl Job<'_> {
     }
 }
 
-/// Returns the number of images of a position.
-fn orbit_size(board: &trinim::game::Board, position: u64) -> u64 {
-    trinim::database::book::order::orbit_size(board, position)
-}
-
 /// Sends rows in buffers; `false` if the writer is gone.
 #[inline(always)]
-fn send<W: Write>(writer: &W, rows: impl Iterator<Item = (u64, u64)>, buffers: &Buffers) -> bool {
+fn send<W: RowWriter>(writer: &W, rows: impl Iterator<Item = (u64, u64)>, buffers: &Buffers) -> bool {
     let mut number = 0;
     let mut out = buffers.next();
     for (position, other) in rows {
@@ -352,11 +386,11 @@ fn send<W: Write>(writer: &W, rows: impl Iterator<Item = (u64, u64)>, buffers: &
         number += 1;
         if number == BUFFER_ROWS {
             let full = std::mem::replace(&mut out, buffers.next());
-            if buffers.sender.send(Sent::Rows(full, number as u64)).is_err() {
+            if buffers.sender.send(Message::Rows(full, number as u64)).is_err() {
                 return false;
             }
             number = 0;
         }
     }
-    number == 0 || buffers.sender.send(Sent::Rows(out, number as u64)).is_ok()
+    number == 0 || buffers.sender.send(Message::Rows(out, number as u64)).is_ok()
 }

@@ -1,10 +1,10 @@
 //! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
-//! are part of the program and need nothing from elsewhere.
+//! are part of the program and load nothing from elsewhere.
 
 use super::app::App;
-use super::asked::{Asked, BOARD};
 use super::offer::Offer;
-use super::reply::{Body, Failure, Problem, Solving, Tag, of_json, tagged, typed};
+use super::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
+use super::request::{ApiRequest, BOARD};
 use crate::cli::commands::stats;
 use crate::cli::face::schema;
 use axum::extract::State;
@@ -53,18 +53,18 @@ pub fn position_of(answers: &dyn Answers, position: u64) -> Result<String, Probl
 }
 
 /// `GET /v1/position`: a position with its value and all its moves.
-pub async fn position(asked: Asked) -> Result<Response, Problem> {
-    let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
-    asked.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
-    let (deep, source) = (asked.app.deep.clone(), offer.clone());
+pub async fn position(request: ApiRequest) -> Result<Response, Problem> {
+    let (offer, position) = request.query(&["board", "rule", "p"])?.position(&request.app)?;
+    request.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
+    let (deep, source) = (request.app.deep.clone(), offer.clone());
     let found = move |_: &Offer| Ok((position_of(&*deep.answers(&source, position)?, position)?, true));
-    asked.answer(&offer, true, found).await
+    request.answer(&offer, true, found).await
 }
 
 /// `GET /v1/mainline`: the game when both sides do their best.
-pub async fn mainline(asked: Asked) -> Result<Response, Problem> {
-    let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
-    asked.answer(&offer, true, move |offer| line_within(LINE_TIME, offer, position)).await
+pub async fn mainline(request: ApiRequest) -> Result<Response, Problem> {
+    let (offer, position) = request.query(&["board", "rule", "p"])?.position(&request.app)?;
+    request.answer(&offer, true, move |offer| line_within(LINE_TIME, offer, position)).await
 }
 
 /// Follows a line for a while; returns it as JSON, and whether it is the same next time.
@@ -79,23 +79,23 @@ pub fn line_within(most: Duration, offer: &Offer, position: u64) -> Result<(Stri
 }
 
 /// `GET /v1/reply`: the move that the program plays.
-pub async fn reply(asked: Asked) -> Result<Response, Problem> {
-    let query = asked.query(&["board", "rule", "p", "level", "seed"])?;
-    let (offer, position) = query.position(&asked.app)?;
+pub async fn reply(request: ApiRequest) -> Result<Response, Problem> {
+    let query = request.query(&["board", "rule", "p", "level", "seed"])?;
+    let (offer, position) = query.position(&request.app)?;
     let level = query.parsed("level", "perfect, club or beginner")?.unwrap_or_default();
     let seed = query.parsed("seed", "a whole number")?.unwrap_or(1);
-    let (deep, source) = (asked.app.deep.clone(), offer.clone());
+    let (deep, source) = (request.app.deep.clone(), offer.clone());
     let reply = move |_: &Offer| {
         let answers = deep.answers(&source, position)?;
         Ok((tagged("trinim.reply/1", &Reply::choose(&*answers, position, level, seed)?)?, true))
     };
-    asked.answer(&offer, true, reply).await
+    request.answer(&offer, true, reply).await
 }
 
 /// `GET /v1/random`: a random position with its value and all its moves.
-pub async fn random(asked: Asked) -> Result<Response, Problem> {
-    let query = asked.query(&["board", "rule", "pieces", "value", "wins", "seed"])?;
-    let offer = query.offer(&asked.app)?;
+pub async fn random(request: ApiRequest) -> Result<Response, Problem> {
+    let query = request.query(&["board", "rule", "pieces", "value", "wins", "seed"])?;
+    let offer = query.offer(&request.app)?;
     let cells = offer.answers.board().cells();
     let pieces: Option<u32> = query.parsed("pieces", "a number of pieces")?;
     if let Some(pieces) = pieces.filter(|pieces| *pieces > cells) {
@@ -110,7 +110,7 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
     let wins: Option<usize> = query.parsed("wins", "a number of winning moves")?;
     let given: Option<u64> = query.parsed("seed", "a whole number")?;
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let (seed, app) = (given.unwrap_or_else(now), asked.app.clone());
+    let (seed, app) = (given.unwrap_or_else(now), request.app.clone());
     let drawn = move |offer: &Offer| {
         app.metrics.positions.fetch_add(1, Ordering::Relaxed);
         let begun = Instant::now();
@@ -118,36 +118,36 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
         let drawn = drawn.ok_or_else(|| Problem::missing("no position drawn is like that and known"))?;
         Ok((position_of(&*offer.answers, drawn)?, true))
     };
-    // Without a seed, every answer is another one.
-    asked.answer(&offer, given.is_some(), drawn).await
+    // Without a seed, every answer is different.
+    request.answer(&offer, given.is_some(), drawn).await
 }
 
-/// `GET /v1/boards`: what is offered, with all that a drawing needs.
-pub async fn boards(asked: Asked) -> Result<Response, Problem> {
-    asked.query(&[])?;
-    let tag = Tag::of(asked.app.offers.all().iter().map(|offer| &*offer.identity), &asked.uri.to_string());
-    if let Some(response) = tag.known(&asked.headers) {
+/// `GET /v1/boards`: the offered boards, with all that a drawing needs.
+pub async fn boards(request: ApiRequest) -> Result<Response, Problem> {
+    request.query(&[])?;
+    let tag = Tag::new(request.app.offers.all().iter().map(|offer| &*offer.identity), &request.uri.to_string());
+    if let Some(response) = tag.not_modified(&request.headers) {
         return Ok(response);
     }
     let offered = |offer: &Arc<Offer>| BoardReport::new(&*offer.answers, offer.keep, offer.spot_pieces);
-    let boards = Boards { boards: asked.app.offers.all().iter().map(offered).collect() };
-    let mut response = tag.on(of_json(tagged("trinim.boards/1", &boards)?));
-    // What is offered changes with the next start.
+    let boards = Boards { boards: request.app.offers.all().iter().map(offered).collect() };
+    let mut response = tag.on(json_answer(tagged("trinim.boards/1", &boards)?));
+    // The offers may change at the next start.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)
 }
 
 /// `GET /v1/stats`: the counts of a board, as `trinim stats --json` prints them.
-pub async fn stats(asked: Asked) -> Result<Response, Problem> {
-    let offer = asked.query(&BOARD)?.offer(&asked.app)?;
-    let tag = Tag::of([&*offer.identity], &asked.uri.to_string());
-    Ok(tag.known(&asked.headers).unwrap_or_else(|| tag.on(of_json(offer.stats.clone()))))
+pub async fn stats(request: ApiRequest) -> Result<Response, Problem> {
+    let offer = request.query(&BOARD)?.offer(&request.app)?;
+    let tag = Tag::new([&*offer.identity], &request.uri.to_string());
+    Ok(tag.not_modified(&request.headers).unwrap_or_else(|| tag.on(json_answer(offer.stats.clone()))))
 }
 
 /// `GET /v1/openapi.json`.
 pub async fn openapi(headers: HeaderMap) -> Response {
-    let tag = Tag::of_text(&OPENAPI);
-    tag.known(&headers).unwrap_or_else(|| tag.on(of_json(OPENAPI.clone())))
+    let tag = Tag::from_text(&OPENAPI);
+    tag.not_modified(&headers).unwrap_or_else(|| tag.on(json_answer(OPENAPI.clone())))
 }
 
 /// `GET /healthz`: the server accepts requests.
@@ -194,8 +194,8 @@ const POLICY: HeaderValue =
 impl File {
     /// Answers a request for this file.
     pub fn answer(&self, headers: &HeaderMap) -> Response {
-        let tag = Tag::of_text(self.text);
-        let mut response = tag.known(headers).unwrap_or_else(|| tag.on(self.text));
+        let tag = Tag::from_text(self.text);
+        let mut response = tag.not_modified(headers).unwrap_or_else(|| tag.on(self.text));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         // Another version of the program has another page.

@@ -1,7 +1,7 @@
-//! What all requests share: the boards, a limit on work, and counts in the text format that
-//! Prometheus reads.
+//! The parts that all requests share: the boards, a limit on work, and counts in the text format of
+//! Prometheus.
 
-use super::deep::Deep;
+use super::deep::DeepSolver;
 use super::offer::Offers;
 use super::reply::Problem;
 use axum::http::StatusCode;
@@ -14,25 +14,25 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// How long a request waits until others have been answered.
+/// How long a request waits for others to finish.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// What every request sees.
+/// The state of the server, which all requests share.
 pub struct App {
     /// The boards.
     pub offers: Offers,
-    /// What takes long to solve.
-    pub deep: Arc<Deep>,
+    /// Positions that take long to solve.
+    pub deep: Arc<DeepSolver>,
     /// The counts.
     pub metrics: Metrics,
-    /// Requests that look values up at a time.
+    /// Places of requests that look up values at the same time.
     places: Arc<Semaphore>,
 }
 
 impl App {
-    /// Answers for these boards, on all processors at a time.
+    /// Answers for these boards, on all processors at once.
     pub fn new(offers: Offers) -> Arc<App> {
-        // Two for each: one may wait for the disk.
+        // Two for each processor: one may wait for the disk.
         let places = 2 * available_parallelism().map_or(1, usize::from);
         Arc::new(App {
             offers,
@@ -45,7 +45,7 @@ impl App {
     /// Runs a job that computes or reads files, beside the threads of the connections.
     ///
     /// # Errors
-    /// [`Problem`] with status 503 if too many are at work, and those of the job.
+    /// [`Problem`] with status 503 if too many requests are running, and those of the job.
     pub async fn work<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> Result<T, Problem> + Send + 'static,
@@ -80,7 +80,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Counts a request to a path of the server that took so long.
+    /// Counts a request to a path of the server and its time.
     pub fn request(&self, path: String, status: u16, time: Duration) {
         *self.requests.lock().entry((path, status)).or_default() += 1;
         for (bound, count) in BOUNDS.iter().zip(&self.times) {

@@ -1,7 +1,7 @@
 //! Positions that take long to solve: one at a time for all clients, in a folder, with progress.
 //!
-//! A client that asks is told how far the solve is, and asks again. A solve for which nobody asks
-//! any more is given up; the last one that was finished answers for all subsets of its pieces.
+//! A client learns how far the solve is, and asks again. A solve that no client asks about any more
+//! is abandoned; the last finished one answers for all subsets of its pieces.
 
 use super::offer::{AT_ONCE, Offer};
 use super::reply::Problem;
@@ -23,24 +23,24 @@ use trinim::solve::{PartError, PartSolver};
 
 /// Memory of a solve.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// A solve is given up after this time without a question.
+/// A solve is abandoned after this time without a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks at a solve.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that a solve has to end with the server.
+/// Time for a solve to end when the server stops.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The solve at work, and the last one that was finished.
 #[derive(Default)]
-pub struct Deep(Mutex<State>);
+pub struct DeepSolver(Mutex<Solves>);
 
 #[derive(Default)]
-struct State {
-    running: Option<Running>,
-    solved: Option<Solved>,
+struct Solves {
+    running: Option<RunningSolve>,
+    solved: Option<FinishedSolve>,
 }
 
-struct Running {
+struct RunningSolve {
     offer: Arc<Offer>,
     position: u64,
     /// Share of the work that is done.
@@ -50,19 +50,19 @@ struct Running {
     worker: JoinHandle<()>,
 }
 
-struct Solved {
+struct FinishedSolve {
     offer: Arc<Offer>,
     position: u64,
-    /// An error is told once: the next question begins again.
+    /// An error is reported once: the next request begins again.
     answers: Result<Arc<OnTheSpot>, PartError>,
 }
 
-impl Deep {
-    /// Returns what answers for a position and its moves, as far as they can be known here.
+impl DeepSolver {
+    /// Returns the source of values for a position and its moves, as far as they can be known here.
     ///
     /// # Errors
     /// [`Problem`] with status 202 while it is solved; those of a solve and of the offer.
-    pub fn answers(self: &Arc<Deep>, offer: &Arc<Offer>, position: u64) -> Result<Arc<dyn Answers>, Problem> {
+    pub fn answers(self: &Arc<DeepSolver>, offer: &Arc<Offer>, position: u64) -> Result<Arc<dyn Answers>, Problem> {
         let pieces = position.count_ones();
         let most = offer.spot_pieces.filter(|most| (AT_ONCE + 1..=*most).contains(&pieces));
         let Some(most) = most else { return Ok(offer.answers.clone()) };
@@ -75,10 +75,10 @@ impl Deep {
         let answers_this = |other: &Arc<Offer>, solved: u64| Arc::ptr_eq(other, offer) && position & !solved == 0;
         if let Some(found) = state.solved.take_if(|solved| answers_this(&solved.offer, solved.position)) {
             let answers = found.answers.map_err(AnswerError::Solve)?;
-            state.solved = Some(Solved { answers: Ok(answers.clone()), ..found });
+            state.solved = Some(FinishedSolve { answers: Ok(answers.clone()), ..found });
             return Ok(answers);
         }
-        // It takes itself out when it ends, unless it panics.
+        // The worker removes its entry when it ends, unless it panics.
         if state.running.take_if(|running| running.worker.is_finished()).is_some() {
             return Err(Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position could not be solved"));
         }
@@ -89,7 +89,7 @@ impl Deep {
             running.asked = Instant::now();
             return Err(Problem::solving(Some(running.done)));
         }
-        // Its folder and memory go before the next one takes as much.
+        // Frees its folder and memory before the next solve takes as much.
         state.solved = None;
         let stop = Arc::new(AtomicBool::new(false));
         let worker = {
@@ -97,12 +97,12 @@ impl Deep {
             std::thread::spawn(move || deep.solve(&offer, position, most, stop))
         };
         let (offer, asked) = (offer.clone(), Instant::now());
-        state.running = Some(Running { offer, position, done: 0.0, asked, stop, worker });
+        state.running = Some(RunningSolve { offer, position, done: 0.0, asked, stop, worker });
         Err(Problem::solving(Some(0.0)))
     }
 
-    /// Solves a position, and leaves the result.
-    fn solve(self: &Arc<Deep>, offer: &Arc<Offer>, position: u64, most: u32, stop: Arc<AtomicBool>) {
+    /// Solves a position and stores the result.
+    fn solve(self: &Arc<DeepSolver>, offer: &Arc<Offer>, position: u64, most: u32, stop: Arc<AtomicBool>) {
         let threads = available_parallelism().map_or(1, usize::from);
         let options = Options {
             threads,
@@ -130,13 +130,13 @@ impl Deep {
         });
         let mut state = self.0.lock();
         state.running = None;
-        // What was given up is begun again by the next question.
+        // The next request begins an abandoned solve again.
         if !stop.load(Ordering::Relaxed) {
-            state.solved = Some(Solved { offer: offer.clone(), position, answers: solved });
+            state.solved = Some(FinishedSolve { offer: offer.clone(), position, answers: solved });
         }
     }
 
-    /// Notes how far a solve is until it is over; stops it when nobody asks any more.
+    /// Records how far a solve is until it is over; stops it when no client asks any more.
     fn watch(&self, metrics: &Metrics, work: &SessionWork, is_over: &AtomicBool) {
         let clock = Stopwatch::start();
         while !is_over.load(Ordering::Relaxed) {
@@ -151,7 +151,7 @@ impl Deep {
         }
     }
 
-    /// Ends what is at work, and removes its folder.
+    /// Ends a running solve and removes its folder.
     pub fn close(&self) {
         let begin = Instant::now();
         loop {

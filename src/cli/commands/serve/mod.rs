@@ -1,20 +1,20 @@
 //! `trinim serve`: answers over HTTP, and a page to play on.
 //!
 //! Every answer is a function of the request and of files that never change. No request names a
-//! file: what is offered is opened at the start. What takes long to solve is the exception in time:
-//! `deep.rs` says how far it is until there is an answer.
+//! file: all boards are opened at the start. Positions that take long to solve are the exception in
+//! time: `deep.rs` reports how far it is until there is an answer.
 //!
 //! # Limits
-//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look values up at
-//! a time: `app.rs`. Body, positions and time of one request: `many.rs`.
+//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look up values at
+//! the same time: `app.rs`. Body, positions and time of one request: `batch.rs`.
 
 mod api;
 mod app;
-mod asked;
+mod batch;
 mod deep;
-mod many;
 mod offer;
 mod reply;
+mod request;
 mod router;
 
 use crate::cli::face::exit::{Exit, Refused};
@@ -35,7 +35,7 @@ use std::time::Duration;
 use trinim::game::{Board, Takes};
 use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX};
 
-/// What clients may take.
+/// The limits for clients.
 const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience: Duration::from_secs(20) };
 
 const EXAMPLES: &str = "\
@@ -43,12 +43,13 @@ Examples:
   trinim serve                                      small boards and nine layers, for this machine
   trinim serve trinim-k5-misere --listen 127.0.0.1:0    a finished solve, on any free port
 
-Ask, for example, curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, /v1/stats, \
-/v1/random, /healthz, /metrics; /v1/openapi.json describes them. Nothing outside the given folders is read. Who can \
-reach the address can ask: put a proxy with encryption before an address that is not of this machine. SIGINT and \
-SIGTERM let requests at work finish, and end with exit code 0.";
+Try curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address \
+itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, \
+/v1/stats, /v1/random, /healthz, /metrics; /v1/openapi.json describes them. The server reads nothing outside the \
+folders. Anyone who can reach the address can use it: put a proxy with encryption in front of an address outside this \
+machine. SIGINT and SIGTERM let running requests finish and end with exit code 0.";
 
-/// Answer positions over HTTP, and offer a page to play on
+/// Answer positions over HTTP, with a page to play on
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArgs {
@@ -70,21 +71,21 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Game", value_name = "BOARD")]
     board: Vec<String>,
 
-    /// Memory for what was read from the folders, together
+    /// Memory for values read from the folders, all together
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     cache: Size,
 
-    /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 40.
-    /// Up to 28 take 64 MiB for each such board and an instant. More are solved one at a time for
-    /// all clients, who are told how far it is: 36 take 512 MiB, 1 GiB in the folder for temporary
-    /// files and up to a minute
+    /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up to
+    /// 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a time
+    /// for all clients, which see the progress: 36 pieces take 512 MiB, 1 GiB in the folder for
+    /// temporary files and up to a minute
     #[arg(long, value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
 }
 
 impl ServeArgs {
-    /// Returns the boards that are to be solved at the start.
+    /// Returns the boards to solve at the start.
     fn boards(&self) -> anyhow::Result<Vec<Board>> {
         let named = self.layers.iter().map(|layers| board::read("--layers", &format!("triangle:{layers}"), Takes::ANY));
         named.chain(self.board.iter().map(|name| board::read("--board", name, Takes::ANY))).collect()
@@ -94,7 +95,7 @@ impl ServeArgs {
 /// Runs the subcommand.
 pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(port) = args.folders.iter().find_map(|folder| answers::number(folder)) {
-        let message = format!("{port} is no folder of a solve");
+        let message = format!("{port} is not the folder of a solve");
         let hint = match u16::try_from(port) {
             Ok(port) => format!("trinim serve --listen 127.0.0.1:{port}"),
             Err(_) => "trinim serve --help".to_owned(),
@@ -116,7 +117,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     writeln!(out, "listening on http://{address}/ with {}", counted(boards, "board"))?;
     out.flush()?;
     if !address.ip().is_loopback() {
-        out.warn("whoever reaches this address can ask, and nothing is encrypted");
+        out.warn("anyone who can reach this address can use it, and nothing is encrypted");
     }
     out.remark("Ctrl-C ends");
     let app = App::new(offers);
@@ -124,7 +125,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let routes = router::router(app);
     runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
     deep.close();
-    // A look-up that is still at work has no one to answer.
+    // A lookup that is still running has nobody to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)
 }
@@ -154,7 +155,7 @@ mod tests {
         tokio::runtime::Builder::new_multi_thread().enable_time().build().expect("threads")
     }
 
-    /// Who keeps a line that was cut off for lack of time would never see the rest of it.
+    /// A client that stored a line that was cut off for lack of time would never see the rest of it.
     #[test]
     fn an_answer_that_may_change_has_no_tag() {
         let (app, runtime) = (app(), runtime());
@@ -162,15 +163,17 @@ mod tests {
         for (most, is_whole) in [(Duration::ZERO, false), (Duration::MAX, true)] {
             let (line, is_same) = api::line_within(most, &offer, 0b111).expect("a line");
             assert_eq!((is_same, line.contains("\"complete\":true")), (is_whole, is_whole), "{line}");
-            let asked = asked::Asked { app: app.clone(), uri: Uri::from_static("/x"), headers: HeaderMap::new() };
-            let answer = runtime.block_on(asked.answer(&offer, true, move |_| Ok((line, is_same)))).expect("an answer");
+            let request =
+                request::ApiRequest { app: app.clone(), uri: Uri::from_static("/x"), headers: HeaderMap::new() };
+            let answer =
+                runtime.block_on(request.answer(&offer, true, move |_| Ok((line, is_same)))).expect("an answer");
             for name in [header::ETAG, header::CACHE_CONTROL] {
                 assert_eq!(answer.headers().contains_key(&name), is_whole, "{name}");
             }
         }
     }
 
-    /// Every line has an answer, in its place, also when the time for the request is over.
+    /// Every line has an answer in its place, even when the time for the request is over.
     #[test]
     fn lines_whose_turn_comes_too_late_are_answered_by_an_error() {
         let (app, runtime) = (app(), runtime());
@@ -180,7 +183,7 @@ mod tests {
         for (end, is_late) in [(now, true), (now + Duration::from_secs(3600), false)] {
             let text = runtime.block_on(async {
                 let (mut chunks, mut text) =
-                    (many::answer_until(end, app.clone(), offer.clone(), lines.clone()), String::new());
+                    (batch::answer_until(end, app.clone(), offer.clone(), lines.clone()), String::new());
                 while let Some(chunk) = chunks.recv().await {
                     text.push_str(std::str::from_utf8(&chunk).expect("JSON"));
                 }
@@ -194,9 +197,9 @@ mod tests {
         }
     }
 
-    /// An error is never kept, and only one that passes says when to come again.
+    /// Clients may never store an error, and only one that passes says when to try again.
     #[test]
-    fn errors_are_not_kept() {
+    fn errors_are_not_stored() {
         for (status, wait) in [(StatusCode::SERVICE_UNAVAILABLE, Some("1")), (StatusCode::NOT_FOUND, None)] {
             let response = Problem::with(status, "a reason").into_response();
             let said = |name: header::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());

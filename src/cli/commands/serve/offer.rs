@@ -28,20 +28,20 @@ pub struct Offer {
     pub answers: Arc<dyn Answers>,
     /// What of its values is kept.
     pub keep: Keep,
-    /// Positions of so many pieces or fewer are solved on the spot if their values are not kept, by
-    /// `deep.rs` if they have more than [`AT_ONCE`].
+    /// Positions with at most this many pieces are solved on the spot if their values are not kept,
+    /// by `deep.rs` if they have more than [`AT_ONCE`].
     pub spot_pieces: Option<u32>,
-    /// Changes whenever an answer could: digest of the solution, which is another one for nimbers,
-    /// what is kept of it, what is solved on the spot, and the version of the program.
+    /// Changes whenever an answer could: the digest of the solution, which differs for nimbers, the
+    /// kept values, the limit of positions solved on the spot, and the version of the program.
     pub identity: String,
     /// The report of `trinim stats`, as JSON.
     pub stats: String,
 }
 
 impl Offer {
-    /// Describes a board with the manifest of its database and the source that will answer. What is
-    /// not kept is solved on the spot, up to `spot_pieces` pieces.
-    fn of(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
+    /// Describes a board by the manifest of its database and the source of its answers. Values that
+    /// are not kept are solved on the spot, up to `spot_pieces` pieces.
+    fn new(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
         let manifest = database.manifest();
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
@@ -69,9 +69,8 @@ pub struct Offers(Vec<Arc<Offer>>);
 
 impl Offers {
     /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
-    /// boards, and adds what is built in. A folder takes the place of what would be
-    /// offered without it. Positions of up to `spot_pieces` pieces whose values are not kept are
-    /// solved when they are asked for.
+    /// boards, and adds the boards that are built in. A folder takes precedence over both. Positions
+    /// of up to `spot_pieces` pieces whose values are not kept are solved on request.
     ///
     /// # Errors
     /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]
@@ -86,7 +85,7 @@ impl Offers {
         let mut offers = Offers(Vec::new());
         for folder in folders {
             let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
-            let offer = Offer::of(&database, database.clone(), spot_pieces)?;
+            let offer = Offer::new(&database, database.clone(), spot_pieces)?;
             if offers.has(&offer.board, offer.rule) {
                 let message =
                     format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
@@ -96,7 +95,7 @@ impl Offers {
         }
         for board in small {
             for rule in Rule::ALL {
-                // What is built in is offered in any case.
+                // Boards that are built in are offered in any case.
                 if offers.has(&board_name(board), rule) || BuiltIn::for_board(board, rule).is_some() {
                     continue;
                 }
@@ -105,12 +104,12 @@ impl Offers {
                     let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());
                 }
-                // Distances are counted when they are asked for. Of a folder they are not: random
-                // positions of eight layers would take a hundred times as long.
+                // Distances are counted on request. For a folder they are not: random positions of
+                // eight layers would take a hundred times as long.
                 let offer = |database: Database| {
                     let table = Arc::new(Table::load(&database)?);
                     let solver = in_memory(board, rule, DISTANCE_PIECES_MAX);
-                    Offer::of(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
+                    Offer::new(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
                 };
                 out.remark(solving(board, rule));
                 offers.0.push(solved_here(board, rule, offer)?);
@@ -119,7 +118,7 @@ impl Offers {
         for built_in in BuiltIn::all() {
             if !offers.has(&triangle(built_in.layers), built_in.rule) {
                 let database = Arc::new(Database::open_built_in(built_in)?);
-                offers.0.push(Offer::of(&database, database.clone(), spot_pieces)?);
+                offers.0.push(Offer::new(&database, database.clone(), spot_pieces)?);
             }
         }
         offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));
@@ -138,7 +137,7 @@ impl Offers {
     /// Finds the offer of a board under a rule.
     ///
     /// # Errors
-    /// [`Problem`] with status 404 and what there is.
+    /// [`Problem`] with status 404 and a list of all offers.
     pub fn find(&self, board: &str, rule: Rule) -> Result<&Arc<Offer>, Problem> {
         let found = self.0.iter().find(|offer| offer.board == board && offer.rule == rule);
         found.ok_or_else(|| {

@@ -26,13 +26,13 @@ pub fn typed(content_type: &'static str, text: impl IntoResponse) -> Response {
 }
 
 /// Turns JSON into an answer.
-pub fn of_json(text: String) -> Response {
+pub fn json_answer(text: String) -> Response {
     typed("application/json", text)
 }
 
-/// How long an answer may be kept without asking. A year would be as true, but later versions of
-/// the program add fields.
-const KEPT: HeaderValue = HeaderValue::from_static("public, max-age=86400");
+/// How long a client may store an answer. A year would be as true, but later versions of the program
+/// add fields.
+const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=86400");
 
 /// The tag of an answer, which follows from the request and from what answers it.
 pub struct Tag(HeaderValue);
@@ -40,7 +40,7 @@ pub struct Tag(HeaderValue);
 impl Tag {
     /// Returns the tag of the answer of the offers with these identities to a request for `path`,
     /// with its query.
-    pub fn of<'a>(identities: impl IntoIterator<Item = &'a str>, path: &str) -> Tag {
+    pub fn new<'a>(identities: impl IntoIterator<Item = &'a str>, path: &str) -> Tag {
         let mut hasher = blake3::Hasher::new();
         hasher.update(path.as_bytes());
         for identity in identities {
@@ -50,7 +50,7 @@ impl Tag {
     }
 
     /// Returns the tag of a text of the program.
-    pub fn of_text(text: &str) -> Tag {
+    pub fn from_text(text: &str) -> Tag {
         Tag::named(&blake3::hash(text.as_bytes()).to_hex()[..24])
     }
 
@@ -60,8 +60,8 @@ impl Tag {
         Tag(HeaderValue::from_str(&format!("W/\"{digits}\"")).unwrap_or(HeaderValue::from_static("W/\"\"")))
     }
 
-    /// Returns the answer for a client that has this answer already.
-    pub fn known(&self, headers: &HeaderMap) -> Option<Response> {
+    /// Returns the answer for a client that already has this answer.
+    pub fn not_modified(&self, headers: &HeaderMap) -> Option<Response> {
         let wanted = self.0.to_str().unwrap_or_default().trim_start_matches("W/");
         let mut given = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let has = given.any(|list| list.split(',').any(|tag| tag.trim().trim_start_matches("W/") == wanted));
@@ -72,7 +72,7 @@ impl Tag {
     pub fn on(&self, response: impl IntoResponse) -> Response {
         let mut response = response.into_response();
         response.headers_mut().insert(header::ETAG, self.0.clone());
-        response.headers_mut().insert(header::CACHE_CONTROL, KEPT);
+        response.headers_mut().insert(header::CACHE_CONTROL, CACHED);
         response
     }
 }
@@ -86,7 +86,7 @@ pub struct Failure<'a> {
     pub error: &'a str,
 }
 
-/// How far a position is that is being solved: ask again.
+/// How far the solve of a position is: ask again.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Solving {
     /// Share of the work that is done, 0 to 1; null while another position is solved.
@@ -149,7 +149,7 @@ impl From<AnswerError> for Problem {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
             AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
-            // The message has the path of a file, which is no client's business.
+            // The message contains the path of a file, which is not for clients.
             _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
         }
     }

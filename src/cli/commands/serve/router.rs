@@ -1,9 +1,9 @@
-//! The server's paths, and what surrounds every answer: counts, headers, answers to other pages,
+//! The server's paths, and the layer around every answer: counts, headers, answers to other pages,
 //! compression.
 
 use super::api;
 use super::app::App;
-use super::many;
+use super::batch;
 use super::reply::Problem;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -21,15 +21,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Bodies that are shorter are not compressed, in bytes.
-const PACKED_BYTES: u64 = 32;
+/// Length of the shortest body that is compressed, in bytes.
+const GZIP_BYTES_MIN: u64 = 32;
 
-/// Returns the paths with everything around them.
+/// Returns the paths with the layer around them.
 pub fn router(app: Arc<App>) -> Router {
     let routes = Router::new()
         .route("/v1/boards", get(api::boards))
         .route("/v1/position", get(api::position))
-        .route("/v1/positions", post(many::positions))
+        .route("/v1/positions", post(batch::positions))
         .route("/v1/mainline", get(api::mainline))
         .route("/v1/reply", get(api::reply))
         .route("/v1/stats", get(api::stats))
@@ -49,15 +49,15 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Counts a request, compresses its answer if the client takes that, and adds the headers that
-/// every answer has. Pages from anywhere may ask.
+/// Counts a request, compresses its answer if the client accepts that, and adds the headers of every
+/// answer. Pages from any origin may ask.
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {
         path if api::FILES.iter().any(|file| file.path == path) => "page",
         path => path,
     });
-    let (path, is_packed) = (path.to_owned(), takes_gzip(request.headers()));
+    let (path, is_gzip) = (path.to_owned(), takes_gzip(request.headers()));
     let has_body = !request.body().is_end_stream();
     let mut response = match request.method() {
         &Method::OPTIONS => {
@@ -67,19 +67,19 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         }
         _ => next.run(request).await,
     };
-    if response.body().size_hint().exact().is_none_or(|bytes| bytes >= PACKED_BYTES) {
+    if response.body().size_hint().exact().is_none_or(|bytes| bytes >= GZIP_BYTES_MIN) {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
-        if is_packed {
+        if is_gzip {
             response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response = response.map(|body| {
-                Body::new(Packed { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::default())) })
+                Body::new(GzipBody { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::default())) })
             });
         }
     }
     let is_read = path == "/v1/positions" && response.status().is_success();
     let headers = response.headers_mut();
-    // What is left of a body would be taken for the next request: the server closes the connection,
-    // and says so.
+    // The rest of a body would be taken for the next request: the server closes the connection, and
+    // says so.
     if has_body && !is_read {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -90,7 +90,7 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     response
 }
 
-/// Whether a client takes gzip, and nothing else rather (RFC 9110, 12.5.3).
+/// Whether a client accepts gzip and does not prefer an unpacked answer (RFC 9110, 12.5.3).
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut plain) = (0.0, 0.0);
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
@@ -107,13 +107,13 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// A body that is compressed on its way: the client sets the pace.
-struct Packed {
+struct GzipBody {
     body: Body,
     /// None after the end.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
-impl HttpBody for Packed {
+impl HttpBody for GzipBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -131,7 +131,7 @@ impl HttpBody for Packed {
             None => encoder.finish(),
             Some(Ok(frame)) => {
                 let bytes = frame.into_data().unwrap_or_default();
-                // So that the client sees each part when it is there.
+                // So that the client sees each part at once.
                 encoder.write_all(&bytes).and_then(|()| encoder.flush()).map(|()| {
                     let packed = std::mem::take(encoder.get_mut());
                     self.encoder = Some(encoder);

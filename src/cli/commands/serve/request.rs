@@ -1,11 +1,11 @@
 //! A request, its parameters, and the answer to it.
 //!
-//! The parameters are read here and not by a derived extractor: each may be given once, and the
-//! errors name the parameter, what was given and what is expected.
+//! The parameters are read here and not by a derived extractor: each may occur once, and errors name
+//! the parameter, its value and what is expected.
 
 use super::app::App;
 use super::offer::Offer;
-use super::reply::{Problem, Tag, of_json};
+use super::reply::{Problem, Tag, json_answer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -20,9 +20,9 @@ use trinim::game::position::{self, PositionError};
 /// Parameters that name a board.
 pub const BOARD: [&str; 2] = ["board", "rule"];
 
-/// What an answer follows from.
-pub struct Asked {
-    /// What all requests share.
+/// A request without its body: all that an answer depends on.
+pub struct ApiRequest {
+    /// The state of the server.
     pub app: Arc<App>,
     /// The path, with its parameters.
     pub uri: Uri,
@@ -30,25 +30,25 @@ pub struct Asked {
     pub headers: HeaderMap,
 }
 
-impl FromRequestParts<Arc<App>> for Asked {
+impl FromRequestParts<Arc<App>> for ApiRequest {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Asked, Infallible> {
-        Ok(Asked { app: app.clone(), uri: parts.uri.clone(), headers: std::mem::take(&mut parts.headers) })
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ApiRequest, Infallible> {
+        Ok(ApiRequest { app: app.clone(), uri: parts.uri.clone(), headers: std::mem::take(&mut parts.headers) })
     }
 }
 
-impl Asked {
+impl ApiRequest {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// [`Problem`] if one is none of the `known` ones or is given twice.
+    /// [`Problem`] if one is not in `known` or occurs twice.
     pub fn query(&self, known: &[&str]) -> Result<Query, Problem> {
         Query::read(self.uri.query(), known)
     }
 
-    /// Answers with what a job returns: JSON, and whether it is the same next time. With `is_kept`,
-    /// such an answer has a tag, and a client that has it already is told so.
+    /// Answers with the result of a job: JSON, and whether it is the same next time. With `is_kept`,
+    /// such an answer has a tag, and a client that already has it gets status 304.
     ///
     /// # Errors
     /// Those of the job and of [`App::work`].
@@ -58,13 +58,13 @@ impl Asked {
         is_kept: bool,
         job: impl FnOnce(&Offer) -> Result<(String, bool), Problem> + Send + 'static,
     ) -> Result<Response, Problem> {
-        let tag = is_kept.then(|| Tag::of([&*offer.identity], &self.uri.to_string()));
-        if let Some(response) = tag.as_ref().and_then(|tag| tag.known(&self.headers)) {
+        let tag = is_kept.then(|| Tag::new([&*offer.identity], &self.uri.to_string()));
+        if let Some(response) = tag.as_ref().and_then(|tag| tag.not_modified(&self.headers)) {
             return Ok(response);
         }
         let offer = offer.clone();
         let (body, is_same) = self.app.work(move || job(&offer)).await?;
-        let response = of_json(body);
+        let response = json_answer(body);
         Ok(match tag.filter(|_| is_same) {
             Some(tag) => tag.on(response),
             None => response,
@@ -72,14 +72,14 @@ impl Asked {
     }
 }
 
-/// The parameters behind the `?`, each given once.
+/// The parameters after the `?`, each at most once.
 pub struct Query(BTreeMap<String, String>);
 
 impl Query {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// [`Problem`] if one is none of the `known` ones or is given twice.
+    /// [`Problem`] if one is not in `known` or occurs twice.
     pub fn read(text: Option<&str>, known: &[&str]) -> Result<Query, Problem> {
         let mut query = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
@@ -95,29 +95,29 @@ impl Query {
         Ok(Query(query))
     }
 
-    /// Returns a parameter that has to be given.
+    /// Returns a required parameter.
     ///
     /// # Errors
-    /// [`Problem`] if it is not.
+    /// [`Problem`] if it is missing.
     pub fn required(&self, name: &str) -> Result<&str, Problem> {
         self.optional(name).ok_or_else(|| Problem::request(format!("the parameter {name} is missing")))
     }
 
-    /// Returns a parameter that may be missing.
+    /// Returns an optional parameter.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Parses a parameter that may be missing.
+    /// Parses an optional parameter.
     ///
     /// # Errors
-    /// [`Problem`] if it is given and not one of these.
+    /// [`Problem`] if it is there and not one of the `expected` values.
     pub fn parsed<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
         let wrong = |text: &str| Problem::request(format!("{name} {:?}: expected {expected}", short(text)));
         self.optional(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
-    /// Returns the offer that the parameters name; the rule is misère unless it is given.
+    /// Returns the offer that the parameters name; the default rule is misère.
     ///
     /// # Errors
     /// [`Problem`] if the board is missing or not offered.
@@ -140,7 +140,8 @@ impl Query {
 /// Reads a position of a board.
 ///
 /// # Errors
-/// [`Problem`] with the reason: 400 for what is no position of any board, 404 for one of another.
+/// [`Problem`] with the reason: 400 for text that is not a position of any board, 404 for a position
+/// of another board.
 pub fn read(offer: &Offer, text: &str) -> Result<u64, Problem> {
     position::parse(offer.answers.board(), text).map_err(|error| {
         let reason: String = error.to_string().chars().take(200).collect();

@@ -1,15 +1,15 @@
 //! `POST /v1/positions`: many positions at once, one a line, one answer a line.
 //!
 //! # Invariants
-//! 1. Answers are aligned with the lines that are not empty; a line that is no position, whose
-//!    value is not known, or whose turn comes too late has an error as its answer.
-//! 2. At most a few chunks of answers are in memory: the client sets the pace.
+//! 1. Answers are aligned with the lines that are not empty. The answer to a line is an error if it
+//!    is not a position, if its value is not known, or if its turn comes too late.
+//! 2. Memory holds at most a few chunks of answers: the client sets the pace.
 
 use super::api;
 use super::app::App;
-use super::asked::{BOARD, Query, read};
 use super::offer::Offer;
 use super::reply::{Failure, Problem, tagged, typed};
+use super::request::{BOARD, Query, read};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -65,12 +65,12 @@ async fn body(request: Request) -> Result<String, Problem> {
     }
     let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY_BYTES)).await;
     let late = |_| Problem::with(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
-    // The only other error is a client that breaks off, who does not see this.
+    // The only other error is a client that hangs up, and does not see this.
     let bytes = read.map_err(late)?.map_err(|_| too_large())?;
     String::from_utf8(bytes.into()).map_err(|_| Problem::request("the body is not UTF-8"))
 }
 
-/// Returns the position in a line: as it stands, or as a JSON string.
+/// Returns the position in a line: the line itself, or a JSON string.
 fn unquoted(line: &str) -> String {
     let line = line.trim();
     let quoted = line.starts_with('"').then(|| serde_json::from_str(line).ok()).flatten();
@@ -91,7 +91,7 @@ pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<
     Ok(typed("application/x-ndjson", Body::new(Chunks(chunks))))
 }
 
-/// Answers lines, a chunk at a time; those whose turn comes after the end with an error.
+/// Answers lines, a chunk at a time; lines whose turn comes after `end` get an error.
 pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<String>) -> Receiver<Bytes> {
     let (sender, receiver) = channel(WAITING);
     tokio::spawn(async move {
