@@ -53,19 +53,19 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
 }
 
 /// What commands say on a busy machine.
-const TELLING: [&str; 5] = ["planning", "cutting the board", "ordering the blocks", "counting updates", "searching"];
+const ANNOUNCED: [&str; 5] = ["planning", "cutting the board", "ordering the blocks", "counting updates", "searching"];
 
 /// Returns a text without that.
-pub fn untold(text: String) -> String {
-    TELLING
+pub fn unannounced(text: String) -> String {
+    ANNOUNCED
         .iter()
-        .fold(text, |text, what| text.replace(&format!("{what} ..\n"), "").replace(&format!("{what} ..\r\n"), ""))
+        .fold(text, |text, what| text.replace(&format!("{what}...\n"), "").replace(&format!("{what}...\r\n"), ""))
 }
 
 /// The same for a command that was changed.
 pub fn outcome(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
-    let (out, error) = (text(&stdout), untold(text(&stderr)));
+    let (out, error) = (text(&stdout), unannounced(text(&stderr)));
     assert!(!error.contains("panicked"), "{command:?}\n{error}");
     (status.code().unwrap_or_else(|| panic!("{command:?} was killed\n{error}")), out, error)
 }

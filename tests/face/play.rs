@@ -193,7 +193,7 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
         (&["-k", "11"][..], "expected 1 to 10", "trinim play --help"),
         (&["--spot-pieces", "41"], "expected 0 to 40", "trinim play --help"),
         (&["absent"], "absent holds no finished database", "trinim"),
-        (&["6"], "6 is no folder of a solve", "hint: trinim play --layers 6"),
+        (&["6"], "6 is not the folder of a solve", "hint: trinim play --layers 6"),
         (&["--level", "master"], "'master' for '--level <LEVEL>'", "trinim play --help"),
         (&["--first", "nobody"], "'nobody' for '--first <WHO>'", "trinim play --help"),
         (&["--seed", "x"], "expected a whole number", "trinim play --help"),

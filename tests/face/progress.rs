@@ -1,7 +1,7 @@
 //! What a solve says on standard error: the header, its progress on every kind of output, and what
 //! it resumes.
 
-use crate::common::program::{SLOW, begin, ends, json, run, signal, terminal, text, trinim, untold};
+use crate::common::program::{SLOW, begin, ends, json, run, signal, terminal, text, trinim, unannounced};
 use crate::common::scratch;
 use std::fs;
 use std::io::Read;
@@ -31,7 +31,7 @@ fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
         }
     }
     assert!(child.wait().unwrap().success());
-    untold(text(&shown))
+    unannounced(text(&shown))
 }
 
 /// Regression: nothing done is 0.0 %, not -0.0 %.

@@ -290,7 +290,7 @@ fn metrics_over_http_are_those_of_the_file() {
     let (_, error) = ends(path, 0, &["check", "four", "--metrics-listen", "127.0.0.1:0", "--quiet"]);
     assert_eq!(error, "");
     let (_, error) = ends(path, 0, &["check", "four", "--metrics-listen", "0.0.0.0:0"]);
-    assert!(error.contains("warning: whoever reaches this address can read the metrics"), "{error}");
+    assert!(error.contains("warning: anyone who can reach this address can read the metrics"), "{error}");
 
     // What cannot be listened on is refused before anything is written.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -75,7 +75,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = args.scenario.solve(Some(args.values))?;
     let board = solve.board();
     let disk_free_bytes = free_bytes(&args.out);
-    let plan = out.telling("planning", || {
+    let plan = out.announcing("planning", || {
         let is_timed = board.cells() >= TIMED_CELLS;
         let threads = args.scenario.resources.threads();
         let speed = if is_timed { speed::of_this_machine(threads) } else { Speed::RECORDED };

@@ -123,8 +123,8 @@ pub fn reason(error: &anyhow::Error) -> String {
     chain.join(": ")
 }
 
-/// Returns a text with paths below the current folder as they are named from here: the libraries
-/// tell them in full.
+/// Returns a text with paths below the current folder made relative: the libraries name them in
+/// full.
 fn from_here(text: &str) -> String {
     let here = std::env::current_dir().map(|here| format!("{}/", here.display())).unwrap_or_default();
     if here.len() < 2 {
@@ -133,7 +133,7 @@ fn from_here(text: &str) -> String {
     let mut parts = text.split(&here);
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        // Where no path begins, the name of the folder is a part of another one.
+        // Where no path begins, the name of the folder is part of another one.
         let begins = shown.is_empty() || shown.ends_with([' ', '\'', '"', '(', '=']);
         shown += if begins { "" } else { &here };
         shown += part;

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// A kind of file.
 #[derive(Clone, Copy)]
-pub struct ExportKind {
+pub struct OutputKind {
     /// The flag that names such a file.
     pub flag: &'static str,
     /// Its name in messages.
@@ -28,19 +28,19 @@ pub struct ExportKind {
 }
 
 /// A file to write.
-pub struct Export {
+pub struct OutputFile {
     path: PathBuf,
     folder: PathBuf,
 }
 
-impl Export {
+impl OutputFile {
     /// Checks that `path` can be written and holds nothing of another kind.
     ///
     /// # Errors
     /// Returns [`Refused`] for a folder, a file of another kind or a missing folder, and
     /// [`Error::Io`] if the system refuses.
-    pub fn claim(path: &Path, kind: ExportKind) -> anyhow::Result<Export> {
-        let ExportKind { flag, what, signature } = kind;
+    pub fn claim(path: &Path, kind: OutputKind) -> anyhow::Result<OutputFile> {
+        let OutputKind { flag, what, signature } = kind;
         let shown = path.display();
         let refused =
             |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
@@ -65,7 +65,7 @@ impl Export {
             }
             Err(error) => return Err(Error::io("measure", path, error).into()),
         }
-        let export = Export { path: path.to_path_buf(), folder };
+        let export = OutputFile { path: path.to_path_buf(), folder };
         export.begin()?;
         Ok(export)
     }
@@ -73,21 +73,21 @@ impl Export {
     /// Checks that the picture that `--svg` names can be written.
     ///
     /// # Errors
-    /// Returns the errors of [`Export::claim`].
-    pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
-        Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
+    /// Returns the errors of [`OutputFile::claim`].
+    pub fn claim_svg(path: &Path) -> anyhow::Result<OutputFile> {
+        OutputFile::claim(path, OutputKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
     }
 
     /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
     ///
     /// # Errors
-    /// Those of [`Export::claim`].
-    pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<Export> {
+    /// Those of [`OutputFile::claim`].
+    pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<OutputFile> {
         if !replace && path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             let message = format!("{flag} {} exists", path.display());
             return Err(Refused::new(message, "choose another name, or replace the file with --force").into());
         }
-        Export::claim(path, ExportKind { flag, what: "file", signature: "" })
+        OutputFile::claim(path, OutputKind { flag, what: "file", signature: "" })
     }
 
     /// Gives a file that was begun its name, once it is on the disk.
@@ -133,7 +133,8 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the system's error of a temporary file or folder, without the name that nobody gave it.
+/// Returns the system's error of a temporary file or folder, without the temporary name, which means
+/// nothing to the user.
 pub fn unnamed(error: io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split_once(" at path ").map_or(text.clone(), |(reason, _)| reason.to_owned()))
@@ -184,8 +185,8 @@ pub struct ParentsArgs {
 }
 
 impl ParentsArgs {
-    /// Refuses a folder whose parent is missing, unless that was asked for: below the place of a
-    /// disk that is not mounted, a run would fill another one.
+    /// Refuses a folder whose parent is missing, unless `--parents` is given: below the mount point of
+    /// a disk that is not mounted, a run would fill another disk.
     pub fn check(self, folder: &Path) -> Result<(), Refused> {
         let parent = folder_of(folder);
         if self.parents || !matches!(parent.try_exists(), Ok(false)) {

@@ -1,5 +1,5 @@
-//! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, and the groups of the commands.
+//! How commands are parsed and shown: the spelling of choices and numbers, completions in a shell,
+//! the order of the options, and the groups of the commands.
 
 use crate::cli::face::output::ColorChoice;
 use crate::cli::face::programs::PROGRAMS;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// Order of the headings. Clap shows them in the order of their first arguments.
 const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
 
-/// The commands by what they are for.
+/// The commands by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Solve", &["plan", "solve", "resume", "status", "task"]),
     ("Ask", &["stats", "probe", "play", "puzzle", "serve", "export"]),
@@ -19,19 +19,18 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "schema"]),
 ];
 
-/// The variables that the program reads, and what they say.
+/// The environment variables that the program reads, and their meaning.
 pub const VARIABLES: [(&str, &str); 5] = [
-    ("TRINIM_THREADS", "value of --threads if the option is not given"),
-    ("TRINIM_MEMORY", "value of --memory if the option is not given"),
-    ("TRINIM_SCRATCH", "value of --scratch if the option is not given"),
+    ("TRINIM_THREADS", "value of --threads, unless the option is given"),
+    ("TRINIM_MEMORY", "value of --memory, unless the option is given"),
+    ("TRINIM_SCRATCH", "value of --scratch, unless the option is given"),
     ("TRINIM_QUIET", "like --quiet, unless it is empty, 0, false or no"),
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether output has colours, unless --color says it"),
 ];
 
-/// Returns a command and its subcommands with their arguments by heading; with choices in any case,
-/// and negative numbers, which the parsers of the program refuse with a better message than clap;
-/// with what a shell should offer, by the name of the value; and with help in one form, the short
-/// one.
+/// Returns a command and its subcommands with arguments ordered by heading, choices in any case,
+/// completions by the name of the value, and only the short form of help. Negative numbers are
+/// parsed: the program's parsers refuse them with a better message than clap.
 pub fn dressed(command: Command) -> Command {
     let rank = |arg: &Arg| HEADINGS.iter().position(|heading| arg.get_help_heading() == Some(heading));
     let headed = command.get_arguments().filter_map(|arg| Some((rank(arg)?, arg.get_id().clone())));

@@ -1,8 +1,8 @@
 //! Connections over HTTP: accepted up to a limit, served, and finished when the server stops.
 //!
-//! A client that asks and never reads the answer would hold its connection forever. Every write
-//! that makes no progress for a while fails, which ends the connection. Reads are bounded by the
-//! limits on heads here, and on bodies by who reads them.
+//! A client that never reads the answer to its request would hold its connection forever. Every
+//! write that makes no progress for a while fails, which ends the connection. Reads of heads are
+//! bounded by the limits here, reads of bodies by the routes.
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{interval, sleep, timeout};
 use tokio_io_timeout::TimeoutWriter;
 
-/// What clients may take.
+/// The limits for clients.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// Connections that are served at a time; more wait to be accepted.
@@ -52,7 +52,7 @@ pub async fn serve(
     let places = Arc::new(Semaphore::new(limits.connections));
     let mut tick = interval(TICK);
     let mut http = http1::Builder::new();
-    // A client may end its side once it has asked.
+    // A client may close its side after its request.
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(limits.patience).max_buf_size(limits.head_bytes);
     while !stop.load(Ordering::Relaxed) {
@@ -68,7 +68,7 @@ pub async fn serve(
         let open = open.clone();
         open.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            // A connection that breaks is the client's affair.
+            // A broken connection is the client's affair.
             let _ = connection.await;
             open.fetch_sub(1, Ordering::Relaxed);
             drop(place);

@@ -1,4 +1,4 @@
-//! The metrics of a long command: where they are kept and served.
+//! The metrics of a long command: the file and the address for them.
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::folder_of;
@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 /// `--metrics` and `--metrics-listen`.
 #[derive(Clone, Args)]
 pub struct MetricsArgs {
-    /// Keep figures of the work in FILE, as OpenMetrics text that a node exporter reads; every 5
-    /// seconds and at the end
+    /// Write figures of the work to FILE every 5 seconds and at the end, as OpenMetrics text for a
+    /// node exporter
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     metrics: Option<PathBuf>,
 
-    /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to
-    /// whoever reaches that address and port, like 127.0.0.1:9464; port 0 takes any free one
+    /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to anyone
+    /// who can reach that address and port, like 127.0.0.1:9464; port 0 takes any free one
     #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = values::address)]
     metrics_listen: Option<SocketAddr>,
 }
 
 impl MetricsArgs {
-    /// Checks that the metrics can be kept, and serves them from now on.
+    /// Checks that the metrics can be written, and serves them from now on.
     ///
     /// # Errors
     /// Returns [`Refused`] for a file that cannot be replaced or an address that cannot be listened
@@ -54,7 +54,7 @@ fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
     let served = watch::listen(address).map_err(|error| {
         let message = format!("--metrics-listen: cannot listen on {address}: {error}");
         match error.kind() {
-            ErrorKind::Unsupported => Refused::new(message, "--metrics FILE keeps the same figures in a file"),
+            ErrorKind::Unsupported => Refused::new(message, "--metrics FILE writes the same figures to a file"),
             _ => Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port"),
         }
     })?;
@@ -62,7 +62,7 @@ fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
     let Some((url, address)) = served.filter(|_| !watch::is_json()) else { return Ok(()) };
     out.remark(format_args!("metrics at {url}"));
     if !address.ip().is_loopback() {
-        out.warn("whoever reaches this address can read the metrics, and nothing is encrypted");
+        out.warn("anyone who can reach this address can read the metrics, and nothing is encrypted");
     }
     Ok(())
 }

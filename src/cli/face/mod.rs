@@ -1,4 +1,4 @@
-//! How the program speaks: what it prints and refuses, its codes of exit, signals and progress.
+//! How the program speaks: output, refusals, exit codes, signals and progress.
 
 pub mod exit;
 pub mod file;
@@ -19,7 +19,7 @@ pub mod watch;
 mod tests {
     use std::path::Path;
 
-    /// What the face says about a solve, the rooms that know solves have put into words.
+    /// The rooms that know solves put everything about them into words; the face prints it.
     #[test]
     fn the_face_knows_no_solver() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/face");

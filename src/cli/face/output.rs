@@ -72,7 +72,7 @@ impl Paint {
         self.with("1;31", text)
     }
 
-    /// What a move takes; warnings.
+    /// The pieces that a move takes; warnings.
     pub fn mark(self, text: impl Display) -> String {
         self.with("1;33", text)
     }
@@ -91,7 +91,7 @@ impl Paint {
     }
 }
 
-/// Adds to a verdict in how many moves, if that is known and the game goes on.
+/// Adds the number of moves to a verdict, if it is known and the game is not over.
 pub fn in_moves(verdict: String, distance: Option<u32>) -> String {
     match distance {
         Some(moves @ 1..) => format!("{verdict} in {}", counted(moves.into(), "move")),
@@ -106,8 +106,8 @@ fn columns() -> Option<usize> {
     terminal.or_else(given).filter(|columns| *columns > 0)
 }
 
-/// Breaks a line at spaces to fit the width. What follows stands below the second column of the
-/// line, which two spaces separate, if there is room.
+/// Breaks a line at spaces to fit the width. If there is room, the rest is aligned with the second
+/// column of the line, which follows two spaces.
 pub fn wrapped(line: &str, columns: usize) -> String {
     let begin = line.len() - line.trim_start().len();
     let gap = line[begin..].find("  ").map(|gap| &line[begin + gap..]);
@@ -205,16 +205,16 @@ impl Out {
         }
     }
 
-    /// Does some work, and says what on standard error, unless quiet, once it takes more than a
-    /// moment. A stream of events begins later, with the work itself.
-    pub fn telling<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
+    /// Does some work, and names it on standard error, unless quiet, once it takes more than a moment.
+    /// A stream of events begins later, with the work itself.
+    pub fn announcing<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
         let what = what.to_string();
-        let tell = || {
+        let announce = || {
             if !watch::is_json() {
-                self.remark(format_args!("{what} .."));
+                self.remark(format_args!("{what}..."));
             }
         };
-        meanwhile(MOMENT, tell, work)
+        meanwhile(MOMENT, announce, work)
     }
 
     /// Prints a prompt on standard error, without a line break.
@@ -249,13 +249,13 @@ impl Write for Out {
     }
 }
 
-/// Does some work, and tells of it once it takes more than a moment.
-fn meanwhile<T>(moment: Duration, tell: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+/// Does some work, and calls `announce` once it takes more than a moment.
+fn meanwhile<T>(moment: Duration, announce: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
     let (done, waits) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if waits.recv_timeout(moment) == Err(RecvTimeoutError::Timeout) {
-                tell();
+                announce();
             }
         });
         let result = work();
@@ -347,15 +347,15 @@ pub fn side_by_side(out: &mut Out, board: &Board, pictures: &[(String, Vec<Strin
 mod tests {
     use super::*;
 
-    /// A plan of nine layers was silent for fifteen seconds.
+    /// Regression: a plan of nine layers was silent for fifteen seconds.
     #[test]
-    fn work_is_told_of_when_it_takes_more_than_a_moment() {
-        let (tell, told) = channel();
-        assert!(meanwhile(Duration::ZERO, || tell.send(()).unwrap(), || told.recv().is_ok()));
+    fn long_work_is_announced() {
+        let (announced, announcement) = channel();
+        assert!(meanwhile(Duration::ZERO, || announced.send(()).unwrap(), || announcement.recv().is_ok()));
         meanwhile(Duration::from_secs(3600), || unreachable!("the work was done at once"), || ());
     }
 
-    /// A terminal broke them inside of words.
+    /// Regression: a terminal broke lines inside of words.
     #[test]
     fn lines_are_broken_at_spaces() {
         let help = "hint           show the winning moves, or the reply that is hardest to answer";

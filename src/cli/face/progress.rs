@@ -34,6 +34,27 @@ pub struct ProgressArgs {
     metrics: MetricsArgs,
 }
 
+/// `--progress` of a command that seldom works for long.
+#[derive(Clone, Args)]
+pub struct BriefProgressArgs {
+    /// How to show progress on standard error; --quiet shows none
+    #[arg(long, help_heading = "Output", value_name = "HOW", value_enum, default_value = "auto")]
+    progress: Choice,
+}
+
+/// Time between two lines of progress of such a command.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+impl BriefProgressArgs {
+    /// Resolves the argument for this standard error.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] for a bar that cannot be drawn.
+    pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
+        self.progress.on(INTERVAL, out)
+    }
+}
+
 /// Begins to watch the command of these arguments, if it shows progress.
 pub fn watch(matches: &ArgMatches) {
     let (command, own) = exit::innermost(matches);
@@ -68,24 +89,31 @@ pub struct Progress {
 }
 
 impl ProgressArgs {
-    /// Resolves the arguments for standard error as it is.
+    /// Resolves the arguments for this standard error, and begins to serve the metrics.
     ///
     /// # Errors
-    /// Returns [`Refused`] for a bar where none can be drawn, and for metrics that cannot be told.
+    /// Returns [`Refused`] for a bar that cannot be drawn, and for metrics that cannot be written or
+    /// served.
     pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
-        let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let style = match (self.progress, out.quiet) {
-            // The stream is for programs, and they have asked for it.
-            (Choice::Json, _) => Choice::Json,
-            (_, true) => Choice::None,
-            (choice, false) => choice.resolved(redraws)?,
-        };
+        let progress = self.progress.on(self.progress_interval, out)?;
         self.metrics.begin(out)?;
-        Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
+        Ok(progress)
     }
 }
 
 impl Choice {
+    /// Returns how this choice shows progress on this standard error.
+    fn on(self, interval: Duration, out: &Out) -> Result<Progress, Refused> {
+        let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let style = match (self, out.quiet) {
+            // The stream is for programs, which have requested it.
+            (Choice::Json, _) => Choice::Json,
+            (_, true) => Choice::None,
+            (choice, false) => choice.resolved(redraws)?,
+        };
+        Ok(Progress { quiet: out.quiet, style, interval, paint: out.error_paint })
+    }
+
     /// Returns the choice for a standard error that can redraw a line, or cannot.
     fn resolved(self, redraws: bool) -> Result<Choice, Refused> {
         match (self, redraws) {
@@ -100,7 +128,7 @@ impl Choice {
     }
 }
 
-/// A function of the elapsed seconds that returns what is known of the work then.
+/// A function of the elapsed seconds that returns a reading of the work.
 pub type Status<'a> = &'a (dyn Fn(f64) -> Reading + Sync);
 
 /// A function that prints a remark without disturbing the bar.
@@ -122,7 +150,7 @@ pub fn in_words(left_s: Option<f64>) -> String {
     left_s.map_or_else(|| "unknown".to_owned(), output::seconds)
 }
 
-/// Shows progress while `work` runs. What the work says by [`Say`] is a remark, left out if quiet.
+/// Shows progress while `work` runs. The work prints remarks by [`Say`], unless quiet.
 pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, work: impl FnOnce(Say<'_>) -> T) -> T {
     let (saying, said) = channel();
     std::thread::scope(|scope| {
@@ -149,7 +177,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         bar.set_style(style);
     }
     let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
-    let mut told_stop = false;
+    let mut is_stop_announced = false;
     let mut next_line = progress.interval;
     let (watched_every, mut next_watched) = (watch::interval(), Duration::ZERO);
     watch::started();
@@ -165,7 +193,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         let elapsed = clock.elapsed();
         signals.look_at_clock(elapsed);
         let reading = status(elapsed.as_secs_f64());
-        watch::keep(&reading);
+        watch::store(&reading);
         if live {
             bar.set_position((reading.share * 1000.0) as u64);
             bar.set_message(reading.line.clone());
@@ -183,8 +211,8 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         if signals.status.swap(false, Ordering::Relaxed) {
             say(in_percent(&reading));
         }
-        if signals.stopped() && !told_stop {
-            told_stop = true;
+        if signals.stopped() && !is_stop_announced {
+            is_stop_announced = true;
             watch::stopping();
             say(progress.paint.mark(match signals.exit() {
                 Exit::TimeUp => "the time is up: stopping at the next safe point",
@@ -192,11 +220,11 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
             }));
         }
     }
-    // What was done since the last look.
+    // The work since the last reading.
     let reading = status(clock.elapsed().as_secs_f64());
     match watched_every {
         Some(_) => watch::watching(&reading),
-        None => watch::keep(&reading),
+        None => watch::store(&reading),
     }
     bar.finish_and_clear();
 }

@@ -1,19 +1,9 @@
-//! Arguments that clap refuses: one line with the reason, one with the command that helps, as it is
-//! typed in a shell.
+//! Arguments that clap refuses: a line with the reason, and a line with a command that helps, as a
+//! user types it in a shell.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-
-/// Messages of the standard library and of clap, in the program's words.
-const PLAIN: [(&str, &str); 7] = [
-    ("invalid digit found in string", "expected a whole number"),
-    ("cannot parse integer from empty string", "expected a whole number"),
-    ("number too large to fit in target type", "the number is too large"),
-    ("number too small to fit in target type", "the number is too small"),
-    ("number would be zero for non-zero type", "expected 1 or more"),
-    ("invalid float literal", "expected a number"),
-    ("cannot parse float from empty string", "expected a number"),
-];
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 /// Commands whose first argument is the folder of a solve.
 const OF_A_FOLDER: [&str; 8] = ["resume", "stats", "probe", "export", "verify", "status", "check", "repair"];
@@ -28,13 +18,31 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
     let behind = |line: &&str| ["Usage:", "tip:", "For more"].iter().any(|start| line.starts_with(start));
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let reason = lines.take_while(|line| !behind(line)).collect::<Vec<_>>().join(" ");
-    let reason = PLAIN.iter().fold(reason, |reason, (raw, plain)| reason.replace(raw, plain));
+    let source = std::error::Error::source(error);
+    let plain = source.and_then(|source| Some((source.to_string(), in_plain_words(source)?)));
+    let reason = match plain {
+        Some((raw, plain)) => reason.replace(&raw, plain),
+        None => reason,
+    };
     let path = path(command, words);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
     // A flag is never meant as a value, which is what this tip explains.
     let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
     let hint = advice(error, command, &path, words).or(tip).unwrap_or_else(|| help(&path));
     (in_range(&reason), hint)
+}
+
+/// Returns an error of the standard library in the program's words.
+fn in_plain_words(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    if error.is::<ParseFloatError>() {
+        return Some("expected a number");
+    }
+    Some(match error.downcast_ref::<ParseIntError>()?.kind() {
+        IntErrorKind::PosOverflow => "the number is too large",
+        IntErrorKind::NegOverflow => "the number is too small",
+        IntErrorKind::Zero => "expected 1 or more",
+        _ => "expected a whole number",
+    })
 }
 
 /// The command that explains the arguments.
@@ -60,7 +68,7 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
     path
 }
 
-/// The command that was meant, if that can be told.
+/// The command that the user probably meant, if there is one.
 fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::InvalidSubcommand {
         let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
@@ -115,7 +123,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         ErrorKind::MissingRequiredArgument => {
             let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
             let help = at.get_after_help()?.to_string();
-            // What an example does stands behind it.
+            // The explanation of an example follows it.
             let examples = help.lines().filter_map(|line| line.strip_prefix("  trinim ")?.split("  ").next());
             let has = |example: &str, missing: &&str| {
                 !missing.starts_with("--") || example.split(' ').any(|word| missing.split(' ').next() == Some(word))
@@ -127,7 +135,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
     }
 }
 
-/// Whether one word may stand for another: it begins it, or is a slip away.
+/// Whether a word may stand for another: it is its beginning, or a typing slip away.
 pub fn is_slip(word: &str, meant: &str) -> bool {
     meant.starts_with(word) || strsim::osa_distance(word, meant) <= word.len() / 3
 }
@@ -158,7 +166,7 @@ pub fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns the command that this process was begun with.
+/// Returns the command that began this process.
 pub fn command_line() -> String {
     command_line_without("")
 }
@@ -168,7 +176,7 @@ pub fn command_line_without(option: &str) -> String {
     let (mut line, mut words) = ("trinim".to_owned(), arguments().into_iter());
     while let Some(word) = words.next() {
         match word.strip_prefix(option).filter(|_| !option.is_empty()) {
-            // The value is the next word, or behind an equals sign.
+            // The value is the next word, or follows an equals sign.
             Some("") => drop(words.next()),
             Some(rest) if rest.starts_with('=') => {}
             _ => line += &format!(" {}", quoted(&word)),
@@ -194,7 +202,7 @@ mod tests {
         explain(&error, &command, &words)
     }
 
-    /// These hints were no commands, or false.
+    /// Regression: these hints were not commands, or wrong.
     #[test]
     fn hints_are_commands_with_their_arguments() {
         for (line, hint) in [

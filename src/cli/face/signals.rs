@@ -39,7 +39,7 @@ pub fn install() {
 }
 
 /// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP: a handler
-/// would end what was to go on.
+/// would end a command that is meant to continue.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -81,7 +81,7 @@ impl Signals {
         }
     }
 
-    /// Goes on with a long command after [`Signals::release`].
+    /// Resumes a long command after [`Signals::release`].
     pub fn hold(&self) {
         self.quits.store(false, Ordering::Relaxed);
     }

@@ -1,5 +1,4 @@
-//! Values of arguments that the face itself has: sizes, durations, addresses. Every parse error
-//! says what was expected.
+//! Values of arguments: sizes, durations, addresses. Every parse error says what is expected.
 
 use std::fmt;
 use std::net::SocketAddr;

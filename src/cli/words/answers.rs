@@ -1,10 +1,10 @@
-//! The sources of values that `probe`, `play` and `serve` ask: a folder, what is built in, and
-//! positions solved on the spot, with memory, a folder for temporary files and progress.
+//! The sources of values for `probe`, `play` and `serve`: a folder, the built-in books, and positions
+//! solved on the spot, with memory, a folder for temporary files and progress.
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
-use crate::cli::face::progress::{self, ProgressArgs, Say};
+use crate::cli::face::progress::{self, BriefProgressArgs, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::pace;
@@ -51,14 +51,14 @@ pub struct SpotArgs {
     scratch: Option<PathBuf>,
 
     #[command(flatten)]
-    progress: ProgressArgs,
+    progress: BriefProgressArgs,
 }
 
 impl SpotArgs {
     /// Prepares a solver for positions of a board. Its temporary files are gone when it is dropped.
     ///
     /// # Errors
-    /// Returns an error if progress cannot be shown as asked for, or `--scratch` is no folder.
+    /// Returns an error if progress cannot be shown as requested, or `--scratch` is not a folder.
     pub fn solver(&self, board: &Board, rule: Rule, out: &Out) -> anyhow::Result<PartSolver> {
         let signals = Signals::register()?;
         signals.release();
@@ -76,7 +76,8 @@ impl SpotArgs {
         Ok(solver.with_pieces_max(self.spot_pieces))
     }
 
-    /// Returns what runs a solve in a folder: it refuses what does not fit, and shows progress.
+    /// Returns the runner of a solve in a folder: it refuses a solve that does not fit, and shows
+    /// progress.
     fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
         let progress = self.progress.on(out)?;
         let (memory_bytes, scratch) = (self.resources.memory_bytes_of_a_part(), self.scratch.clone());
@@ -187,7 +188,7 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
             let exit = Signals::register().map_or(Exit::Interrupted, |signals| signals.exit());
             anyhow::Error::new(Stopped::from_the_start(exit)).context("stopped before the answer")
         }
-        // Without the wrapper, which would hide what the exit code depends on.
+        // Without the wrapper, which would hide the kind of the error from the exit code.
         PartError::Run(error) => error.into(),
         PartError::Database(error) => error.into(),
         // The usual hints name options of a solve.
@@ -202,8 +203,8 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
     }
 }
 
-/// Opens the database in a folder; what it does not keep, and distances to the end, are found out
-/// when they are asked for.
+/// Opens the database in a folder; values that it does not keep, and distances to the end, are
+/// computed on request.
 ///
 /// # Errors
 /// Those of [`Database::open`] and [`SpotArgs::solver`].
@@ -213,7 +214,7 @@ pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Ar
     Ok(Arc::new(OnTheSpot::new(Some(database), solver)))
 }
 
-/// Answers for a board without a folder: what is built in, and what is solved when it is asked for.
+/// Answers for a board without a folder: from a built-in book, and from positions solved on request.
 ///
 /// # Errors
 /// Those of [`SpotArgs::solver`], and of a database that is built in.
@@ -223,7 +224,7 @@ pub fn without_folder(board: &Board, rule: Rule, spot: &SpotArgs, out: &Out) -> 
     Ok(Arc::new(OnTheSpot::new(source, spot.solver(board, rule, out)?)))
 }
 
-/// Returns the number that was given where a folder was expected, unless there is such a folder.
+/// Returns the number in place of a folder, unless there is a folder with this name.
 pub fn number(folder: &Path) -> Option<u64> {
     if folder.exists() { None } else { folder.to_str()?.parse().ok() }
 }

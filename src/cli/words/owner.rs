@@ -27,7 +27,7 @@ const SHORT_LIST_BYTES: usize = 3 << 10;
 /// Times that a longer list is read before a lock counts as not held.
 const LONG_LISTS: usize = 16;
 
-/// Who holds the lock of a run folder.
+/// The owner of a run folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
 pub enum Owner {
@@ -49,7 +49,7 @@ pub fn of(lock: &Path) -> Owner {
     }
 }
 
-/// Finds who holds the lock of `file` in the kernel's list.
+/// Finds the owner of the lock of `file` in the kernel's list.
 ///
 /// The kernel counts lines between two reads of the list: when a lock of an earlier line is
 /// released meanwhile, a line is skipped. One read with room for it returns up to a page, made
@@ -78,7 +78,7 @@ fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
     Ok(found)
 }
 
-/// Names who holds a locked run folder, and how far the run is.
+/// Names the owner of a locked run folder, and how far the run is.
 pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
     match refuse_in_use(folder) {
         Err(refused) => refused.into(),
@@ -157,8 +157,8 @@ mod tests {
         fs::File::open(&path).unwrap().try_lock().unwrap();
     }
 
-    /// A check said that a running solve had ended: the list was read in parts, and other locks
-    /// were released in between.
+    /// Regression: a check said that a running solve had ended, because the list was read in parts and
+    /// other locks were released in between.
     #[test]
     fn locks_that_come_and_go_hide_no_owner() {
         for others in [2, 200] {

@@ -88,7 +88,7 @@ const MEMORY_BYTES: u64 = 256 << 20;
 
 /// Says what [`solved_here`] is about to do.
 pub fn solving(board: &Board, rule: Rule) -> String {
-    format!("solving {}, {rule} ..", board_words(board.name()))
+    format!("solving {}, {rule}...", board_words(board.name()))
 }
 
 /// Solves a small board and reads its database, which is gone afterwards, also after a signal.

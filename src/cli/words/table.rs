@@ -43,7 +43,7 @@ impl TableArgs {
         if let Some(layers) = self.folder.as_deref().and_then(number)
             && layers <= LAYERS_MAX.into()
         {
-            let message = format!("{layers} is no folder of a solve");
+            let message = format!("{layers} is not the folder of a solve");
             return Err(Refused::new(message, format!("trinim {command} --layers {layers}")).into());
         }
         match &self.folder {

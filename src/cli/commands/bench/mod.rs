@@ -18,7 +18,7 @@ mod rounds;
 mod yardsticks;
 
 use crate::cli::face::exit::{Exit, Refused};
-use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::file::{OutputFile, OutputKind};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
@@ -46,7 +46,7 @@ const ROUNDS_MAX: u32 = 1000;
 /// Default size of the yardstick's file.
 const YARDSTICK: &str = "512MiB";
 
-const CSV: ExportKind = ExportKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
+const CSV: OutputKind = OutputKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -238,7 +238,7 @@ fn accepted(program: &clap::Command, arguments: &[&str]) -> Result<(), Refused> 
 pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let cases = args.cases(program)?;
-    let csv = args.csv.as_deref().map(|path| Export::claim(path, CSV)).transpose()?;
+    let csv = args.csv.as_deref().map(|path| OutputFile::claim(path, CSV)).transpose()?;
     let folder = scratch(&args.out)?;
     let mut record = Record {
         format: FORMAT,

@@ -8,7 +8,7 @@ pub mod paper;
 pub mod search;
 
 use crate::cli::face::exit::Exit;
-use crate::cli::face::file::Export;
+use crate::cli::face::file::OutputFile;
 use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
@@ -170,8 +170,8 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return paper::run(args.json, out);
     }
     let board = args.board.solvable()?;
-    let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
-    let layout = out.telling("cutting the board", || match (&args.bid_cells, args.block_bits) {
+    let drawing = args.svg.as_deref().map(OutputFile::claim_svg).transpose()?;
+    let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0),
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
         (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
@@ -180,12 +180,12 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let order = args.order.as_deref().unwrap_or(order::CHOSEN);
         let effort = (args.effort, args.seed);
         let compare = || order::compare(&layout, order, effort, args.write_order.as_deref(), out);
-        let rows = out.telling("ordering the blocks", compare)?;
+        let rows = out.announcing("ordering the blocks", compare)?;
         Some(Orders { peak_at_least: layout.peak_at_least(), rows })
     } else {
         None
     };
-    let counts = out.telling("counting updates", || layout.counts());
+    let counts = out.announcing("counting updates", || layout.counts());
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
         bid_cells: layout.bid_cells().to_vec(),

@@ -89,7 +89,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         sets_at_most: args.sets,
         seed: args.seed,
     };
-    let found = out.telling("searching", || search::search(&board, &request))?;
+    let found = out.announcing("searching", || search::search(&board, &request))?;
     let report = Report {
         board: board.name().to_owned(),
         layers: board.layers(),

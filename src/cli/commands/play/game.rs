@@ -1,6 +1,6 @@
 //! A person at the board, who types.
 
-use crate::cli::face::file::{Export, ExportKind, InputKind};
+use crate::cli::face::file::{InputKind, OutputFile, OutputKind};
 use crate::cli::face::output::{Out, counted, in_moves};
 use crate::cli::face::refusal::is_slip;
 use crate::cli::words::answers::failed;
@@ -15,7 +15,7 @@ use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
 /// A file to write a game to.
-const SAVED: ExportKind = ExportKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
+const SAVED: OutputKind = OutputKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
 /// A file to read a game from.
 const REPLAYED: InputKind =
     InputKind { what: "game", most_bytes: 1 << 20, hint: "save FILE writes a game in trinim play" };
@@ -286,7 +286,8 @@ impl Seat {
             writeln!(out, "not saved: {} exists; choose another name", path.display())?;
             return Ok(());
         }
-        let written = Export::claim(path, SAVED).and_then(|file| Ok(file.write(&transcript::write(&self.session))?));
+        let written =
+            OutputFile::claim(path, SAVED).and_then(|file| Ok(file.write(&transcript::write(&self.session))?));
         match written {
             Ok(()) => {
                 self.saved = Some(path.to_path_buf());

@@ -1,7 +1,7 @@
 //! The report at the end of `trinim solve`, and `--timeline`: what each thread did when.
 
 use super::Outcome;
-use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::file::{OutputFile, OutputKind};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
 use crate::cli::words::args::Size;
 use crate::cli::words::machine::peak_rss_bytes;
@@ -245,21 +245,21 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 }
 
 /// The file of a timeline.
-const TIMELINE: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
+const TIMELINE: OutputKind = OutputKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 
 /// Checks that the timeline can be written, before any work.
 ///
 /// # Errors
-/// Those of [`Export::claim`].
-pub fn claim_timeline(path: Option<&Path>) -> anyhow::Result<Option<Export>> {
-    path.map(|path| Export::claim(path, TIMELINE)).transpose()
+/// Those of [`OutputFile::claim`].
+pub fn claim_timeline(path: Option<&Path>) -> anyhow::Result<Option<OutputFile>> {
+    path.map(|path| OutputFile::claim(path, TIMELINE)).transpose()
 }
 
 /// Draws the timeline of a run, if any thread recorded work: a refused solve has no picture.
 ///
 /// # Errors
 /// Returns [`pipeline::Error::Io`] if the file cannot be written.
-pub fn draw(file: &Export, job: &Job, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
+pub fn draw(file: &OutputFile, job: &Job, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
     let recorded = metrics.timeline().map_or_else(Vec::new, |timeline| timeline.recorded());
     if recorded.is_empty() {
         return Ok(());

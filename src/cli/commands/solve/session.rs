@@ -56,7 +56,7 @@ impl Session<'_> {
     /// of [`Job::plan`] and [`Job::run`].
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let shown = self.args.progress.on(self.out)?;
-        let plan = self.out.telling("planning", || {
+        let plan = self.out.announcing("planning", || {
             let plan = self.job.plan()?;
             self.preflight(&plan)?;
             Ok::<_, anyhow::Error>(plan)

@@ -1,10 +1,10 @@
 //! `--metrics-listen ADDRESS`: the text of the metrics over HTTP, at `GET /metrics`.
 //!
-//! One thread answers, from the text that is made when one asks.
+//! One thread answers each request with the figures of that moment.
 //!
 //! # Invariants
 //! 1. No client holds up the work: it never waits for this thread.
-//! 2. No client holds up the others, whatever it sends or leaves unread: its time is bounded, and
+//! 2. No client holds up the others, no matter what it sends or leaves unread: its time is bounded, and
 //!    so is the number of connections.
 //!
 //! # Not here
@@ -26,13 +26,13 @@ use tokio::time::timeout;
 
 /// Path of the metrics.
 const PATH: &str = "/metrics";
-/// What clients may take.
+/// The limits for clients.
 const LIMITS: Limits = Limits { connections: 32, head_bytes: 8 << 10, patience: Duration::from_secs(1) };
 /// Longest body that is read before its request is refused, in bytes.
 const BODY_BYTES: usize = 64 << 10;
 
-/// Answers on `address` with what `text` returns, until the process ends; returns the address, with
-/// the port if any was to be taken.
+/// Answers on `address` with the result of `text` until the process ends; returns the address, with
+/// the port that replaces port 0.
 ///
 /// # Errors
 /// Returns the system's, if the address cannot be listened on or the thread not be started.

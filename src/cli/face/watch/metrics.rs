@@ -18,7 +18,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is known of the work at one moment.
+/// The state of the work at one moment.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Reading {
     /// Share of the whole work that is done, 0 to 1.
@@ -49,14 +49,14 @@ pub struct Blocks {
     pub log_bytes_read: u64,
 }
 
-/// How far a command is.
+/// The state of a command.
 #[derive(Debug)]
 pub struct Standing {
     /// One of [`STATES`].
     pub state: &'static str,
     /// Once it has ended.
     pub exit_code: Option<u8>,
-    /// What is known of the work.
+    /// The state of its work.
     pub reading: Reading,
 }
 

@@ -1,15 +1,15 @@
-//! What a long command tells other programs while it runs: a stream of JSON on standard error
+//! What a long command reports to other programs: a stream of JSON on standard error
 //! (`--progress json`), metrics in a file (`--metrics`) and over HTTP (`--metrics-listen`), and a
 //! service manager.
 //!
-//! One command runs at a time, and whatever it says on its way goes through one watcher, from the
-//! moment that its arguments are read to its exit code.
+//! One command runs at a time, and everything that it reports goes through one watcher, from the
+//! parsing of its arguments to its exit code.
 //!
 //! # Invariants
-//! 1. With `--progress json`, standard error has one object a line and nothing else, whatever
-//!    happens: texts for people become events too.
+//! 1. With `--progress json`, standard error always has one object a line and nothing else: texts for
+//!    people become events too.
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
-//! 3. Nobody's absence stops the work: a failed write to any of these is ignored.
+//! 3. A missing reader never stops the work: a failed write to any of these is ignored.
 
 #[cfg(feature = "serve")]
 mod endpoint;
@@ -105,7 +105,7 @@ struct Watcher {
     json: bool,
     /// The file of metrics.
     metrics: Option<PathBuf>,
-    /// Where the metrics are asked for, once they are.
+    /// Where the metrics are served, once they are.
     url: OnceLock<String>,
     notify: Option<Notify>,
     standing: Mutex<Standing>,
@@ -121,7 +121,7 @@ pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
         json,
         metrics,
         url: OnceLock::new(),
-        notify: Notify::of_environment(),
+        notify: Notify::from_environment(),
         standing: Mutex::new(Standing { state: "running", exit_code: None, reading: Reading::default() }),
     };
     let _ = WATCHER.set(watcher);
@@ -172,12 +172,12 @@ fn watched(act: impl FnOnce(&Watcher)) {
     }
 }
 
-/// Tells that the work begins.
+/// Reports that the work begins.
 pub fn started() {
     watched(|watcher| {
         let metrics_url = watcher.url.get().cloned();
         watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id(), metrics_url });
-        watcher.tell("READY=1\nSTATUS=started");
+        watcher.notify("READY=1\nSTATUS=started");
         watcher.record();
     });
 }
@@ -193,17 +193,17 @@ pub fn interval() -> Option<Duration> {
 /// Time between two writes of the metrics.
 const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Tells a file of metrics and the service manager that the command is alive.
+/// Reports to the file of metrics and the service manager that the command is alive.
 pub fn watching(reading: &Reading) {
-    keep(reading);
+    store(reading);
     watched(|watcher| {
-        watcher.tell(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
+        watcher.notify(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
         watcher.record();
     });
 }
 
-/// Keeps a reading for who asks for the metrics next.
-pub fn keep(reading: &Reading) {
+/// Stores a reading for the next scrape.
+pub fn store(reading: &Reading) {
     watched(|watcher| watcher.standing.lock().reading.clone_from(reading));
 }
 
@@ -217,9 +217,9 @@ pub fn commit(blocks: u64, committed_blocks: u64) {
     watched(|watcher| watcher.write(Event::Commit { blocks, committed_blocks }));
 }
 
-/// Tells that a stop was requested.
+/// Reports that a stop was requested.
 pub fn stopping() {
-    watched(|watcher| watcher.tell("STOPPING=1\nSTATUS=stopping at the next safe point"));
+    watched(|watcher| watcher.notify("STOPPING=1\nSTATUS=stopping at the next safe point"));
 }
 
 /// Writes how the command ended; the texts may be empty.
@@ -233,7 +233,7 @@ pub fn ended(exit_code: u8, is_stop: bool, reason: &str, hint: &str) {
         None => ("finished", Event::Finished(end)),
     };
     watcher.write(event);
-    watcher.tell(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
+    watcher.notify(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
     {
         let mut standing = watcher.standing.lock();
         (standing.state, standing.exit_code) = (state, Some(exit_code));
@@ -254,7 +254,7 @@ impl Watcher {
         }
     }
 
-    fn tell(&self, state: &str) {
+    fn notify(&self, state: &str) {
         if let Some(notify) = &self.notify {
             notify.send(state);
         }
@@ -274,8 +274,8 @@ impl Watcher {
     }
 }
 
-/// A service manager that wants to know, as `sd_notify(3)` describes it: datagrams to the socket
-/// that `NOTIFY_SOCKET` names.
+/// A service manager that expects notifications, as `sd_notify(3)` describes it: datagrams to the
+/// socket that `NOTIFY_SOCKET` names.
 struct Notify {
     socket: UnixDatagram,
     address: net::SocketAddr,
@@ -284,13 +284,13 @@ struct Notify {
 
 impl Notify {
     /// Returns the service manager that started this process, if one did.
-    fn of_environment() -> Option<Notify> {
+    fn from_environment() -> Option<Notify> {
         let address = socket_address(&std::env::var_os("NOTIFY_SOCKET")?)?;
         let socket = UnixDatagram::unbound().ok()?;
         // A manager that does not read must not hold up the work.
         socket.set_nonblocking(true).ok()?;
         let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-        // A watchdog of another process is none of ours.
+        // A watchdog may be for another process.
         let is_ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
         let watchdog = number("WATCHDOG_USEC").filter(|micros| is_ours && *micros > 0).map(Duration::from_micros);
         Some(Notify { socket, address, watchdog })
