@@ -259,7 +259,7 @@ fn a_file_appears_whole_and_is_not_replaced_unasked() {
     assert_eq!(fs::read(path.join("losses.npy")).unwrap(), export(path, "four"));
     fs::write(path.join("mine.csv"), "mine").unwrap();
     let (_, error) = ends(path, 2, &["export", "four", "-o", "mine.csv"]);
-    assert!(error.contains("--output mine.csv exists\nhint: choose another name, or replace the file with --force"));
+    assert!(error.contains("--out mine.csv exists\nhint: choose another name, or replace the file with --force"));
     assert_eq!(fs::read(path.join("mine.csv")).unwrap(), b"mine");
     ends(path, 0, &["export", "four", "-o", "mine.csv", "--force"]);
     assert!(fs::read_to_string(path.join("mine.csv")).unwrap().starts_with("position\n"));
@@ -371,7 +371,7 @@ fn what_cannot_be_exported_is_refused_with_what_can() {
     ends(path, 0, &["solve", "-k", "5", "--keep", "counts", "--out", "counts"]);
     for (args, reason, hint) in [
         ("four --pieces 11", "--pieces: no position has 11 pieces", "the board has 10 cells"),
-        ("four --json", "--json: the positions take standard output", "--output FILE"),
+        ("four --json", "--json: the positions take standard output", "--out FILE"),
         ("book", "book/db keeps counts and positions with at least 9 pieces only, not all losses", "--pieces 9.."),
         ("book --pieces 8..", "only, not those with 8", "--pieces 9.."),
         ("book --what values --pieces 9..", "a book lists losses, not values", "--what losses --pieces 9.."),
@@ -380,9 +380,9 @@ fn what_cannot_be_exported_is_refused_with_what_can() {
         ("four --pieces 5..3", "is not a range of pieces", "trinim export --help"),
         ("four --seed 3", "--sample <N>", "trinim export --help"),
         ("four --sample 0", "expected 1 to 10000000", "trinim export --help"),
-        ("four -o x.parquet", "--output x.parquet: no format ends in .parquet", "expected .npy, .csv, .txt"),
-        ("four -o x.csv.gz", "--output x.csv.gz: no format ends in .gz", "expected .npy, .csv, .txt"),
-        ("four -o x.npy --format csv", "--output x.npy contradicts --format csv", "leave out --format"),
+        ("four -o x.parquet", "--out x.parquet: no format ends in .parquet", "expected .npy, .csv, .txt"),
+        ("four -o x.csv.gz", "--out x.csv.gz: no format ends in .gz", "expected .npy, .csv, .txt"),
+        ("four -o x.npy --format csv", "--out x.npy contradicts --format csv", "leave out --format"),
     ] {
         let args: Vec<&str> = ["export"].into_iter().chain(args.split(' ')).collect();
         let (out, error) = ends(path, 2, &args);

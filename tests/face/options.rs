@@ -108,7 +108,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         ("--redundancy", &["some"]),
         ("--bid-cells", &["(1,0)(1,0)", "(9,0)", "(2,3)", "1,0", "(1,0", "(256,0)", "((1,0))", "(1,0,0)"]),
         ("--block-bits", &["0", "41", "1.5"]),
-        ("--commit-interval", &["0", "1ms", "25h", "2weeks", "5 s"]),
+        ("--commit-interval", &["0", "1ms", "25h", "2weeks", "5 x"]),
         ("--color", &["blue", "always,never"]),
         ("--out", &[]),
     ];

@@ -62,7 +62,7 @@ impl Format {
             "csv" => Format::Csv,
             "txt" | "rows" => Format::Rows,
             _ => {
-                let message = format!("--output {path}: no format ends in .{end}");
+                let message = format!("--out {path}: no format ends in .{end}");
                 return Err(Refused::new(
                     message,
                     "expected .npy, .csv, .txt for rows, or a name without an extension",
@@ -71,7 +71,7 @@ impl Format {
         };
         match given {
             Some(other) if other != said => Err(Refused::new(
-                format!("--output {path} contradicts --format {}", chosen(other)),
+                format!("--out {path} contradicts --format {}", chosen(other)),
                 "leave out --format, or give the file another extension",
             )),
             _ => Ok(said),

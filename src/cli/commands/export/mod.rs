@@ -86,8 +86,8 @@ pub struct ExportArgs {
     sorted_max: u64,
 
     /// File to write; - is standard output, the default unless that is a terminal
-    #[arg(long, help_heading = "Output", short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, help_heading = "Output", short, alias = "output", value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// Replace an existing file
     #[arg(long, help_heading = "Output")]
@@ -97,7 +97,7 @@ pub struct ExportArgs {
     job: job::Job,
 }
 
-/// What `trinim export` prints, only with `--output FILE`: without it, the positions go to standard
+/// What `trinim export` prints, only with `--out FILE`: without it, the positions go to standard
 /// output.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
@@ -146,8 +146,8 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 /// Runs the subcommand.
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
-    let format = Format::chosen(args.format, args.output.as_deref())?;
-    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.job.json.json)?;
+    let format = Format::chosen(args.format, args.out.as_deref())?;
+    let sink = Sink::claim(args.out.as_deref(), format, args.force, args.job.json.json)?;
     args.solved.read(out, |database, out| export(&args, &database, (format, sink, watch), out))
 }
 

@@ -33,16 +33,16 @@ impl Sink {
     pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
         match path {
             Some(path) if path != Path::new("-") => {
-                let export = OutputFile::claim_new(path, "--output", replace)?;
+                let export = OutputFile::claim_new(path, "--out", replace)?;
                 Ok(Sink::File { export, path: path.to_path_buf(), replace })
             }
             _ if json => {
                 let message = "--json: the positions take standard output, and so would the report";
-                Err(Refused::new(message, "name a file for the positions with --output FILE").into())
+                Err(Refused::new(message, "name a file for the positions with --out FILE").into())
             }
             given if io::stdout().is_terminal() && (given.is_none() || format.is_binary()) => {
                 let message = "standard output is a terminal";
-                Err(Refused::new(message, "name a file with --output FILE, or send the output into a pipe").into())
+                Err(Refused::new(message, "name a file with --out FILE, or send the output into a pipe").into())
             }
             _ => Ok(Sink::Stdout),
         }

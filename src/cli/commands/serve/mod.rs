@@ -72,8 +72,9 @@ pub struct ServeArgs {
     board: Vec<String>,
 
     /// Memory for values read from the folders, all together
-    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
-    cache: Size,
+    #[arg(long, help_heading = "Resources", alias = "cache", value_name = "SIZE", value_parser = args::memory,
+          default_value = "1GiB", env = "TRINIM_MEMORY", hide_env = true)]
+    memory: Size,
 
     /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up to
     /// 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a time
@@ -102,7 +103,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         };
         return Err(Refused::new(message, hint).into());
     }
-    let cache_bytes = usize::try_from(args.cache.0).unwrap_or(usize::MAX);
+    let cache_bytes = usize::try_from(args.memory.0).unwrap_or(usize::MAX);
     let small = args.boards()?;
     let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
     let boards = offers.all().len() as u64;
