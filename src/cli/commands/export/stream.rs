@@ -1,8 +1,11 @@
 //! Reads the parts of a listing on several threads and writes them in order.
 //!
 //! Worker `w` of `n` takes the parts `w`, `w + n`, `w + 2n` ... and sends their rows through a
-//! channel of its own, which bounds what waits; the writer takes turns. So the bytes are the same
-//! for any number of threads.
+//! channel of its own, which bounds the waiting rows; the writer takes turns. So the bytes are the
+//! same for any number of threads.
+//!
+//! # Invariants
+//! 1. An output has as many rows as its header says: their number is known before the first row.
 
 use super::format::{Csv, Format, Masks, Pairs, RowWriter, Selection, Text, TwoMasks, number_of};
 use super::sink::SinkWriter;
@@ -354,8 +357,9 @@ impl Rows<'_> {
     ) -> anyhow::Result<u64> {
         self.begin(number, open)?;
         let text = Text::new(self.database.board(), self.what);
-        let mut out = Vec::new();
+        let (mut out, mut written) = (Vec::new(), 0);
         for (position, other) in rows {
+            written += 1;
             match (self.format, self.what) {
                 (Format::Npy, Selection::Losses) => Masks.row(&mut out, position, other),
                 (Format::Npy, Selection::Puzzles) => TwoMasks.row(&mut out, position, other),
@@ -372,6 +376,7 @@ impl Rows<'_> {
             }
         }
         open.write(&out)?;
+        assert_eq!(written, number, "export, invariant 1: the header counts the rows");
         Ok(number)
     }
 }

@@ -102,6 +102,7 @@ pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<S
                 false => Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, "the time for this request is over")),
             };
             let bytes = answered.unwrap_or_else(|problem| refused(chunk, &problem));
+            debug_assert_eq!(bytes.lines().count(), chunk.len(), "batch, invariant 1: an answer for each line");
             // The client may be gone.
             if sender.send(bytes.into()).await.is_err() {
                 return;
@@ -132,5 +133,7 @@ fn refused(lines: &[String], problem: &Problem) -> String {
         let position: String = line.chars().take(200).collect();
         tagged("trinim.position/1", &Failure { position: &position, error: problem.detail() })
     };
-    lines.iter().filter_map(|line| failure(line).ok()).map(|line| line + "\n").collect()
+    let answers: Vec<String> = lines.iter().filter_map(|line| failure(line).ok()).map(|line| line + "\n").collect();
+    assert_eq!(answers.len(), lines.len(), "batch, invariant 1: an error is always serialised");
+    answers.concat()
 }

@@ -236,6 +236,7 @@ pub fn ended(exit_code: u8, is_stop: bool, reason: &str, hint: &str) {
     watcher.notify(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
     {
         let mut standing = watcher.standing.lock();
+        assert!(standing.exit_code.is_none(), "watch, invariant 2: a command ends once");
         (standing.state, standing.exit_code) = (state, Some(exit_code));
     }
     watcher.record();
@@ -246,6 +247,8 @@ impl Watcher {
         if !self.json {
             return;
         }
+        let has_ended = self.standing.lock().exit_code.is_some();
+        debug_assert!(!has_ended, "watch, invariant 2: nothing follows the last event");
         let (time_s, elapsed_s) = (metrics::now_s(), self.watch.elapsed().as_secs_f64());
         let line = Line { time_s, elapsed_s, command: &self.command, event };
         if let Ok(mut text) = tagged(SCHEMA, &line) {
