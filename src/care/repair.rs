@@ -320,23 +320,25 @@ fn mend_database(
     };
     let workload = RemovalGame::new(known.spec(), Kernel::detect());
     let blocks = Blocks { storage, known: &known, is_right: &is_right };
-    let mut recomputer = Recomputer::new(&workload, &blocks)?;
+    let recomputer = Recomputer::new(&workload, &blocks);
     for (done, &block) in (1..).zip(order) {
         if request.stop.load(Ordering::Relaxed) {
             return Err(pipeline::Error::Interrupted.into());
         }
-        let name = block_file_name(block);
-        let computed = recomputer.block(block)?;
-        let digest = hex_digest(computed.stream);
-        let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
-        let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
-        if !was_right && !is_right(block, &bytes, Some(&digest)) {
-            let reason = "the recomputed block matches neither SUMS nor the manifest".to_owned();
-            return Err(Error::Irreparable { path: storage.path(&name), reason });
-        }
-        if !was_right {
-            write_atomically(storage, &name, &bytes)?;
-        }
+        recomputer.blocks(&[block], &|block, computed| {
+            let name = block_file_name(block);
+            let digest = hex_digest(computed.stream);
+            let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
+            let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
+            if !was_right && !is_right(block, &bytes, Some(&digest)) {
+                let reason = "the recomputed block matches neither SUMS nor the manifest".to_owned();
+                return Err(Error::Irreparable { path: storage.path(&name), reason });
+            }
+            if !was_right {
+                write_atomically(storage, &name, &bytes)?;
+            }
+            Ok(())
+        })?;
         (request.progress)(done, order.len() as u64);
     }
     if lists_wrong {

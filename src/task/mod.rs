@@ -36,7 +36,7 @@ mod streams;
 mod summary;
 mod sweep;
 
-pub use compute::{Computed, Options, Tasks, Worker, compute};
+pub use compute::{Computed, Options, Tasks, compute};
 pub use copy::{Copied, copy, require_sealed};
 pub use definition::{init, open};
 pub use finish::{Sealed, finish};

@@ -1,89 +1,64 @@
-//! Streams of blocks that a task holds in memory, decoded, for the targets that will need them.
+//! Streams of blocks that a process which computes task after task holds in memory, decoded, for the
+//! targets that will need them.
 //!
-//! A worker that computes task after task holds what it may need later. Nobody tells it which tasks
-//! come, but where these are blocks alone, the driver takes them in the order of the blocks as far
-//! as it can. So a stream's next use is taken to be its first target behind the task that began
-//! last, and the stream whose next use is furthest away makes room. Of those without one, it is the
-//! stream that was used the longest time ago.
+//! Nobody says which tasks come, but where these are blocks alone, the driver takes them in the
+//! order of the blocks as far as it can. So a stream's next use is taken to be its first target
+//! behind the task that began last, and the stream whose next use is furthest away makes room.
 //!
 //! # Invariants
-//! 1. No more streams are held than the budget has room for. A stream that is in use is not put
-//!    out, so that none is counted as free while it still takes memory. The memory of one that is
-//!    put out is used for the next.
+//! 1. No more streams are held or awaited than there is room for. One that is in use does not make
+//!    room: its memory is not free yet ([`Bitmaps`](pipeline::care::bitmaps) counts it).
 //! 2. Nothing here changes a byte: a stream that is not held is read and decoded again.
-//! 3. What [`Streams::wants`] said yes to is awaited until [`Streams::settled`].
 
-use pipeline::{Bitmap, BlockId};
-use std::cmp::Reverse;
+use pipeline::BlockId;
+use pipeline::care::bitmaps::PooledBitmap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The streams, and who still needs them.
-#[derive(Default)]
 pub(super) struct Streams {
     /// Most streams at a time.
-    most: usize,
-    /// Whether streams stay for later tasks.
-    keeps: bool,
-    held: BTreeMap<BlockId, Held>,
-    /// Streams that somebody is decoding to hold them.
+    at_most: usize,
+    held: BTreeMap<BlockId, HeldStream>,
+    /// Streams that a thread is decoding to hold them.
     awaited: BTreeSet<BlockId>,
-    /// By block: how many blocks of the tasks at hand that are not done need its stream.
-    needs: BTreeMap<BlockId, usize>,
-    /// Memory of streams that were put out.
-    spare: Vec<Bitmap>,
-    /// Counts the uses.
-    clock: u64,
     /// The place in the order of the blocks of the task that began last.
     front: u32,
 }
 
-struct Held {
-    stream: Arc<Bitmap>,
-    /// When it was used last.
-    used: u64,
-    /// The places of its targets in the order of the blocks, ascending; none if that is not known.
+struct HeldStream {
+    stream: Arc<PooledBitmap>,
+    /// The places in the order of the blocks, ascending, of its targets that are not done.
     targets: Vec<u32>,
-    /// Its targets that were done since it is held.
-    done: usize,
 }
 
 impl Streams {
-    /// Returns room for this many streams; with `keeps`, they stay when the tasks at hand no longer
-    /// need them, until others need the room.
-    pub(super) fn new(most: usize, keeps: bool) -> Streams {
-        Streams { most, keeps, ..Streams::default() }
+    /// Returns room for this many streams.
+    pub(super) fn new(at_most: usize) -> Streams {
+        Streams { at_most, held: BTreeMap::new(), awaited: BTreeSet::new(), front: 0 }
     }
 
-    /// Begins a task at this place in the order of the blocks: these blocks are needed, each by
-    /// this many of its own.
-    pub(super) fn begin(&mut self, front: u32, needs: BTreeMap<BlockId, usize>) {
+    /// Begins a task at this place in the order of the blocks.
+    pub(super) fn begin(&mut self, front: u32) {
         self.front = front;
-        self.needs.retain(|_, left| *left > 0);
-        for (block, more) in needs {
-            *self.needs.entry(block).or_default() += more;
-        }
     }
 
-    /// Takes room for at most this many bitmaps away from the streams, and returns for how many,
-    /// with memory that was used for some of them. Streams that nobody uses make room.
-    pub(super) fn reserve(&mut self, wanted: usize) -> (usize, Vec<Bitmap>) {
-        while self.held.len() + wanted > self.most
+    /// Takes room for at most this many bitmaps away from the streams, and returns for how many.
+    /// Streams that no thread uses make room.
+    pub(super) fn reserve(&mut self, wanted: usize) -> usize {
+        while self.count() + wanted > self.at_most
             && let Some(least) = self.least()
         {
-            self.put_out(least);
+            self.held.remove(&least);
         }
-        let granted = wanted.min(self.most.saturating_sub(self.held.len()));
-        self.most -= granted;
-        let used = self.spare.split_off(self.spare.len().saturating_sub(granted));
-        self.spare.truncate(self.most.saturating_sub(self.held.len()));
-        (granted, used)
+        let reserved = wanted.min(self.at_most - self.count());
+        self.at_most -= reserved;
+        reserved
     }
 
-    /// Gives room and memory back to the streams.
-    pub(super) fn give_back(&mut self, granted: usize, used: Vec<Bitmap>) {
-        self.most += granted;
-        self.spare.extend(used);
+    /// Gives room back to the streams.
+    pub(super) fn give_back(&mut self, reserved: usize) {
+        self.at_most += reserved;
     }
 
     /// Returns whether a stream is held.
@@ -91,50 +66,56 @@ impl Streams {
         self.held.contains_key(&block)
     }
 
-    /// Returns whether somebody is decoding a stream to hold it.
+    /// Returns a stream that is held.
+    pub(super) fn get(&self, block: BlockId) -> Option<Arc<PooledBitmap>> {
+        self.held.get(&block).map(|held| Arc::clone(&held.stream))
+    }
+
+    /// Returns whether there is room for a stream with these targets. If it is used no later than
+    /// the one that makes room, that goes.
+    pub(super) fn make_room(&mut self, targets: &[u32]) -> bool {
+        if targets.is_empty() || self.count() < self.at_most {
+            return !targets.is_empty();
+        }
+        let least = self.least().filter(|least| self.next(targets) <= self.next(&self.held[least].targets));
+        least.is_some_and(|least| self.held.remove(&least).is_some())
+    }
+
+    /// Holds a stream with these targets; there is room for it.
+    pub(super) fn hold(&mut self, block: BlockId, stream: Arc<PooledBitmap>, targets: Vec<u32>) {
+        self.awaited.remove(&block);
+        self.held.insert(block, HeldStream { stream, targets });
+        assert!(self.count() <= self.at_most, "held streams, invariant 1: {block} has no room");
+    }
+
+    /// Notes that a thread decodes a stream to hold it; there is room for it.
+    pub(super) fn expect(&mut self, block: BlockId) {
+        self.awaited.insert(block);
+        assert!(self.count() <= self.at_most, "held streams, invariant 1: {block} has no room");
+    }
+
+    /// Returns whether a thread is decoding a stream to hold it.
     pub(super) fn is_awaited(&self, block: BlockId) -> bool {
         self.awaited.contains(&block)
     }
 
     /// Notes that a stream which was awaited is held, or will not come.
-    pub(super) fn settled(&mut self, block: BlockId) {
+    pub(super) fn settle(&mut self, block: BlockId) {
         self.awaited.remove(&block);
     }
 
-    /// Returns a stream that is held, and notes its use.
-    pub(super) fn get(&mut self, block: BlockId) -> Option<Arc<Bitmap>> {
-        self.clock += 1;
-        let held = self.held.get_mut(&block)?;
-        held.used = self.clock;
-        Some(Arc::clone(&held.stream))
+    /// Notes that the block at a place is done. A stream without further targets makes room at once:
+    /// memory that was used costs less than memory that the system has yet to give.
+    pub(super) fn release(&mut self, place: u32) {
+        self.held.retain(|_, held| {
+            held.targets.retain(|target| *target != place);
+            !held.targets.is_empty() || Arc::strong_count(&held.stream) > 1
+        });
     }
 
-    /// Returns whether the stream of a block with these targets, one of which is about to decode
-    /// it, should be held: another target needs it, or may. If so, it is awaited.
-    pub(super) fn wants(&mut self, block: BlockId, targets: &[u32]) -> bool {
-        let needs = self.needs.get(&block).is_some_and(|needs| *needs > 1);
-        let wants = (needs && self.has_room()) || (self.keeps && self.has_room_until(self.next(targets)));
-        if wants {
-            self.awaited.insert(block);
-        }
-        wants
-    }
-
-    /// Returns whether the stream of a block that was just computed should be held.
-    pub(super) fn wants_own(&self, block: BlockId, targets: &[u32]) -> bool {
-        let needs = self.needs.get(&block).is_some_and(|needs| *needs > 0);
-        (needs && self.has_room()) || (self.keeps && self.has_room_until(self.next(targets)))
-    }
-
-    fn has_room(&self) -> bool {
-        self.held.len() < self.most || self.least().is_some()
-    }
-
-    /// Returns whether there is room for a stream that is used next at a place: for one that is not
-    /// used later than all others.
-    fn has_room_until(&self, next: u32) -> bool {
-        let last = || self.least().map(|least| self.next(&self.held[&least].targets));
-        self.held.len() < self.most || last().is_some_and(|last| next <= last)
+    /// Returns how many streams are held or awaited.
+    fn count(&self) -> usize {
+        self.held.len() + self.awaited.len()
     }
 
     /// Returns the first of some targets behind the task that began last.
@@ -142,213 +123,103 @@ impl Streams {
         targets.get(targets.partition_point(|target| *target <= self.front)).copied().unwrap_or(u32::MAX)
     }
 
-    /// Returns the stream that makes room: of those that nobody uses and that the tasks at hand do
-    /// not need, the one whose next use is furthest away, and then the one that was used the
-    /// longest time ago.
+    /// Returns the stream that makes room: of those that no thread uses, the one whose next use is
+    /// furthest away.
     fn least(&self) -> Option<BlockId> {
-        let is_free = |block: &BlockId, held: &Held| {
-            Arc::strong_count(&held.stream) == 1 && self.needs.get(block).is_none_or(|needs| *needs == 0)
-        };
-        let free = self.held.iter().filter(|(block, held)| is_free(block, held));
-        free.max_by_key(|(_, held)| (self.next(&held.targets), Reverse(held.used))).map(|(block, _)| *block)
-    }
-
-    /// Holds a stream with these targets, if there is room by now.
-    pub(super) fn hold(&mut self, block: BlockId, stream: Arc<Bitmap>, targets: Vec<u32>) {
-        if self.held.len() >= self.most && !self.held.contains_key(&block) {
-            match self.least() {
-                Some(least) => self.put_out(least),
-                None => return,
-            }
-        }
-        self.clock += 1;
-        self.held.insert(block, Held { stream, used: self.clock, targets, done: 0 });
-    }
-
-    /// Puts out a stream. If somebody still reads it, its memory goes with them.
-    fn put_out(&mut self, block: BlockId) {
-        let stream = self.held.remove(&block).map(|held| held.stream);
-        self.spare.extend(stream.and_then(Arc::into_inner));
-    }
-
-    /// Returns the memory of a stream that was put out.
-    pub(super) fn spare(&mut self) -> Option<Bitmap> {
-        self.spare.pop()
-    }
-
-    /// Notes that a target is done, by its sources, each with the number of its targets. A stream
-    /// that no task can need any more makes room at once: memory that was used costs less than
-    /// memory that the system has yet to give.
-    pub(super) fn release(&mut self, sources: impl IntoIterator<Item = (BlockId, usize)>) {
-        for (source, targets) in sources {
-            let left = self.needs.get_mut(&source).map_or(0, |left| {
-                *left = left.saturating_sub(1);
-                *left
-            });
-            let is_done = self.held.get_mut(&source).is_some_and(|held| {
-                held.done += 1;
-                held.done >= targets
-            });
-            if left == 0 && (is_done || !self.keeps) {
-                self.put_out(source);
-            }
-        }
+        let free = self.held.iter().filter(|(_, held)| Arc::strong_count(&held.stream) == 1);
+        free.max_by_key(|(_, held)| self.next(&held.targets)).map(|(block, _)| *block)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pipeline::care::bitmaps::Bitmaps;
 
-    fn stream() -> Arc<Bitmap> {
-        Arc::new(Bitmap::zeroed(64).unwrap())
+    /// Streams, and the bitmaps for them.
+    struct Test {
+        streams: Streams,
+        bitmaps: Bitmaps,
     }
 
-    fn held(streams: &Streams) -> Vec<u32> {
-        streams.held.keys().map(|block| block.0).collect()
-    }
-
-    /// Many targets each, so that none is the last.
-    fn sources(blocks: &[u32]) -> impl Iterator<Item = (BlockId, usize)> {
-        blocks.iter().map(|block| (BlockId(*block), 9))
-    }
-
-    fn needs(needs: &[(u32, usize)]) -> BTreeMap<BlockId, usize> {
-        needs.iter().map(|(block, needs)| (BlockId(*block), *needs)).collect()
-    }
-
-    #[test]
-    fn one_task_holds_what_it_needs_again_and_nothing_else() {
-        let mut streams = Streams::new(2, false);
-        streams.begin(0, needs(&[(1, 1), (2, 2), (3, 3), (4, 2)]));
-        // Its only target is the one that decodes it.
-        assert!(
-            !streams.wants(BlockId(1), &[])
-                && streams.wants_own(BlockId(1), &[])
-                && !streams.wants_own(BlockId(9), &[])
-        );
-        for block in [2, 3, 4] {
-            assert_eq!(streams.wants(BlockId(block), &[]), block < 4);
-            streams.hold(BlockId(block), stream(), Vec::new());
+    impl Test {
+        fn new(at_most: usize) -> Test {
+            Test { streams: Streams::new(at_most), bitmaps: Bitmaps::new(64, at_most) }
         }
-        assert_eq!(held(&streams), [2, 3]);
-        streams.release(sources(&[2, 3]));
-        assert_eq!(held(&streams), [2, 3]);
-        streams.release(sources(&[2, 3]));
-        assert_eq!(held(&streams), [3]);
-        assert!(streams.spare().is_some() && streams.spare().is_none());
-        assert!(streams.get(BlockId(3)).is_some() && streams.get(BlockId(2)).is_none());
+
+        /// Holds a stream if there is room; returns what is held then.
+        fn hold(&mut self, block: u32, targets: &[u32]) -> Vec<u32> {
+            if self.streams.make_room(targets) {
+                self.streams.hold(BlockId(block), Arc::new(self.bitmaps.take().unwrap()), targets.to_vec());
+            }
+            self.held()
+        }
+
+        fn held(&self) -> Vec<u32> {
+            self.streams.held.keys().map(|block| block.0).collect()
+        }
     }
 
     #[test]
-    fn streams_make_room_unless_somebody_uses_them() {
-        let mut streams = Streams::new(5, true);
+    fn streams_make_room_unless_a_thread_uses_them() {
+        let mut test = Test::new(5);
         for block in [1, 2, 3] {
-            streams.hold(BlockId(block), stream(), Vec::new());
+            test.hold(block, &[9]);
         }
-        let reserved = |streams: &mut Streams, wanted| {
-            let (granted, memory) = streams.reserve(wanted);
-            (granted, memory.len(), held(streams))
-        };
-        assert_eq!(reserved(&mut streams, 2), (2, 0, vec![1, 2, 3]));
-        let used = streams.get(BlockId(1));
-        assert_eq!(reserved(&mut streams, 9), (2, 2, vec![1]));
-        assert!(streams.spare().is_none() && !streams.wants(BlockId(2), &[]));
-        assert_eq!(reserved(&mut streams, 9), (0, 0, vec![1]));
+        assert_eq!((test.streams.reserve(2), test.held()), (2, vec![1, 2, 3]));
+        let used = test.streams.get(BlockId(1));
+        assert_eq!((test.streams.reserve(9), test.held()), (2, vec![1]));
+        assert!(!test.streams.make_room(&[1]));
+        assert_eq!((test.streams.reserve(9), test.held()), (0, vec![1]));
         drop(used);
-        assert_eq!(reserved(&mut streams, 9), (1, 1, vec![]));
-        streams.give_back(5, vec![Bitmap::zeroed(64).unwrap(), Bitmap::zeroed(64).unwrap()]);
-        assert!(streams.wants(BlockId(2), &[]));
-        // Memory that was used is for streams, or for who takes room next.
-        assert!(streams.spare().is_some());
-        assert_eq!(reserved(&mut streams, 3), (3, 1, vec![]));
+        assert_eq!((test.streams.reserve(9), test.held()), (1, vec![]));
+        test.streams.give_back(5);
+        assert_eq!(test.hold(2, &[1]), [2]);
     }
 
     #[test]
-    fn tasks_at_the_same_time_need_what_each_of_them_needs() {
-        let mut streams = Streams::new(1, false);
-        streams.begin(0, needs(&[(1, 1)]));
-        assert!(!streams.wants(BlockId(1), &[]) && !streams.is_awaited(BlockId(1)));
-        streams.begin(0, needs(&[(1, 1), (2, 2)]));
-        assert!(streams.wants(BlockId(1), &[]) && streams.is_awaited(BlockId(1)) && !streams.has(BlockId(1)));
-        streams.hold(BlockId(1), stream(), Vec::new());
-        streams.settled(BlockId(1));
-        assert!(streams.has(BlockId(1)) && !streams.is_awaited(BlockId(1)));
-        streams.release(sources(&[1]));
-        assert!(streams.has(BlockId(1)) && !streams.wants(BlockId(2), &[]));
-        streams.release(sources(&[1]));
-        assert!(!streams.has(BlockId(1)) && streams.wants(BlockId(2), &[]));
+    fn what_is_awaited_takes_room() {
+        let mut test = Test::new(2);
+        test.streams.expect(BlockId(1));
+        assert!(test.streams.is_awaited(BlockId(1)) && !test.streams.has(BlockId(1)));
+        assert_eq!(test.hold(2, &[9]), [2]);
+        let used = test.streams.get(BlockId(2));
+        assert!(!test.streams.make_room(&[1]));
+        assert_eq!(test.streams.reserve(1), 0);
+        // It did not come.
+        test.streams.settle(BlockId(1));
+        assert_eq!(test.hold(3, &[1]), [2, 3]);
+        assert!(used.is_some() && !test.streams.is_awaited(BlockId(1)));
     }
 
     #[test]
     fn what_is_used_last_makes_room_and_what_is_used_later_finds_none() {
-        let mut streams = Streams::new(2, true);
-        streams.begin(4, needs(&[]));
-        streams.hold(BlockId(1), stream(), vec![2, 9]);
-        streams.hold(BlockId(2), stream(), vec![4, 8]);
-        // Later than both: it finds no room. What a task at hand needs again has it all the same.
-        assert!(!streams.wants(BlockId(3), &[10]) && !streams.wants_own(BlockId(3), &[3, 10]));
-        streams.begin(4, needs(&[(3, 2)]));
-        assert!(streams.wants(BlockId(3), &[10]) && streams.wants_own(BlockId(3), &[10]));
-        assert!(streams.wants(BlockId(4), &[9]) && streams.wants_own(BlockId(5), &[5]));
-        streams.hold(BlockId(5), stream(), vec![5]);
-        assert_eq!(held(&streams), [2, 5]);
+        let mut test = Test::new(2);
+        test.streams.begin(4);
+        test.hold(1, &[2, 9]);
+        test.hold(2, &[4, 8]);
+        assert_eq!(test.hold(3, &[3, 10]), [1, 2]);
+        assert_eq!(test.hold(5, &[5]), [2, 5]);
         // Behind the task at place 5, nothing needs block 5.
-        streams.begin(5, needs(&[]));
-        streams.hold(BlockId(6), stream(), vec![7]);
-        assert_eq!(held(&streams), [2, 6]);
-        // Without a next use, the one that was used the longest time ago goes.
-        streams.begin(8, needs(&[]));
-        assert!(streams.get(BlockId(2)).is_some());
-        streams.hold(BlockId(7), stream(), Vec::new());
-        assert_eq!(held(&streams), [2, 7]);
+        test.streams.begin(5);
+        assert_eq!(test.hold(6, &[7]), [2, 6]);
+        assert_eq!(test.hold(7, &[]), [2, 6]);
+        let mut none = Test::new(0);
+        assert_eq!(none.hold(1, &[1]), [0; 0]);
     }
 
     #[test]
     fn a_stream_goes_with_its_last_target() {
-        let mut streams = Streams::new(9, true);
-        streams.hold(BlockId(1), stream(), Vec::new());
-        streams.begin(0, needs(&[(1, 1)]));
-        streams.release([(BlockId(1), 2), (BlockId(2), 1)]);
-        assert!(streams.has(BlockId(1)) && streams.spare().is_none());
-        // Another task at hand needs it all the same.
-        streams.begin(0, needs(&[(1, 2)]));
-        streams.release([(BlockId(1), 2)]);
-        assert!(streams.has(BlockId(1)));
-        streams.release([(BlockId(1), 2)]);
-        assert!(!streams.has(BlockId(1)) && streams.spare().is_some());
-    }
-
-    #[test]
-    fn many_tasks_hold_what_was_used_last() {
-        let mut streams = Streams::new(2, true);
-        for block in [1, 2] {
-            streams.begin(0, needs(&[(block, 1)]));
-            assert!(streams.wants(BlockId(block), &[]));
-            streams.hold(BlockId(block), stream(), Vec::new());
-            streams.release(sources(&[block]));
-        }
-        assert!(streams.get(BlockId(1)).is_some());
-        streams.hold(BlockId(3), stream(), Vec::new());
-        assert_eq!(held(&streams), [1, 3]);
-        // What is in use, or needed, stays.
-        let used = streams.get(BlockId(1));
-        streams.begin(0, needs(&[(3, 1)]));
-        assert!(!streams.wants(BlockId(4), &[]) && !streams.wants_own(BlockId(4), &[]));
-        streams.hold(BlockId(4), stream(), Vec::new());
-        assert_eq!(held(&streams), [1, 3]);
-        while streams.spare().is_some() {}
-        streams.begin(0, needs(&[(1, 1)]));
-        streams.put_out(BlockId(1));
-        assert!(streams.spare().is_none() && used.is_some());
+        let mut test = Test::new(9);
+        test.hold(1, &[3, 5]);
+        test.hold(2, &[5, 6]);
+        test.streams.release(3);
+        assert_eq!(test.held(), [1, 2]);
+        let used = test.streams.get(BlockId(1));
+        test.streams.release(5);
+        assert_eq!(test.held(), [1, 2]);
         drop(used);
-        streams.hold(BlockId(4), stream(), Vec::new());
-        streams.hold(BlockId(5), stream(), Vec::new());
-        assert_eq!(held(&streams), [3, 5]);
-        assert!(streams.spare().is_some());
-        let mut none = Streams::new(0, true);
-        assert!(!none.wants(BlockId(1), &[]));
-        none.hold(BlockId(1), stream(), Vec::new());
-        assert_eq!(held(&none), [0_u32; 0]);
+        test.streams.release(7);
+        assert_eq!(test.held(), [2]);
     }
 }

@@ -1,37 +1,40 @@
-//! Computes single blocks from the published files of their sources, as the workers of a run do.
+//! Computes blocks from the published files of their sources: one, or several together.
 //!
 //! Repair restores damaged files so, and a computation that is spread over machines does nothing
-//! else: there, published files are all that blocks exchange.
+//! else: there, published files are all that blocks exchange. Of blocks that are computed together,
+//! each has a bitmap in memory, and a source is read and decoded once for all of them, and turned
+//! once for all edges that need it in one orientation.
 //!
 //! ```text
-//! each source:  published file  --recall_needed-->  stream  --turn, apply, for each edge-->  bitmap of the block
-//!               (or its stream, if it is in memory; it is decoded whole if it is to stay there)
-//! then:         finish  -->  stream of the block  -->  summarise, publish
+//! each source outside:  published file  --recall_needed-->  stream  --turn-->  applied to all its targets
+//!                       (or its stream, if it is in memory; it is decoded whole if it is to stay there)
+//! then, level by level: the streams of finished members applied, finish, summarise, publish
 //! ```
 //!
 //! # Invariants
-//! 1. The result depends on the sources alone. With several threads, each gathers some of the
-//!    sources in a bitmap of its own, and the bitmaps are merged: updates only set bits, so it does
-//!    not matter which thread applied them.
-//! 2. An auditor, if asked for, sees every source, and then the finished block.
+//! 1. The result depends on the sources alone. Where a thread finds the bitmap of a block in use, it
+//!    may gather in a part of its own, and parts are merged: updates only set bits, so it does not
+//!    matter which thread applied them, and where.
+//! 2. An auditor, if there is one, sees every source, and then the finished block.
+//! 3. Among blocks that are computed together, sources come before their targets.
 //!
 //! # Cost
-//! Memory: two bitmaps a thread, and a third where an edge turns its stream; the published files
-//! that are being read; a bitmap a thread where streams are to stay.
+//! Memory: a bitmap for each block, at least one a thread; two more for each thread; and the
+//! published files that are being read. What [`Sources::held`] keeps is counted by its owner.
 
+use super::bitmaps::{Bitmaps, PooledBitmap};
 use crate::audit::{Auditor, SourceStream};
-use crate::bitmap::Bitmap;
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::parallel;
 use crate::workload::{Edge, Publication, RecallError, Workload};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Most bitmaps that a thread of a [`Recomputer`] holds.
+/// Most bitmaps that a thread of a [`Recomputer`] takes, that of one block included.
 pub const BITMAPS_A_THREAD: u64 = 3;
 
 /// Where the streams of finished blocks come from.
@@ -42,35 +45,14 @@ pub trait Sources: Sync {
         false
     }
 
-    /// Returns the stream of a block if it is in memory; waits for one that another thread is
-    /// bringing there. By default none is.
-    fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
-        let _ = block;
-        None
-    }
-
-    /// Returns whether the whole stream of a block, which is about to be read, should stay in
-    /// memory; then it is handed to [`Sources::hold`] if it can be read, and [`Sources::settled`]
-    /// follows in any case. By default none stays.
-    fn wants(&self, block: BlockId) -> bool {
-        let _ = block;
-        false
-    }
-
-    /// Takes the stream of a block that was wanted.
-    fn hold(&self, block: BlockId, stream: Arc<Bitmap>) {
-        let _ = (block, stream);
-    }
-
-    /// Ends what began with a stream that was wanted: nothing waits for it any more.
-    fn settled(&self, block: BlockId) {
-        let _ = block;
-    }
-
-    /// Returns a bitmap that is no longer needed, of the size of a stream; by default there is
-    /// none. Memory that is touched for the first time costs as much as decoding a stream into it.
-    fn spare(&self) -> Option<Bitmap> {
-        None
+    /// Returns the stream of a block if it is in memory, or if it is to stay there from now on:
+    /// then `decode` brings the whole of it. By default none does.
+    ///
+    /// # Errors
+    /// Those of `decode`.
+    fn held(&self, block: BlockId, decode: Decode<'_>) -> Result<Option<Arc<PooledBitmap>>, Error> {
+        let _ = (block, decode);
+        Ok(None)
     }
 
     /// Reads the published file of a block, and checks what the workload does not.
@@ -83,59 +65,26 @@ pub trait Sources: Sync {
     fn path(&self, block: BlockId) -> PathBuf;
 }
 
+/// Reads and decodes a stream.
+pub type Decode<'d> = &'d mut dyn FnMut() -> Result<PooledBitmap, Error>;
+
+/// Called with each block once it is computed, before those that need it are finished.
+pub type Done<'d, E> = &'d (dyn Fn(BlockId, BlockOutput<'_>) -> Result<(), E> + Sync);
+
 /// 2^32 over the golden ratio: multiples of it, without their carries, lie far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
 
-/// Tells on its way out that a stream which was wanted is there, or will not come.
-struct Settled<'s> {
-    sources: &'s dyn Sources,
-    source: BlockId,
-}
-
-impl Drop for Settled<'_> {
-    fn drop(&mut self) {
-        self.sources.settled(self.source);
-    }
-}
-
 /// Computes blocks from their sources.
 pub struct Recomputer<'a> {
-    pub(super) workload: &'a dyn Workload,
-    pub(super) sources: &'a dyn Sources,
-    pub(super) threads: usize,
-    pub(super) audits: bool,
-    /// Those of the threads; the last has the block that was computed last.
-    pub(super) buffers: Vec<Buffers>,
-    /// Block whose whole stream is in the last buffers.
-    recalled: Option<BlockId>,
-}
-
-/// The memory of a thread.
-pub(super) struct Buffers {
-    /// What the thread gathered of the block.
-    bitmap: Bitmap,
-    /// The stream of a source.
-    pub(super) stream: Bitmap,
-    /// Allocated when the first stream must be turned.
-    pub(super) oriented: Option<Bitmap>,
-    /// Whether the bitmap has updates of the block at hand.
-    is_begun: bool,
-}
-
-impl Buffers {
-    pub(super) fn new(words: usize) -> Result<Buffers, Error> {
-        let [bitmap, stream] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
-        Ok(Buffers { bitmap, stream, oriented: None, is_begun: false })
-    }
-
-    fn begin(&mut self) {
-        self.bitmap.words_mut().fill(0);
-        self.is_begun = true;
-    }
+    workload: &'a dyn Workload,
+    sources: &'a dyn Sources,
+    bitmaps: Bitmaps,
+    threads: usize,
+    audits: bool,
 }
 
 /// A computed block.
-pub struct Recomputed<'a> {
+pub struct BlockOutput<'a> {
     /// The workload's summary.
     pub summary: Vec<u8>,
     /// The file that the block publishes, if any.
@@ -144,20 +93,42 @@ pub struct Recomputed<'a> {
     pub stream: &'a [u64],
 }
 
+/// The memory of a thread, taken when it is needed.
+#[derive(Default)]
+struct Buffers {
+    /// The stream of a source.
+    stream: Option<PooledBitmap>,
+    /// The same in another orientation.
+    oriented: Option<PooledBitmap>,
+}
+
+/// A block that is computed, with others or alone.
+struct Member<'a> {
+    block: BlockId,
+    /// What was gathered of the block; in the end, its stream.
+    bitmap: RwLock<Option<PooledBitmap>>,
+    /// What threads gathered that found the bitmap in use.
+    parts: Vec<Mutex<Option<PooledBitmap>>>,
+    auditor: Option<Mutex<Box<dyn Auditor + 'a>>>,
+    /// Its edges from other members, with their places among the members.
+    inner: Vec<(usize, Edge)>,
+}
+
+/// An edge, and the place of its target among the members.
+type Route = (usize, Edge);
+
 impl<'a> Recomputer<'a> {
-    /// Allocates two bitmaps, for one thread.
-    ///
-    /// # Errors
-    /// Returns [`Error::OutOfMemory`].
-    pub fn new(workload: &'a dyn Workload, sources: &'a dyn Sources) -> Result<Recomputer<'a>, Error> {
-        let buffers = vec![Buffers::new(workload.stream_words())?];
-        Ok(Recomputer { workload, sources, threads: 1, audits: false, buffers, recalled: None })
+    /// Returns a recomputer with one thread, which has the bitmaps for that.
+    pub fn new(workload: &'a dyn Workload, sources: &'a dyn Sources) -> Recomputer<'a> {
+        let bitmaps = Bitmaps::new(workload.stream_words(), BITMAPS_A_THREAD as usize);
+        Recomputer { workload, sources, bitmaps, threads: 1, audits: false }
     }
 
-    /// Gathers on up to this many threads, and keeps no more memory than they need.
-    pub fn set_threads(&mut self, threads: usize) {
-        self.threads = threads.max(1);
-        self.buffers.truncate(self.threads);
+    /// Computes on up to this many threads, with these bitmaps: two for each thread, and one for
+    /// each block and no less than one for each thread.
+    #[must_use]
+    pub fn on(self, threads: usize, bitmaps: &Bitmaps) -> Recomputer<'a> {
+        Recomputer { threads: threads.max(1), bitmaps: bitmaps.clone(), ..self }
     }
 
     /// Audits each block that the workload has an auditor for.
@@ -166,231 +137,211 @@ impl<'a> Recomputer<'a> {
         Recomputer { audits: true, ..self }
     }
 
-    /// Computes a block; its sources must be published and intact.
+    /// Computes blocks together, hands each to `done`, and returns their streams. Sources must be
+    /// published and intact, or among the blocks, before their targets.
     ///
     /// # Errors
-    /// Returns the errors of reading the sources; [`Error::Corrupt`] with a source that does not
-    /// decode; [`Error::OutOfMemory`]; [`Error::Audit`].
-    pub fn block(&mut self, block: BlockId) -> Result<Recomputed<'_>, Error> {
-        let workload = self.workload;
-        self.recalled = None;
-        let auditor = if self.audits { workload.audit(block) } else { None };
-        let auditor = auditor.map(Mutex::new);
-        let mut main = match self.buffers.pop() {
-            Some(buffers) => buffers,
-            None => Buffers::new(workload.stream_words())?,
+    /// The errors of reading the sources; [`Error::Corrupt`] with a source that does not decode;
+    /// [`Error::OutOfMemory`]; [`Error::Audit`]; those of `done`.
+    pub fn blocks<E: From<Error> + Send>(&self, blocks: &[BlockId], done: Done<'_, E>) -> Result<Vec<PooledBitmap>, E> {
+        let (members, outside) = self.members(blocks);
+        let pool = Mutex::default();
+        let spread = |buffers: &mut Buffers, index: usize| {
+            let (source, routes) = &outside[index];
+            self.spread(buffers, *source, routes, &members)
         };
-        main.begin();
-        workload.begin(block, main.bitmap.words_mut());
-        self.buffers.push(main);
-        let gathered = self.gather(block, auditor.as_ref());
-        self.merge();
-        gathered?;
-        let missing = || Error::workload("a computed block has no bitmap");
-        let bitmap = &mut self.buffers.last_mut().ok_or_else(missing)?.bitmap;
-        workload.finish(block, bitmap.words_mut());
-        if let Some(auditor) = auditor {
-            auditor.into_inner().judge(bitmap.words()).map_err(|what| Error::Audit { block, what })?;
+        parallel::for_each_with(&pool, self.threads, outside.len(), || Ok(Buffers::default()), spread)
+            .map_err(|errors| E::from(first(errors)))?;
+        for level in levels(&members) {
+            let threads = self.threads.min(level.len());
+            let finish = |buffers: &mut Buffers, index: usize| {
+                self.finish(buffers, level[index], &members, self.threads / threads, done)
+            };
+            parallel::for_each_with(&pool, threads, level.len(), || Ok(Buffers::default()), finish).map_err(first)?;
         }
-        let bitmap = &self.buffers.last().ok_or_else(missing)?.bitmap;
-        self.result(block, bitmap.words(), self.threads)
+        Ok(members.into_iter().filter_map(|member| member.bitmap.into_inner()).collect())
+    }
+
+    /// Returns the members, and the edges from each source outside.
+    fn members(&self, blocks: &[BlockId]) -> (Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>) {
+        let places: BTreeMap<BlockId, usize> = blocks.iter().copied().zip(0..).collect();
+        let mut outside: BTreeMap<BlockId, Vec<Route>> = BTreeMap::new();
+        let mut members = Vec::new();
+        for (place, block) in blocks.iter().enumerate() {
+            let mut inner = Vec::new();
+            for edge in self.workload.edges_into(*block) {
+                match places.get(&edge.source) {
+                    Some(source) => inner.push((*source, edge)),
+                    None => outside.entry(edge.source).or_default().push((place, edge)),
+                }
+            }
+            let auditor = if self.audits { self.workload.audit(*block) } else { None };
+            let parts = (1..self.threads / blocks.len()).map(|_| Mutex::default()).collect();
+            let (bitmap, auditor) = (RwLock::default(), auditor.map(Mutex::new));
+            members.push(Member { block: *block, bitmap, parts, auditor, inner });
+        }
+        // What is turned once stands together.
+        outside.values_mut().for_each(|routes| routes.sort_by_key(|(_, edge)| edge.orientation));
+        // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
+        let (mut outside, mut others): (Vec<_>, Vec<_>) =
+            outside.into_iter().partition(|(source, _)| self.sources.is_held(*source));
+        // Blocks that are computed at the same time need much the same sources. Each begins
+        // elsewhere, so that what one of them reads is in memory when another comes to it.
+        if let (Some(first), false) = (blocks.first(), others.is_empty()) {
+            let begin = (u64::from(first.0.wrapping_mul(GOLDEN)) * others.len() as u64) >> u32::BITS;
+            others.rotate_left(begin as usize);
+        }
+        outside.extend(others);
+        (members, outside)
+    }
+
+    /// Applies the edges from one source to the bitmaps of all its targets.
+    fn spread(
+        &self,
+        buffers: &mut Buffers,
+        source: BlockId,
+        routes: &[Route],
+        members: &[Member<'_>],
+    ) -> Result<(), Error> {
+        let Buffers { stream, oriented } = buffers;
+        let held = self.sources.held(source, &mut || self.recall(source, stream.take()))?;
+        let (words, skipped) = match &held {
+            Some(held) => (held.words(), Vec::new()),
+            None => {
+                let unneeded: Vec<u64> = routes.iter().map(|(_, edge)| self.workload.unneeded(edge)).collect();
+                let stream = self.memory(stream)?;
+                let published = self.sources.read(source)?;
+                let recalled = self.workload.recall_needed(source, &published, &unneeded, stream.words_mut());
+                let skipped = recalled.map_err(|unreadable| self.damage(source, unreadable))?;
+                (stream.words(), skipped)
+            }
+        };
+        let mut targets: Vec<usize> = routes.iter().map(|(place, _)| *place).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        targets.iter().for_each(|target| members[*target].see(source, words, &skipped));
+        for routes in routes.chunk_by(|(_, one), (_, next)| one.orientation == next.orientation) {
+            let words = self.turned(&routes[0].1, routes.len() > 1, words, oriented)?;
+            routes.iter().try_for_each(|(place, edge)| self.apply(edge, words, &members[*place]))?;
+        }
+        Ok(())
+    }
+
+    /// Applies an edge to the bitmap of its target, or to a part that no thread uses.
+    fn apply(&self, edge: &Edge, words: &[u64], member: &Member<'_>) -> Result<(), Error> {
+        if let Some(mut bitmap) = member.bitmap.try_write() {
+            return self.apply_to(edge, words, &mut bitmap);
+        }
+        match member.parts.iter().find_map(Mutex::try_lock) {
+            Some(mut part) => self.apply_to(edge, words, &mut part),
+            None => self.apply_to(edge, words, &mut member.bitmap.write()),
+        }
+    }
+
+    fn apply_to(&self, edge: &Edge, words: &[u64], bitmap: &mut Option<PooledBitmap>) -> Result<(), Error> {
+        match bitmap {
+            Some(bitmap) => self.workload.apply(edge, words, bitmap.words_mut()),
+            None => self.workload.apply_first(edge, words, self.memory(bitmap)?.words_mut()),
+        }
+        Ok(())
+    }
+
+    /// Applies what finished members send to one of them, finishes it and hands it on.
+    fn finish<E: From<Error>>(
+        &self,
+        buffers: &mut Buffers,
+        place: usize,
+        members: &[Member<'_>],
+        threads: usize,
+        done: Done<'_, E>,
+    ) -> Result<(), E> {
+        let (member, workload) = (&members[place], self.workload);
+        for edges in member.inner.chunk_by(|(one, _), (next, _)| one == next) {
+            let source = &members[edges[0].0];
+            let stream = source.bitmap.read();
+            let words = stream.as_ref().map_or(&[][..], PooledBitmap::words);
+            member.see(source.block, words, &[]);
+            for (_, edge) in edges {
+                self.apply(edge, self.turned(edge, false, words, &mut buffers.oriented)?, member)?;
+            }
+        }
+        let mut bitmap = member.bitmap.write();
+        let bitmap = match &mut *bitmap {
+            Some(bitmap) => bitmap,
+            // Nothing was applied.
+            none => {
+                let bitmap = self.memory(none)?;
+                bitmap.words_mut().fill(0);
+                workload.begin(member.block, bitmap.words_mut());
+                bitmap
+            }
+        };
+        for part in member.parts.iter().filter_map(|part| part.lock().take()) {
+            bitmap.words_mut().iter_mut().zip(part.words()).for_each(|(word, more)| *word |= more);
+        }
+        workload.finish(member.block, bitmap.words_mut());
+        if let Some(auditor) = &member.auditor {
+            let judged = auditor.lock().judge(bitmap.words());
+            judged.map_err(|what| Error::Audit { block: member.block, what })?;
+        }
+        done(member.block, self.output(member.block, bitmap.words(), threads)?)
     }
 
     /// Summarises and publishes a finished block.
-    pub(super) fn result<'s>(
-        &self,
-        block: BlockId,
-        stream: &'s [u64],
-        threads: usize,
-    ) -> Result<Recomputed<'s>, Error> {
-        let workload = self.workload;
-        let (summary, publication) = (Mutex::new(Vec::new()), Mutex::new(None));
+    fn output<'s>(&self, block: BlockId, stream: &'s [u64], threads: usize) -> Result<BlockOutput<'s>, Error> {
+        let (summary, publication) = (Mutex::default(), Mutex::default());
         // In this order, so that one thread does the longer part first.
         let step = |(): &mut (), step| {
             match step {
-                0 => *publication.lock() = workload.publish(block, stream),
-                _ => *summary.lock() = workload.summarise(block, stream),
+                0 => *publication.lock() = self.workload.publish(block, stream),
+                _ => *summary.lock() = self.workload.summarise(block, stream),
             }
             Ok::<(), Error>(())
         };
         parallel::for_each(threads.min(2), 2, || Ok(()), step).map_err(first)?;
-        Ok(Recomputed { summary: summary.into_inner(), publication: publication.into_inner(), stream })
-    }
-
-    /// Returns the stream of the block that was computed last, in place of which there is other
-    /// memory.
-    ///
-    /// # Errors
-    /// Returns [`Error::OutOfMemory`]; nothing has changed then.
-    pub fn take_stream(&mut self) -> Result<Bitmap, Error> {
-        let other = self.spare()?;
-        match self.buffers.last_mut() {
-            Some(buffers) => Ok(std::mem::replace(&mut buffers.bitmap, other)),
-            None => Ok(other),
-        }
-    }
-
-    /// Returns a bitmap with any content.
-    fn spare(&self) -> Result<Bitmap, Error> {
-        self.sources.spare().map_or_else(|| Bitmap::zeroed(self.workload.stream_words()), Ok)
-    }
-
-    /// Applies the edges into a block, with the buffers of as many threads as there are.
-    fn gather(&mut self, block: BlockId, auditor: Option<&Mutex<Box<dyn Auditor + 'a>>>) -> Result<(), Error> {
-        let mut edges: BTreeMap<BlockId, Vec<Edge>> = BTreeMap::new();
-        for edge in self.workload.edges_into(block) {
-            edges.entry(edge.source).or_default().push(edge);
-        }
-        // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
-        let (held, mut others): (Vec<_>, Vec<_>) =
-            edges.into_iter().partition(|(source, _)| self.sources.is_held(*source));
-        // Blocks that are computed at the same time need much the same sources. Each begins
-        // elsewhere, so that what one of them reads is in memory when another comes to it.
-        if !others.is_empty() {
-            let begin = (u64::from(block.0.wrapping_mul(GOLDEN)) * others.len() as u64) >> u32::BITS;
-            others.rotate_left(begin as usize);
-        }
-        let edges: Vec<(BlockId, Vec<Edge>)> = held.into_iter().chain(others).collect();
-        let pool = Mutex::new(std::mem::take(&mut self.buffers));
-        let fresh = || Buffers::new(self.workload.stream_words());
-        let task = |buffers: &mut Buffers, index: usize| {
-            let (source, edges) = &edges[index];
-            if !buffers.is_begun {
-                buffers.begin();
-            }
-            self.update(buffers, *source, edges, auditor)
-        };
-        let gathered = parallel::for_each_with(&pool, self.threads, edges.len(), fresh, task);
-        self.buffers = pool.into_inner();
-        gathered.map_err(first)
-    }
-
-    /// Merges what the threads gathered into the last buffers.
-    fn merge(&mut self) {
-        self.buffers.sort_by_key(|buffers| buffers.is_begun);
-        let begun = self.buffers.iter().position(|buffers| buffers.is_begun).unwrap_or(self.buffers.len());
-        if let Some((last, others)) = self.buffers[begun..].split_last_mut() {
-            for other in others.iter_mut() {
-                let words = last.bitmap.words_mut().iter_mut().zip(other.bitmap.words());
-                words.for_each(|(word, more)| *word |= more);
-                other.is_begun = false;
-            }
-            last.is_begun = false;
-        }
-    }
-
-    /// Applies the edges from one source.
-    fn update(
-        &self,
-        buffers: &mut Buffers,
-        source: BlockId,
-        edges: &[Edge],
-        auditor: Option<&Mutex<Box<dyn Auditor + 'a>>>,
-    ) -> Result<(), Error> {
-        let workload = self.workload;
-        let Buffers { bitmap, stream, oriented, .. } = buffers;
-        let held = match self.sources.held(source) {
-            None if self.sources.wants(source) => Some(self.recall_to_hold(source)?),
-            held => held,
-        };
-        let (words, skipped) = match &held {
-            Some(held) => (held.words(), Vec::new()),
-            None => {
-                let unneeded: Vec<u64> = edges.iter().map(|edge| workload.unneeded(edge)).collect();
-                let skipped = self.recall_needed(source, &unneeded, stream)?;
-                (stream.words(), skipped)
-            }
-        };
-        if let Some(auditor) = auditor {
-            auditor.lock().see(&SourceStream { source, orientation: None, words, skipped: &skipped });
-        }
-        for edge in edges {
-            let words = self.turned_for(edge, false, words, oriented)?;
-            workload.apply(edge, words, bitmap.words_mut());
-        }
-        Ok(())
+        Ok(BlockOutput { summary: summary.into_inner(), publication: publication.into_inner(), stream })
     }
 
     /// Returns a stream in the orientation of an edge: what this edge needs of it, or the whole for
     /// several edges of this orientation.
-    pub(super) fn turned_for<'w>(
+    fn turned<'w>(
         &self,
         edge: &Edge,
         is_for_several: bool,
         words: &'w [u64],
-        oriented: &'w mut Option<Bitmap>,
+        oriented: &'w mut Option<PooledBitmap>,
     ) -> Result<&'w [u64], Error> {
         if edge.orientation == 0 {
             return Ok(words);
         }
-        let oriented = match oriented {
-            Some(oriented) => oriented,
-            None => oriented.insert(Bitmap::zeroed(self.workload.stream_words())?),
-        };
+        let oriented = self.memory(oriented)?.words_mut();
         match is_for_several {
-            false => self.workload.turn(edge, words, oriented.words_mut()),
-            true => self.workload.orient(edge.orientation, 0, words, oriented.words_mut()),
+            false => self.workload.turn(edge, words, oriented),
+            true => self.workload.orient(edge.orientation, 0, words, oriented),
         }
-        Ok(oriented.words())
+        Ok(oriented)
     }
 
-    /// Returns the whole stream of a published block, oriented for its targets and without the part
-    /// that `restriction` excludes.
-    pub(super) fn turned(&mut self, source: BlockId, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
-        let words = self.workload.stream_words();
-        let mut buffers = match self.buffers.pop() {
-            Some(buffers) => buffers,
-            None => Buffers::new(words)?,
-        };
-        let recalled = if self.recalled == Some(source) { Ok(()) } else { self.recall(source, &mut buffers.stream) };
-        self.buffers.push(buffers);
-        recalled?;
-        let Some(Buffers { stream, oriented, .. }) = self.buffers.last_mut() else { return Ok(&[]) };
-        if (orientation, restriction) == (0, 0) {
-            return Ok(stream.words());
-        }
-        let oriented = match oriented {
-            Some(oriented) => oriented,
-            None => oriented.insert(Bitmap::zeroed(words)?),
-        };
-        self.workload.orient(orientation, restriction, stream.words(), oriented.words_mut());
-        Ok(oriented.words())
-    }
-
-    fn recall(&mut self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
-        self.recalled = None;
-        self.recall_whole(source, stream)?;
-        self.recalled = Some(source);
-        Ok(())
-    }
-
-    /// Reads a stream and decodes what edges need that lack these words; returns what was skipped.
-    pub(super) fn recall_needed(
-        &self,
-        source: BlockId,
-        unneeded: &[u64],
-        stream: &mut Bitmap,
-    ) -> Result<Vec<Range<usize>>, Error> {
-        let published = self.sources.read(source)?;
-        let recalled = self.workload.recall_needed(source, &published, unneeded, stream.words_mut());
-        recalled.map_err(|unreadable| self.damage(source, unreadable))
-    }
-
-    /// Reads and decodes the whole stream of a block.
-    fn recall_whole(&self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
+    /// Reads and decodes the whole stream of a published block, into this memory if there is some.
+    pub(super) fn recall(&self, source: BlockId, memory: Option<PooledBitmap>) -> Result<PooledBitmap, Error> {
+        let mut stream = memory.map_or_else(|| self.bitmaps.take(), Ok)?;
         let published = self.sources.read(source)?;
         let recalled = self.workload.recall(source, &published, stream.words_mut());
-        recalled.map_err(|unreadable| self.damage(source, unreadable))
+        recalled.map_err(|unreadable| self.damage(source, unreadable))?;
+        Ok(stream)
     }
 
-    /// Decodes a stream that stays in memory.
-    fn recall_to_hold(&self, source: BlockId) -> Result<Arc<Bitmap>, Error> {
-        let _settled = Settled { sources: self.sources, source };
-        let mut stream = self.spare()?;
-        self.recall_whole(source, &mut stream)?;
-        let stream = Arc::new(stream);
-        self.sources.hold(source, Arc::clone(&stream));
-        Ok(stream)
+    /// Returns the bitmaps that it takes.
+    pub(super) fn bitmaps(&self) -> &Bitmaps {
+        &self.bitmaps
+    }
+
+    /// Returns the bitmap in this place, which may have any content.
+    fn memory<'m>(&self, place: &'m mut Option<PooledBitmap>) -> Result<&'m mut PooledBitmap, Error> {
+        match place {
+            Some(bitmap) => Ok(bitmap),
+            none => Ok(none.insert(self.bitmaps.take()?)),
+        }
     }
 
     fn damage(&self, source: BlockId, unreadable: RecallError) -> Error {
@@ -398,7 +349,34 @@ impl<'a> Recomputer<'a> {
     }
 }
 
+impl Member<'_> {
+    /// Shows the auditor a stream that is about to update the block.
+    fn see(&self, source: BlockId, words: &[u64], skipped: &[Range<usize>]) {
+        if let Some(auditor) = &self.auditor {
+            auditor.lock().see(&SourceStream { source, orientation: None, words, skipped });
+        }
+    }
+}
+
+/// Divides members into levels: those of one do not need each other.
+fn levels(members: &[Member<'_>]) -> Vec<Vec<usize>> {
+    let mut level_of: Vec<usize> = Vec::new();
+    let mut levels: Vec<Vec<usize>> = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        assert!(
+            member.inner.iter().all(|(source, _)| *source < place),
+            "recomputation, invariant 3: {} comes before one of its sources",
+            member.block
+        );
+        let level = member.inner.iter().map(|(source, _)| level_of[*source] + 1).max().unwrap_or(0);
+        level_of.push(level);
+        levels.resize(levels.len().max(level + 1), Vec::new());
+        levels[level].push(place);
+    }
+    levels
+}
+
 /// Returns the first of the errors of several threads.
-pub(super) fn first(mut errors: Vec<Error>) -> Error {
+fn first<E>(mut errors: Vec<E>) -> E {
     errors.swap_remove(0)
 }

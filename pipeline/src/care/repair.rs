@@ -46,6 +46,7 @@
 //! costs what it cost the run, on one thread and with its sources read from published files instead
 //! of logs.
 
+use crate::care::bitmaps::PooledBitmap;
 use crate::care::check::Report;
 use crate::care::recompute::{Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
@@ -217,7 +218,7 @@ pub fn carry_out(
     let store = &**storage;
     let files = draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let published = Published { storage: store, files };
-    let mut recomputer = Recomputer::new(workload, &published)?;
+    let recomputer = Recomputer::new(workload, &published);
     let mut done = 0;
     let mut step = || {
         done += 1;
@@ -230,16 +231,17 @@ pub fn carry_out(
     }
     for block in &plan.blocks {
         go_on()?;
-        let file = published.file(*block)?;
-        let computed = recomputer.block(*block)?;
-        let expected = draft.record(*block).map(|record| &record.summary);
-        let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
-        let got = xxh3_128(&bytes);
-        if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
-            let damage = Damage::hash("hash of the block computed again", file.hash, got);
-            return Err(Error::corrupt(store.path(&file.name), None, damage));
-        }
-        checkpoint::write_atomically(store, &file.name, &bytes)?;
+        recomputer.blocks(&[*block], &|block, computed| {
+            let file = published.file(block)?;
+            let expected = draft.record(block).map(|record| &record.summary);
+            let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
+            let got = xxh3_128(&bytes);
+            if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
+                let damage = Damage::hash("hash of the block computed again", file.hash, got);
+                return Err(Error::corrupt(store.path(&file.name), None, damage));
+            }
+            checkpoint::write_atomically(store, &file.name, &bytes)
+        })?;
         step();
     }
     if !plan.needs_generation() {
@@ -248,9 +250,15 @@ pub fn carry_out(
     let (run_id, generation) = (draft.run_id(), draft.generation());
     let metrics = Metrics::default();
     let mut logs = LogWriter::new(store, run_id, generation, &metrics, thresholds);
+    let mut recalled: Option<(BlockId, PooledBitmap)> = None;
     for (source, target) in &plan.entries {
         go_on()?;
-        let made = entries(workload, &mut recomputer, &mut logs, *source, *target)?;
+        let stream = match recalled.take() {
+            Some((block, stream)) if block == *source => stream,
+            other => recomputer.recall(*source, other.map(|(_, memory)| memory))?,
+        };
+        let made = entries(workload, &recomputer, &mut logs, (*source, stream.words()), *target)?;
+        recalled = Some((*source, stream));
         let mut extents: Vec<Extent> = draft.record(*source).map(|record| record.extents.clone()).unwrap_or_default();
         extents.retain(|extent| target_of(extent) != *target);
         extents.extend(made);
@@ -285,12 +293,12 @@ fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rewrites the entries of one source, for one target if they are dedicated.
+/// Rewrites the entries of one source with this stream, for one target if they are dedicated.
 fn entries(
     workload: &dyn Workload,
-    recomputer: &mut Recomputer<'_>,
+    recomputer: &Recomputer<'_>,
     logs: &mut LogWriter<'_>,
-    source: BlockId,
+    (source, stream): (BlockId, &[u64]),
     target: Option<BlockId>,
 ) -> Result<Vec<Extent>, Error> {
     let edges = edges_of(workload, source, target);
@@ -301,15 +309,15 @@ fn entries(
         stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, &mut scratch, &mut bytes)).collect()
     };
     let Some(target) = target else {
-        let frames = encode(recomputer.turned(source, 0, 0)?);
         let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::from).collect());
-        return Ok(vec![logs.append(source, &header, &frames)?]);
+        return Ok(vec![logs.append(source, &header, &encode(stream))?]);
     };
+    let mut turned = recomputer.bitmaps().take()?;
     let mut extents = Vec::new();
     for edge in &edges {
-        let frames = encode(recomputer.turned(source, edge.orientation, edge.restriction)?);
+        workload.orient(edge.orientation, edge.restriction, stream, turned.words_mut());
         let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::from(edge)]);
-        extents.push(logs.append(target, &header, &frames)?);
+        extents.push(logs.append(target, &header, &encode(turned.words()))?);
     }
     Ok(extents)
 }

@@ -281,14 +281,13 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
         let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
-        let worker = tasks.worker();
         let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
         for block in random_order(&game, &mut random) {
             if random.index(2) == 0 {
                 work(&store, &[block], 1).unwrap();
                 others.insert(block);
             } else {
-                let done = worker.compute(&[BlockId(block)]).unwrap();
+                let done = tasks.compute(&[BlockId(block)]).unwrap();
                 assert_eq!(done.computed, [BlockId(block)]);
                 read_bytes += done.read_bytes;
             }
@@ -318,7 +317,6 @@ fn tasks_at_the_same_time_change_no_byte() {
         let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
         let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
         assert_eq!(tasks.at_once(), at_once);
-        let worker = tasks.worker();
         let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         plan(terms.spec(&game)).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
         let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
@@ -331,7 +329,7 @@ fn tasks_at_the_same_time_change_no_byte() {
                 continue;
             }
             let one = |(): &mut (), index: usize| {
-                let done = worker.compute(&[BlockId(blocks[index])])?;
+                let done = tasks.compute(&[BlockId(blocks[index])])?;
                 assert_eq!(done.computed, [BlockId(blocks[index])]);
                 read_bytes.fetch_add(done.read_bytes, Ordering::Relaxed);
                 Ok::<(), task::Error>(())

@@ -198,13 +198,12 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         wait: &wait,
     };
     let tasks = Tasks::new(&*opened.store, opened.spec(), &options)?;
-    let worker = tasks.worker();
     let blocks = match &args.batch {
         Some(Wanted::Lines) => {
             let out = Mutex::new(out);
             lines::each(args.idle, tasks.at_once(), |blocks| {
                 let watch = Stopwatch::start();
-                let computed = worker.compute(&ids(blocks)).map_err(|error| refusal(error.into()));
+                let computed = tasks.compute(&ids(blocks)).map_err(|error| refusal(error.into()));
                 answer(args, &mut out.lock(), blocks, computed, &watch)
             })?;
             return Ok(Exit::Done);
@@ -212,7 +211,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Wanted::Blocks(blocks)) => ids(blocks),
         None => args.block.map(BlockId).into_iter().collect(),
     };
-    let report = Report::new(worker.compute(&blocks)?, &watch);
+    let report = Report::new(tasks.compute(&blocks)?, &watch);
     args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
 }
 

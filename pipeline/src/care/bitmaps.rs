@@ -1,0 +1,109 @@
+//! Bitmaps of one size that are used again and again, and counted.
+//!
+//! Memory that is touched for the first time costs as much as decoding a stream into it, so what
+//! one block no longer needs serves the next.
+//!
+//! # Invariants
+//! 1. No more bitmaps exist than [`Bitmaps::new`] allows. Whoever takes one has left room for it
+//!    before; this is the only place that counts.
+
+use crate::bitmap::Bitmap;
+use crate::error::Error;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Bitmaps of one size.
+#[derive(Clone)]
+pub struct Bitmaps(Arc<Pool>);
+
+struct Pool {
+    words: usize,
+    at_most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    spare: Vec<Bitmap>,
+    /// Those that exist, spare or taken.
+    exist: usize,
+}
+
+/// A bitmap that was taken; dropped, it is spare again.
+pub struct PooledBitmap {
+    /// `None` only while it is dropped.
+    bitmap: Option<Bitmap>,
+    pool: Arc<Pool>,
+}
+
+impl Bitmaps {
+    /// Returns room for `at_most` bitmaps of `words` words. None is allocated yet.
+    pub fn new(words: usize, at_most: usize) -> Bitmaps {
+        Bitmaps(Arc::new(Pool { words, at_most, state: Mutex::default() }))
+    }
+
+    /// Returns a bitmap with any content.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Panics
+    /// If all bitmaps are taken.
+    pub fn take(&self) -> Result<PooledBitmap, Error> {
+        let Pool { words, at_most, state } = &*self.0;
+        let mut state = state.lock();
+        let bitmap = match state.spare.pop() {
+            Some(bitmap) => bitmap,
+            None => {
+                assert!(state.exist < *at_most, "bitmaps, invariant 1: one more than {at_most} was asked for");
+                let bitmap = Bitmap::zeroed(*words)?;
+                state.exist += 1;
+                bitmap
+            }
+        };
+        Ok(PooledBitmap { bitmap: Some(bitmap), pool: Arc::clone(&self.0) })
+    }
+}
+
+impl PooledBitmap {
+    /// Returns the words.
+    pub fn words(&self) -> &[u64] {
+        self.bitmap.as_ref().map_or(&[], Bitmap::words)
+    }
+
+    /// Returns the words for writing.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        self.bitmap.as_mut().map_or(&mut [], Bitmap::words_mut)
+    }
+}
+
+impl Drop for PooledBitmap {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock();
+        state.spare.extend(self.bitmap.take());
+        debug_assert!(state.spare.len() <= state.exist, "bitmaps, invariant 1: more spare than exist");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_used_again() {
+        let bitmaps = Bitmaps::new(64, 2);
+        let (mut one, other) = (bitmaps.take().unwrap(), bitmaps.take().unwrap());
+        one.words_mut()[63] = 7;
+        drop(one);
+        assert_eq!(bitmaps.take().unwrap().words()[63], 7);
+        assert_eq!(other.words(), [0; 64]);
+    }
+
+    #[test]
+    #[should_panic(expected = "bitmaps, invariant 1")]
+    fn more_than_there_is_room_for_are_refused() {
+        let bitmaps = Bitmaps::new(64, 1);
+        let _one = bitmaps.take().unwrap();
+        let _ = bitmaps.take();
+    }
+}
