@@ -91,11 +91,11 @@ layout search --layers 6 --bits 6 --json
 report m5 n5 --out figures --json
 task init --store store --layers 5 --block-bits 9 --json
 task plan --store store
-task --store store --block 0 --json
+task --store store --batch 0 --json
 task --store store --batch 1,2,3,4,5,6,7,8,9,10,11 --json
 task list --store store --json
 task sweep --store store --json
-task --store store --block 999 --json
+task --store store --batch 999 --json
 plane at 2718282 3141593 --json
 plane at 10^100 10^99 --json
 plane at 80 130 --goal attrition --json

@@ -381,7 +381,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
         let bitmap = known.recall(&storage.path(&name), block, &read_all(storage, &name, Some(known))?)?;
         summaries.push(workload.summarise(block, bitmap.words()));
     }
-    // What an audit compared cannot be told from the blocks.
+    // The blocks do not show what an audit compared.
     let manifest = Manifest::from_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }

@@ -31,7 +31,7 @@ use super::plan::{ALONE, places};
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
-use super::{Error, block_folders, block_name, require, settle, summary_folders, summary_name};
+use super::{Error, block_folders, block_name, deciding_name, require, settle, summary_folders, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
 use crate::database::{BlockForm, SolveSpec};
 use crate::solve::RemovalGame;
@@ -140,6 +140,9 @@ impl Sources for Tasks<'_> {
         if let Some(stream) = streams.get(block) {
             return Ok(Some(stream));
         }
+        if streams.is_closed() {
+            return Ok(None);
+        }
         let Some(targets) = self.targets(block).filter(|targets| streams.make_room(targets)) else { return Ok(None) };
         streams.expect(block);
         drop(streams);
@@ -201,7 +204,9 @@ impl<'a> Tasks<'a> {
         let wanted = options.threads.saturating_mul(options.at_once);
         let all = wanted.clamp(1, (budget / each) as usize);
         let bitmaps = ((budget - all as u64 * files) / bitmap) as usize;
-        let room = bitmaps - all * BITMAPS_A_THREAD as usize;
+        let least = all * BITMAPS_A_THREAD as usize;
+        assert!(bitmaps >= least, "bitmaps, invariant 1: {bitmaps} for {all} threads");
+        let room = bitmaps - least;
         let at_once = options.at_once.clamp(1, all);
         let keeps = options.keeps_streams && spec.blocks() <= ALONE;
         Ok(Tasks {
@@ -315,6 +320,8 @@ impl<'a> Tasks<'a> {
         if !self.spec.terms.keep.is_database() {
             files.reverse();
         }
+        let decides = deciding_name(self.spec, block);
+        assert!(files[1].0 == decides, "tasks, invariant 3: {} before {decides}", files[1].0);
         for (name, bytes) in &files {
             commit(self.store, name, bytes)?;
         }

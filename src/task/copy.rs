@@ -104,6 +104,7 @@ pub fn copy(
     let mut copied = copied.into_inner();
     // What was there already may not be safe yet; of the database, the lists see to that.
     settle(to, summary_folders(wanted))?;
+    assert!(lists[1].0 == list_name(SUMS), "copy, invariant 3: {} comes last", lists[1].0);
     for (name, bytes) in &lists {
         copied.add(bytes, commit(to, name, bytes)?);
     }
@@ -116,8 +117,8 @@ fn lists(store: &dyn Store) -> Result<[(String, Vec<u8>); 2], Error> {
     let [manifest, sums] = [MANIFEST, SUMS].map(list_name);
     let read = |name: &str| store.read(name, LIST_BYTES_MAX)?.ok_or_else(|| missing(store, name));
     let (manifest_bytes, sums_bytes) = (read(&manifest)?, read(&sums)?);
-    let told = Sums::parse(&sums_bytes).lines.get(MANIFEST).map(|(sum, _)| *sum);
-    if told != Some(blake3::hash(&manifest_bytes)) {
+    let sum = Sums::parse(&sums_bytes).lines.get(MANIFEST).map(|(sum, _)| *sum);
+    if sum != Some(blake3::hash(&manifest_bytes)) {
         return Err(RunError::corrupt(store.path(&manifest), None, "not the manifest of SUMS").into());
     }
     Ok([(manifest, manifest_bytes), (sums, sums_bytes)])

@@ -87,8 +87,8 @@ impl Definition {
 /// new.
 ///
 /// # Errors
-/// [`Error::Differs`] if it was begun for another, which is left as it is; [`Error::Twice`] if the
-/// store cannot be one; [`pipeline::Error::Limit`] for too many blocks; those of the store.
+/// [`Error::Differs`] if it was begun for another, which is left unchanged; [`Error::Twice`] if
+/// the store cannot be one; [`pipeline::Error::Limit`] for too many blocks; those of the store.
 ///
 /// # Panics
 /// If the task is to keep a book: a store keeps all or counts.
@@ -101,7 +101,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     let definition = Definition::of(spec);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
         agree(store, &found, &definition)?;
-        // Whoever began it may have been killed before its name was safe.
+        // The process that began it may have been killed before its name was safe.
         store.settle("")?;
         return Ok(false);
     }
@@ -115,7 +115,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
         }
         return Ok(true);
     }
-    // Somebody else began it a moment ago.
+    // Another process began it a moment ago.
     let found = store.read(DEFINITION, BYTES_MAX)?;
     match found {
         Some(found) => agree(store, &found, &definition)?,
@@ -171,7 +171,7 @@ fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Err
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
-    // What somebody chose, before what follows from it.
+    // Chosen values before those that follow from them.
     let chosen = ["schema", "program", "layers", "rule", "max_take", "bid_cells", "keep", "audit"];
     let names = chosen.into_iter().chain(wanted.keys().map(String::as_str)).chain(found.keys().map(String::as_str));
     match names.into_iter().find(|name| found.get(*name) != wanted.get(*name)) {

@@ -7,15 +7,15 @@
 //! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
 //! ```
 //!
-//! Which task runs when and where is for others to say: [`plan`] lists the blocks and what each
-//! depends on, [`committed`] what is done. `FORMAT.md` has the bytes of the store.
+//! Others decide which task runs when and where: [`plan`] lists the blocks and what each depends on,
+//! [`committed`] what is done. `FORMAT.md` has the bytes of the store.
 //!
 //! # Invariants
 //! 1. The bytes of every file are a function of the store's `task.json` alone. A name never has two
 //!    contents: a file is created whole or not at all, and if its name is taken, its bytes are
 //!    compared.
 //! 2. So any number of tasks may compute the same block at the same time, be killed at any moment,
-//!    or go on after everyone took them for dead.
+//!    or continue after they were taken for dead.
 //! 3. A block is committed when its file is there; in a store that keeps only counts, when its
 //!    summary is.
 //! 4. A task trusts no file: those of its sources carry the identity of the game and hashes, which
@@ -60,7 +60,7 @@ pub enum Error {
     /// An error of the store, or of the files in it.
     #[error(transparent)]
     Run(#[from] pipeline::Error),
-    /// There is no store under this name.
+    /// Not a store.
     #[error("{} is not a store of tasks: it has no {DEFINITION}", path.display())]
     NotAStore {
         /// The store.
@@ -121,12 +121,17 @@ fn require(spec: SolveSpec<'_>, blocks: &[BlockId]) -> Result<(), Error> {
     }
 }
 
+/// Returns the name of the file that says, once it is there, that a block is committed.
+fn deciding_name(spec: SolveSpec<'_>, block: BlockId) -> String {
+    if spec.terms.keep.is_database() { block_name(spec, block) } else { summary_name(block) }
+}
+
 /// Makes all names in some folders of a store safe from power cuts.
 fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
     Ok(folders.iter().try_for_each(|folder| store.settle(folder))?)
 }
 
-/// What a listing of a store tells about its blocks.
+/// The blocks that a listing of a store shows.
 struct Listed {
     /// The files of blocks, with their lengths in bytes.
     files: BTreeMap<BlockId, u64>,

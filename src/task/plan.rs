@@ -17,7 +17,7 @@ use pipeline::BlockId;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Most blocks that come alone, each as a task, unless somebody asks for batches.
+/// Most blocks that come alone, each as a task, unless batches are requested.
 pub const ALONE: u32 = 100_000;
 
 /// A block and what it needs, on a line of its own; sources come before their targets.
@@ -206,8 +206,8 @@ fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])
     }
 }
 
-/// Returns what estimates the time of one worker in seconds for so many blocks, edges, turned
-/// streams and read files. Whatever is kept in the end, the file of a block is written.
+/// Returns the estimate of one worker's time in seconds for a number of blocks, edges, turned
+/// streams and read files. The file of a block is written even if it is not kept.
 fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
     let block_bytes = 8 * spec.stream_words() as u64;
     let (layers, offset_bits) = (spec.game.board.size_in_layers(), spec.game.layout.offset_bits());

@@ -51,6 +51,7 @@ impl Streams {
         {
             self.held.remove(&least);
         }
+        assert!(self.count() <= self.at_most, "held streams, invariant 1: {} have no room", self.count());
         let reserved = wanted.min(self.at_most - self.count());
         self.at_most -= reserved;
         reserved
@@ -59,6 +60,11 @@ impl Streams {
     /// Gives room back to the streams.
     pub(super) fn give_back(&mut self, reserved: usize) {
         self.at_most += reserved;
+    }
+
+    /// Returns whether there is no room for any stream.
+    pub(super) fn is_closed(&self) -> bool {
+        self.at_most == 0
     }
 
     /// Returns whether a stream is held.

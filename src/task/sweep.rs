@@ -4,7 +4,7 @@
 //! # Invariants
 //! 1. The file of a block goes only after its own summary and the summaries of all its targets are
 //!    safe from power cuts: then no task has to read it again.
-//! 2. A temporary file goes only if it was not written for a while, so that no task at work loses
+//! 2. A temporary file goes only if it was not written for a while, so that no running task loses
 //!    its own.
 
 use super::store::Store;
@@ -38,7 +38,7 @@ pub fn sweep(store: &dyn Store, spec: SolveSpec<'_>, older_than: Duration) -> Re
     Ok(Sweeper::new(store, spec, older_than)?.swept())
 }
 
-/// A sweep that goes on: the store is listed once, and then what was committed is told.
+/// A continuing sweep: the store is listed once, and then the caller reports what was committed.
 pub struct Sweeper<'a> {
     store: &'a dyn Store,
     spec: SolveSpec<'a>,
@@ -61,8 +61,9 @@ impl<'a> Sweeper<'a> {
             let listed = Listed::of(store, spec)?;
             settle(store, summary_folders(listed.blocks()))?;
             let committed: BTreeMap<_, _> = listed.blocks().map(|block| (block, None)).collect();
-            sweeper.remove(sweeper.over(&committed, listed.files.into_keys()))?;
+            let over = sweeper.over(&committed, listed.files.into_keys());
             *sweeper.committed.get_mut() = committed;
+            sweeper.remove(over)?;
         }
         for temporary in store.temporaries()? {
             if temporary.idle.is_some_and(|idle| idle >= older_than) {
@@ -113,18 +114,23 @@ impl<'a> Sweeper<'a> {
         committed: &BTreeMap<BlockId, Option<u64>>,
         blocks: impl IntoIterator<Item = BlockId>,
     ) -> Vec<(BlockId, Option<u64>)> {
-        let is_done = |block: BlockId| committed.contains_key(&block);
-        let edges_from = |block: BlockId| self.spec.game.layout.edges_from(block);
         let over = |block: BlockId| {
             let bytes = committed.get(&block)?;
-            edges_from(block).iter().all(|edge| is_done(edge.target)).then_some((block, *bytes))
+            self.is_over(committed, block).then_some((block, *bytes))
         };
         blocks.into_iter().filter_map(over).collect()
+    }
+
+    /// Returns whether a block and all its targets are committed.
+    fn is_over(&self, committed: &BTreeMap<BlockId, Option<u64>>, block: BlockId) -> bool {
+        let edges = self.spec.game.layout.edges_from(block);
+        edges.iter().map(|edge| edge.target).chain([block]).all(|block| committed.contains_key(&block))
     }
 
     fn remove(&self, over: Vec<(BlockId, Option<u64>)>) -> Result<(), Error> {
         let (mut blocks, mut block_bytes) = (Vec::new(), 0);
         for (block, bytes) in over {
+            assert!(self.is_over(&self.committed.lock(), block), "sweep, invariant 1: {block} is still needed");
             let bytes = match bytes {
                 Some(bytes) => Some(bytes),
                 // Its summary is all that will be left of it.
@@ -146,6 +152,7 @@ impl<'a> Sweeper<'a> {
 
 /// Removes the files of blocks, so that no power cut brings them back.
 pub(super) fn remove_blocks(store: &dyn Store, spec: SolveSpec<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
+    assert!(!spec.terms.keep.is_database(), "tasks, invariant 5: a database needs its blocks");
     for block in &blocks {
         store.remove(&block_name(spec, *block))?;
     }

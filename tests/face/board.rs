@@ -122,7 +122,7 @@ fn families_are_planned_cut_and_solved_as_tasks() {
     // Block by block in a store, with the bytes of the solve.
     ends(path, 0, &["task", "init", "--store", "store", "--board", "rect:4x4", "--block-bits", "9"]);
     for block in 0..whole["canonical_blocks"].as_u64().unwrap() {
-        ends(path, 0, &["task", "--store", "store", "--block", &block.to_string()]);
+        ends(path, 0, &["task", "--store", "store", "--batch", &block.to_string()]);
     }
     let finished = json_of(path, &["task", "finish", "--store", "store", "--json"]);
     assert_eq!(finished["digest"], whole["digest"]);

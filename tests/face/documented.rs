@@ -182,7 +182,7 @@ fn prepare(folder: &Path) {
     // What a cluster leaves.
     for store in ["seven", "eight"] {
         ends(folder, 0, &["task", "init", "--store", store, "--layers", "3"]);
-        ends(folder, 0, &["task", "--store", store, "--block", "0"]);
+        ends(folder, 0, &["task", "--store", store, "--batch", "0"]);
         ends(folder, 0, &["task", "finish", "--store", store]);
     }
     fs::create_dir_all(folder.join("unsolved/benches/record")).unwrap();

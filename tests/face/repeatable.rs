@@ -106,7 +106,7 @@ fn two_processes_print_the_same_bytes() {
     for (threads, folder) in &folders {
         ends(folder.path(), 0, &["solve", "-k", "6", "--block-bits", "14", "--out", "six", "--threads", threads]);
         ends(folder.path(), 0, &["task", "init", "--store", "tasks", "--layers", "4"]);
-        ends(folder.path(), 0, &["task", "--store", "tasks", "--block", "0"]);
+        ends(folder.path(), 0, &["task", "--store", "tasks", "--batch", "0"]);
     }
     for (command, args, code) in CASES {
         let path: Vec<&str> = command.split(' ').collect();

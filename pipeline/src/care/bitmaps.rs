@@ -4,8 +4,8 @@
 //! one block no longer needs serves the next.
 //!
 //! # Invariants
-//! 1. No more bitmaps exist than [`Bitmaps::new`] allows. Whoever takes one has left room for it
-//!    before; this is the only place that counts.
+//! 1. No more bitmaps exist than [`Bitmaps::new`] allows. The caller has planned room for each;
+//!    this is the only place that counts them.
 
 use crate::bitmap::Bitmap;
 use crate::error::Error;

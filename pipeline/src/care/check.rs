@@ -305,7 +305,7 @@ impl Look<'_> {
         let path = self.storage.path(&file.name);
         match (recalled, is_right) {
             (Ok(()), true) => Ok(()),
-            // Where in the file, if the workload can tell; otherwise the first byte.
+            // Where in the file, if the workload knows; otherwise the first byte.
             (recalled, false) => {
                 let offset = recalled.err().map_or(Some(0), |unreadable| unreadable.offset);
                 Err(Error::corrupt(path, offset, Damage::hash("hash of the file", file.hash, got)))

@@ -15,8 +15,9 @@
 //! 1. The result depends on the sources alone. Where a thread finds the bitmap of a block in use, it
 //!    may gather in a part of its own, and parts are merged: updates only set bits, so it does not
 //!    matter which thread applied them, and where.
-//! 2. An auditor, if there is one, sees every source, and then the finished block.
-//! 3. Among blocks that are computed together, sources come before their targets.
+//! 2. An auditor, if there is one, sees every source once, and then the finished block.
+//! 3. Among blocks that are computed together, sources come before their targets, and are finished
+//!    before these read them.
 //!
 //! # Cost
 //! Memory: a bitmap for each block, at least one a thread; two more for each thread; and the
@@ -29,10 +30,11 @@ use crate::ids::BlockId;
 use crate::parallel;
 use crate::workload::{Edge, Publication, RecallError, Workload};
 use parking_lot::{Mutex, RwLock};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most bitmaps that a thread of a [`Recomputer`] takes, that of one block included.
 pub const BITMAPS_A_THREAD: u64 = 3;
@@ -109,9 +111,16 @@ struct Member<'a> {
     bitmap: RwLock<Option<PooledBitmap>>,
     /// What threads gathered that found the bitmap in use.
     parts: Vec<Mutex<Option<PooledBitmap>>>,
-    auditor: Option<Mutex<Box<dyn Auditor + 'a>>>,
+    auditor: Option<Mutex<Watcher<'a>>>,
     /// Its edges from other members, with their places among the members.
     inner: Vec<(usize, Edge)>,
+    is_finished: AtomicBool,
+}
+
+/// An auditor, and how many sources of its block it has yet to see.
+struct Watcher<'a> {
+    auditor: Box<dyn Auditor + 'a>,
+    missing: usize,
 }
 
 /// An edge, and the place of its target among the members.
@@ -168,17 +177,19 @@ impl<'a> Recomputer<'a> {
         let mut outside: BTreeMap<BlockId, Vec<Route>> = BTreeMap::new();
         let mut members = Vec::new();
         for (place, block) in blocks.iter().enumerate() {
-            let mut inner = Vec::new();
+            let (mut inner, mut sources) = (Vec::new(), BTreeSet::new());
             for edge in self.workload.edges_into(*block) {
+                sources.insert(edge.source);
                 match places.get(&edge.source) {
                     Some(source) => inner.push((*source, edge)),
                     None => outside.entry(edge.source).or_default().push((place, edge)),
                 }
             }
             let auditor = if self.audits { self.workload.audit(*block) } else { None };
+            let auditor = auditor.map(|auditor| Mutex::new(Watcher { auditor, missing: sources.len() }));
             let parts = (1..self.threads / blocks.len()).map(|_| Mutex::default()).collect();
-            let (bitmap, auditor) = (RwLock::default(), auditor.map(Mutex::new));
-            members.push(Member { block: *block, bitmap, parts, auditor, inner });
+            let (bitmap, is_finished) = (RwLock::default(), AtomicBool::new(false));
+            members.push(Member { block: *block, bitmap, parts, auditor, inner, is_finished });
         }
         // What is turned once stands together.
         outside.values_mut().for_each(|routes| routes.sort_by_key(|(_, edge)| edge.orientation));
@@ -258,6 +269,8 @@ impl<'a> Recomputer<'a> {
         let (member, workload) = (&members[place], self.workload);
         for edges in member.inner.chunk_by(|(one, _), (next, _)| one == next) {
             let source = &members[edges[0].0];
+            let is_finished = source.is_finished.load(Ordering::Acquire);
+            assert!(is_finished, "recomputation, invariant 3: {} needs {}", member.block, source.block);
             let stream = source.bitmap.read();
             let words = stream.as_ref().map_or(&[][..], PooledBitmap::words);
             member.see(source.block, words, &[]);
@@ -280,11 +293,14 @@ impl<'a> Recomputer<'a> {
             bitmap.words_mut().iter_mut().zip(part.words()).for_each(|(word, more)| *word |= more);
         }
         workload.finish(member.block, bitmap.words_mut());
-        if let Some(auditor) = &member.auditor {
-            let judged = auditor.lock().judge(bitmap.words());
-            judged.map_err(|what| Error::Audit { block: member.block, what })?;
+        if let Some(watcher) = &member.auditor {
+            let Watcher { auditor, missing } = &mut *watcher.lock();
+            assert!(*missing == 0, "recomputation, invariant 2: {missing} sources of {} pass unseen", member.block);
+            auditor.judge(bitmap.words()).map_err(|what| Error::Audit { block: member.block, what })?;
         }
-        done(member.block, self.output(member.block, bitmap.words(), threads)?)
+        done(member.block, self.output(member.block, bitmap.words(), threads)?)?;
+        member.is_finished.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Summarises and publishes a finished block.
@@ -352,8 +368,11 @@ impl<'a> Recomputer<'a> {
 impl Member<'_> {
     /// Shows the auditor a stream that is about to update the block.
     fn see(&self, source: BlockId, words: &[u64], skipped: &[Range<usize>]) {
-        if let Some(auditor) = &self.auditor {
-            auditor.lock().see(&SourceStream { source, orientation: None, words, skipped });
+        if let Some(watcher) = &self.auditor {
+            let Watcher { auditor, missing } = &mut *watcher.lock();
+            assert!(*missing > 0, "recomputation, invariant 2: {} sees {source} once more", self.block);
+            *missing -= 1;
+            auditor.see(&SourceStream { source, orientation: None, words, skipped });
         }
     }
 }

@@ -7,7 +7,7 @@
 //! | log entries that are still needed | the published file of their source: recalled, oriented, encoded |
 //!
 //! Published files are repaired before everything that is computed from them, so any number of them
-//! may be damaged. If both copies of the metadata are damaged, nothing tells which bytes are right,
+//! may be damaged. If both copies of the metadata are damaged, nothing shows which bytes are right,
 //! and repair refuses the run. Files that the caller keeps beside the published ones are the
 //! caller's to repair.
 //!
@@ -48,7 +48,7 @@
 
 use crate::care::bitmaps::PooledBitmap;
 use crate::care::check::Report;
-use crate::care::recompute::{Recomputer, Sources};
+use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
 use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
@@ -231,17 +231,8 @@ pub fn carry_out(
     }
     for block in &plan.blocks {
         go_on()?;
-        recomputer.blocks(&[*block], &|block, computed| {
-            let file = published.file(block)?;
-            let expected = draft.record(block).map(|record| &record.summary);
-            let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
-            let got = xxh3_128(&bytes);
-            if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
-                let damage = Damage::hash("hash of the block computed again", file.hash, got);
-                return Err(Error::corrupt(store.path(&file.name), None, damage));
-            }
-            checkpoint::write_atomically(store, &file.name, &bytes)
-        })?;
+        let file = published.file(*block)?;
+        recomputer.blocks(&[*block], &|block, output| restore(store, &draft, file, block, output))?;
         step();
     }
     if !plan.needs_generation() {
@@ -250,19 +241,10 @@ pub fn carry_out(
     let (run_id, generation) = (draft.run_id(), draft.generation());
     let metrics = Metrics::default();
     let mut logs = LogWriter::new(store, run_id, generation, &metrics, thresholds);
-    let mut recalled: Option<(BlockId, PooledBitmap)> = None;
-    for (source, target) in &plan.entries {
+    let mut recalled = None;
+    for entry in &plan.entries {
         go_on()?;
-        let stream = match recalled.take() {
-            Some((block, stream)) if block == *source => stream,
-            other => recomputer.recall(*source, other.map(|(_, memory)| memory))?,
-        };
-        let made = entries(workload, &recomputer, &mut logs, (*source, stream.words()), *target)?;
-        recalled = Some((*source, stream));
-        let mut extents: Vec<Extent> = draft.record(*source).map(|record| record.extents.clone()).unwrap_or_default();
-        extents.retain(|extent| target_of(extent) != *target);
-        extents.extend(made);
-        draft.set_extents(*source, extents);
+        recalled = Some(rewrite(workload, &recomputer, &mut logs, &mut draft, *entry, recalled)?);
         if logs.unsynced() >= thresholds.gathered {
             sync(store, &mut logs)?;
         }
@@ -281,6 +263,48 @@ pub fn carry_out(
     Ok(Mended::Checkpoint(checkpoint))
 }
 
+/// Writes the file of a block that was computed again: M3.
+fn restore(
+    store: &dyn Storage,
+    draft: &Draft,
+    file: &PublishedFile,
+    block: BlockId,
+    output: BlockOutput<'_>,
+) -> Result<(), Error> {
+    let expected = draft.record(block).map(|record| &record.summary);
+    let bytes = output.publication.map(|publication| publication.bytes).unwrap_or_default();
+    let got = xxh3_128(&bytes);
+    if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&output.summary) {
+        let damage = Damage::hash("hash of the block computed again", file.hash, got);
+        return Err(Error::corrupt(store.path(&file.name), None, damage));
+    }
+    checkpoint::write_atomically(store, &file.name, &bytes)
+}
+
+/// Writes the entries of a source again, for one target if they are dedicated, and names them in the
+/// draft: M4. Takes and returns the stream that was recalled last, with its block.
+fn rewrite(
+    workload: &dyn Workload,
+    recomputer: &Recomputer<'_>,
+    logs: &mut LogWriter<'_>,
+    draft: &mut Draft,
+    (source, target): (BlockId, Option<BlockId>),
+    recalled: Option<(BlockId, PooledBitmap)>,
+) -> Result<(BlockId, PooledBitmap), Error> {
+    let stream = match recalled {
+        Some((block, stream)) if block == source => stream,
+        other => recomputer.recall(source, other.map(|(_, memory)| memory))?,
+    };
+    let made = append(workload, recomputer, logs, (source, stream.words()), target)?;
+    let is_replaced = |extent: &Extent| target_of(extent) == target;
+    assert!(made.iter().all(is_replaced), "repair, invariant 3: entries of {source} for another target");
+    let mut extents: Vec<Extent> = draft.record(source).map(|record| record.extents.clone()).unwrap_or_default();
+    extents.retain(|extent| !is_replaced(extent));
+    extents.extend(made);
+    draft.set_extents(source, extents);
+    Ok((source, stream))
+}
+
 /// Makes what was appended durable and closes most of its files.
 fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
     let files: Vec<_> = logs.take_dirty()?.into_values().collect();
@@ -293,8 +317,8 @@ fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rewrites the entries of one source with this stream, for one target if they are dedicated.
-fn entries(
+/// Appends the entries of one source with this stream, for one target if they are dedicated.
+fn append(
     workload: &dyn Workload,
     recomputer: &Recomputer<'_>,
     logs: &mut LogWriter<'_>,
@@ -319,5 +343,6 @@ fn entries(
         let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::from(edge)]);
         extents.push(logs.append(target, &header, &encode(turned.words()))?);
     }
+    assert!(extents.len() == edges.len(), "repair, invariant 3: {source} has other edges for {target}");
     Ok(extents)
 }

@@ -229,7 +229,7 @@ impl<'a> Plan<'a> {
     fn compare(&self, ordinal: u32, own: &[u64], losing: &[u64], findings: &mut Vec<Finding>) -> u64 {
         let wrong = |word: usize, meant: u64| own[word] ^ (!losing[word] & meant);
         let is_loss = |offset: u64| own[(offset / 64) as usize] >> (offset % 64) & 1 == 1;
-        self.tell(ordinal, wrong, |offset| self.contradiction(ordinal, offset, is_loss(offset)), findings)
+        self.list(ordinal, wrong, |offset| self.contradiction(ordinal, offset, is_loss(offset)), findings)
     }
 
     /// Checks that a position has the number that follows from those of its children, and no other;
@@ -265,12 +265,12 @@ impl<'a> Plan<'a> {
             let (stored, follows) = (in_planes(own), values.follows(rule, &children));
             Finding::Number { block: ordinal, offset, rows, values, stored, follows }
         };
-        self.tell(ordinal, wrong, finding, findings)
+        self.list(ordinal, wrong, finding, findings)
     }
 
     /// Lists the first contradictions of a block and counts all. `wrong` returns the wrong bits of
     /// a word, of which only the `meant` ones represent positions; `finding` describes one of them.
-    fn tell(
+    fn list(
         &self,
         block: u32,
         mut wrong: impl FnMut(usize, u64) -> u64,

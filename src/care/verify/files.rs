@@ -15,11 +15,11 @@ const READ_BYTES: usize = 1 << 20;
 /// The files to check.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
-    /// The files of the database; without them the list in `SUMS` is taken as it is.
+    /// The files of the database; without them the list in `SUMS` is trusted.
     pub names: Option<&'a BTreeSet<String>>,
     /// Whether a file is to be hashed.
     pub is_hashed: &'a dyn Fn(&str) -> bool,
-    /// Whether to tell what is wrong with the list itself, and which files are not in it.
+    /// Whether to report what is wrong with the list itself, and which files are not in it.
     pub with_list: bool,
 }
 

@@ -38,7 +38,7 @@ pub enum Finding {
         /// The reason why the value is wrong.
         because: Reason,
     },
-    /// A position has not the nimber or distance that follows from its children.
+    /// A position does not have the nimber or distance that follows from its children.
     #[error(
         "{}: position {rows} (offset {offset}) is stored as {}, but by its children is {}",
         block_file_name(BlockId(*block)), values.words(*stored), values.words(*follows)

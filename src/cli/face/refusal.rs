@@ -224,7 +224,7 @@ mod tests {
             ("frobnicate", "trinim --help"),
             ("man", "like trinim man ~/.local/share/man/man1"),
             ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),
-            ("task --store s", "like trinim task --store tasks --block 0"),
+            ("task --store s", "like trinim task --store tasks --batch 0"),
             ("export trinim-k7-misere --seed 3", "trinim export --help"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {

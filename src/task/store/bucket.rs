@@ -42,7 +42,7 @@ use tokio::runtime::Runtime;
 pub const ATTEMPTS: u32 = 3;
 /// How often the client repeats one request that the service refuses for the moment.
 const RETRIES: usize = 8;
-/// Time after which the client repeats a request no more.
+/// Time after which the client stops repeating a request.
 const RETRY_TIME: Duration = Duration::from_secs(45);
 /// Pause before the second attempt; each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -54,14 +54,14 @@ const REQUEST_TIME_VARIABLE: &str = "AWS_TIMEOUT";
 pub const PUT_BYTES_MAX: u64 = 5 << 30;
 /// What [`Error::Limit`] says of a longer file.
 const PUT_LIMIT: &str = "length of an object in bytes";
-/// The code of S3 for a bucket that is not there.
+/// The code of S3 for a missing bucket.
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 /// Codes of S3 for credentials that are missing, wrong, old, or lack a right; some have a status
-/// that does not tell.
+/// that does not say so.
 const FORBIDDEN: [&str; 5] =
     ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"];
-/// Most characters of what a service said in a message.
-const TOLD_AT_MOST: usize = 500;
+/// Most characters of a service's answer in a message.
+const MESSAGE_CHARS: usize = 500;
 
 /// A part of a bucket: all objects under a prefix.
 pub struct BucketStore {
@@ -80,7 +80,7 @@ impl BucketStore {
     /// [`Error::Io`] if the prefix has an empty part or a part that names no object, or if the
     /// system refuses a worker.
     pub fn new(objects: Arc<dyn ObjectStore>, place: &str, prefix: &str) -> Result<BucketStore, Error> {
-        let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, told(&error));
+        let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, message(&error));
         let prefix = ObjectPath::parse(prefix).map_err(|error| Error::io("use", place, invalid(error)))?;
         // It waits for the service while the callers compute.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -114,7 +114,7 @@ impl BucketStore {
             builder = builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), REQUEST_TIME);
         }
         let objects = builder.build().map_err(|error| {
-            let invalid = io::Error::new(ErrorKind::InvalidInput, told(&error));
+            let invalid = io::Error::new(ErrorKind::InvalidInput, message(&error));
             Error::io("use", place, invalid)
         })?;
         let store = BucketStore::new(Arc::new(objects), place, prefix)?;
@@ -142,7 +142,7 @@ impl BucketStore {
             ObjectError::InvalidPath { .. } | ObjectError::UnknownConfigurationKey { .. } => ErrorKind::InvalidInput,
             _ => ErrorKind::Other,
         };
-        Error::io(operation, self.path(name), io::Error::new(kind, told(error)))
+        Error::io(operation, self.path(name), io::Error::new(kind, message(error)))
     }
 
     /// Sends a request until there is a verdict, but not for ever.
@@ -190,22 +190,22 @@ fn element<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     Some(text.split_once(begin)?.1.split_once(end)?.0)
 }
 
-/// Returns the code of an error of S3, which tells more than the status.
+/// Returns the code of an error of S3, which says more than the status.
 fn code_of(text: &str) -> Option<&str> {
     element(text, "<Code>", "</Code>")
 }
 
 /// Returns what an error says, on one line: of a page, its code and message.
-fn told(error: &dyn std::error::Error) -> String {
+fn message(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     if let Some(code) = code_of(&text) {
         return format!("{code}: {}", element(&text, "<Message>", "</Message>").unwrap_or_default());
     }
-    // The last cause is often the one that helps, and is not told by those above it.
+    // The last cause is often the one that helps, and those above it do not mention it.
     let cause = std::iter::successors(error.source(), |error| error.source()).last().map(ToString::to_string);
     let cause = cause.filter(|cause| !text.contains(cause)).map_or_else(String::new, |cause| format!(": {cause}"));
     let line = (text + &cause).split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(TOLD_AT_MOST).collect()
+    line.chars().take(MESSAGE_CHARS).collect()
 }
 
 /// Turns the answer that there is no such object into none.

@@ -30,8 +30,8 @@ pub struct FolderStore {
 }
 
 impl FolderStore {
-    /// Returns the store in the folder of `storage`. No two processes, on whatever machines, may
-    /// have the same name as a writer; characters that file names lack are replaced.
+    /// Returns the store in the folder of `storage`. No two processes, on any machines, may
+    /// have the same writer name; characters that file names lack are replaced.
     pub fn new(storage: Arc<dyn Storage>, writer: &str) -> FolderStore {
         let plain = |char: char| if char.is_ascii_alphanumeric() || ".-".contains(char) { char } else { '-' };
         let writer = writer.chars().take(100).map(plain).collect();
@@ -46,7 +46,7 @@ impl FolderStore {
             return Ok(());
         }
         self.storage.create_dir(folder)?;
-        // Whoever made it may have been killed before its name was safe.
+        // The process that made it may have been killed before its name was safe.
         self.storage.sync_dir(parent)?;
         self.made.lock().insert(folder.to_owned());
         Ok(())
@@ -119,7 +119,7 @@ impl Store for FolderStore {
             self.publish(&temporary, name)
         });
         if !matches!(created, Ok(true)) {
-            // Whatever stopped it is told already; a sweep removes what cannot be removed now.
+            // The error is reported already; a sweep removes what cannot be removed now.
             let _ = self.storage.remove(&temporary);
         }
         let created = created?;

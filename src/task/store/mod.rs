@@ -48,7 +48,7 @@ pub trait Store: Send + Sync {
     /// Returns the full name of a file, for messages.
     fn path(&self, name: &str) -> PathBuf;
 
-    /// Makes whatever must be there before files are created.
+    /// Makes what must exist before files are created.
     ///
     /// # Errors
     /// [`Error::NotEmpty`] if the place is in use for something else, [`Error::Io`].
@@ -123,7 +123,7 @@ pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool
 /// Returns whether a file is there with these bytes, or not at all.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if it has other bytes, which stay as they are; those of the store.
+/// [`Error::Corrupt`] if it has different contents, which stay; those of the store.
 pub(super) fn is_there(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     match store.read(name, bytes.len() as u64) {
         Ok(None) => Ok(false),
@@ -134,5 +134,5 @@ pub(super) fn is_there(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bo
 }
 
 fn differing() -> Damage {
-    "the file is there with other bytes than were computed; it was left as it is".into()
+    "the file exists with different contents; it was left unchanged".into()
 }

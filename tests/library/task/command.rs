@@ -62,7 +62,7 @@ fn a_task_ends_with_its_parent_if_asked_to() {
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     // The source never comes, so that the task waits.
     let program = env!("CARGO_BIN_EXE_trinim");
-    let script = format!("{program} task --store s --block 1 --wait 60s --die-with-parent & echo $!; sleep 60");
+    let script = format!("{program} task --store s --batch 1 --wait 60s --die-with-parent & echo $!; sleep 60");
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(path).stdout(Stdio::piped());
     let mut child = shell.spawn().unwrap();
@@ -151,8 +151,8 @@ fn tasks_come_on_standard_input() {
         let mut child = begin(&["--idle", "50ms", "--at-once", at_once]);
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
-    ends(path, 2, &["task", "--store", "s", "--block", "0", "--idle", "1s"]);
-    ends(path, 2, &["task", "--store", "s", "--block", "0", "--at-once", "2"]);
+    ends(path, 2, &["task", "--store", "s", "--batch", "0", "--idle", "1s"]);
+    ends(path, 2, &["task", "--store", "s", "--batch", "0", "--at-once", "2"]);
     ends(path, 2, &["task", "--store", "s", "--batch", "-", "--at-once", "0"]);
 }
 

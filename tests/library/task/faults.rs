@@ -28,7 +28,7 @@ fn processes(folder: &Path, kills: u64, seed: u64) {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let begin = |block: &str| -> Child {
-        trinim(folder, &["task", "--store", "s", "--wait", "30s", "--threads", "2", "--block", block]).spawn().unwrap()
+        trinim(folder, &["task", "--store", "s", "--wait", "30s", "--threads", "2", "--batch", block]).spawn().unwrap()
     };
     let mut killed = 0;
     for row in &rows {

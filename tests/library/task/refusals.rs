@@ -40,7 +40,7 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replace(from, to)).unwrap();
         let name = to.trim_start_matches('"');
-        for command in [&["task", "--store", "t", "--block", "1"][..], &["task", "finish", "--store", "t"]] {
+        for command in [&["task", "--store", "t", "--batch", "1"][..], &["task", "finish", "--store", "t"]] {
             refused(path, command, &["task.json", name]);
         }
         refused(path, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
@@ -56,7 +56,7 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     ] {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
-        refused(path, &["task", "--store", "t", "--block", "1"], &["task.json"]);
+        refused(path, &["task", "--store", "t", "--batch", "1"], &["task.json"]);
     }
 
     // A damaged source: in its header, its index, and in a frame.
@@ -72,7 +72,7 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         let row = row.into_iter().find(|row| row["block"] == last).unwrap();
         let source = format!("{:06}.blk", row["sources"][0].as_u64().unwrap());
         change(&other.join("db").join(&source), at);
-        refused(path, &["task", "--store", "t", "--block", &target], &[&source]);
+        refused(path, &["task", "--store", "t", "--batch", &target], &[&source]);
     }
     // A block of another game, or another block, under the name of a source.
     ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
@@ -81,9 +81,9 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         let other = fresh("t");
         fs::copy(path.join(foreign), other.join("db/000000.blk")).unwrap();
         fs::remove_file(other.join("db/000001.blk")).unwrap();
-        refused(path, &["task", "--store", "t", "--block", "1"], &["000000.blk"]);
+        refused(path, &["task", "--store", "t", "--batch", "1"], &["000000.blk"]);
         // Under its own name it is not taken for done.
-        refused(path, &["task", "--store", "t", "--block", "0"], &["000000.blk"]);
+        refused(path, &["task", "--store", "t", "--batch", "0"], &["000000.blk"]);
     }
     // Other bytes under the name of what is committed next: they stay.
     for file in ["summaries/000001", "db/manifest.json", "db/SUMS"] {
@@ -91,9 +91,9 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         fs::write(other.join(file), "something else").unwrap();
         let _ = fs::remove_file(other.join("db/000001.blk"));
         match file {
-            "summaries/000001" => refused(path, &["task", "--store", "t", "--block", "1"], &[file]),
+            "summaries/000001" => refused(path, &["task", "--store", "t", "--batch", "1"], &[file]),
             _ => {
-                ends(path, 0, &["task", "--store", "t", "--block", "1"]);
+                ends(path, 0, &["task", "--store", "t", "--batch", "1"]);
                 refused(path, &["task", "finish", "--store", "t"], &[file]);
             }
         }
@@ -108,9 +108,9 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     let bytes = fs::read(other.join("db/000002.blk")).unwrap();
     fs::write(other.join("db/000002.blk"), &bytes[..bytes.len() - 1]).unwrap();
     refused(path, &["task", "finish", "--store", "t"], &["000002.blk"]);
-    refused(path, &["task", "--store", "t", "--block", "2"], &["000002.blk"]);
+    refused(path, &["task", "--store", "t", "--batch", "2"], &["000002.blk"]);
     fs::write(other.join("db/000002.blk"), "short").unwrap();
-    refused(path, &["task", "--store", "t", "--block", "2"], &["000002.blk", "the file ends inside its header"]);
+    refused(path, &["task", "--store", "t", "--batch", "2"], &["000002.blk", "the file ends inside its header"]);
     // A summary that lacks a count, with a hash that fits.
     let other = fresh("t");
     let bytes = fs::read(other.join("summaries/000003")).unwrap();
@@ -134,13 +134,13 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let path = folder.path();
     ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count().to_string();
-    let (_, error) = ends(path, 2, &["task", "--store", "s", "--block", &blocks]);
+    let (_, error) = ends(path, 2, &["task", "--store", "s", "--batch", &blocks]);
     let last = blocks.parse::<u32>().unwrap() - 1;
     assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
-    let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
+    let (_, error) = ends(path, 75, &["task", "--store", "s", "--batch", "1", "--wait", "0s"]);
     assert!(error.contains("000000.blk"), "{error}");
     // A task that waits says so at once, and not again.
-    let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "500ms"]);
+    let (_, error) = ends(path, 75, &["task", "--store", "s", "--batch", "1", "--wait", "500ms"]);
     assert!(error.starts_with("a source is missing in the store: waiting up to 500 ms for it (--wait)\n"), "{error}");
     assert_eq!(error.matches("waiting").count(), 1, "{error}");
     let (_, error) = ends(path, 75, &["task", "finish", "--store", "s"]);
@@ -150,13 +150,15 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     ends(path, 0, &["solve", "-k", "3", "--out", "solved"]);
     let before = tree(&path.join("solved"));
     for args in [
-        &["task", "--store", "s", "--block", "100000"][..],
+        &["task", "--store", "s", "--batch", "100000"][..],
         &["task", "--store", "s", "--batch", "0,100000"],
-        &["task", "--store", "none", "--block", "0"],
-        &["task", "--store", "s/db", "--block", "0"],
+        &["task", "--store", "none", "--batch", "0"],
+        &["task", "--store", "s/db", "--batch", "0"],
         &["task", "--store", "s"],
-        &["task", "--block", "0"],
-        &["task", "--store", "s", "--block", "0", "--batch", "1"],
+        &["task", "--batch", "0"],
+        &["task", "--store", "s", "--block", "0"],
+        &["task", "--store", "s", "--batch", "0", "--kernel", "avx2"],
+        &["task", "finish", "--store", "s", "--threads", "2"],
         &["task", "init", "--store", "solved", "-k", "3"],
         &["task", "init", "--store", "x", "-k", "11"],
         &["task", "init", "--store", "x", "-k", "5", "--keep", "book"],
@@ -178,7 +180,7 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     // A file where the folder of temporary files was.
     fs::remove_dir(path.join("s/tmp")).unwrap();
     fs::write(path.join("s/tmp"), "").unwrap();
-    ends(path, 75, &["task", "--store", "s", "--block", "0"]);
+    ends(path, 75, &["task", "--store", "s", "--batch", "0"]);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn the_command_follows_standard_input() {
         (ended.status.code(), report, text(&ended.stderr))
     };
     // Told of what is not done, it removes nothing.
-    ends(path, 0, &["task", "--store", "s", "--block", "0"]);
+    ends(path, 0, &["task", "--store", "s", "--batch", "0"]);
     let (code, report, _) = follow(&format!("{}\n", all.join("\n")));
     assert_eq!((code, &report["blocks"]), (Some(0), &0.into()), "{report}");
     for (line, what) in [("0,x", "\"x\" is not the number of a block"), ("100000", "there is no block 100000")] {

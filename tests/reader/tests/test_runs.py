@@ -262,7 +262,7 @@ class Tasks(Compared):
                 self.assertGreater(blocks, 3)
                 self.seen.clear()
                 for block in range(blocks):
-                    trinim(self.folder, f"task --store s --block {block}")
+                    trinim(self.folder, f"task --store s --batch {block}")
                     if block in (0, blocks // 2, blocks - 1):
                         self.flipped()
                         store = self.compare(self.folder / "s", Store)
@@ -289,7 +289,7 @@ class Tasks(Compared):
             trinim(self.folder, f"task --store s --batch {','.join(map(str, blocks[:-1]))}")
             with self.assertRaisesRegex(DatabaseError, f"no summary of block {blocks[-1]}"):
                 few.in_store(Store(self.folder / "s"), 4)
-            trinim(self.folder, f"task --store s --block {blocks[-1]}")
+            trinim(self.folder, f"task --store s --batch {blocks[-1]}")
             store = Store(self.folder / "s")
             self.assertLess(len(store.records), len(store.bids))
             self.assertEqual(few.in_store(store, 4), few.by_definition(store.board, rule, 4))

@@ -36,7 +36,6 @@ def main() -> None:
     parser.add_argument("--store", required=True, type=Path)
     parser.add_argument("--layers", type=int)
     parser.add_argument("--keep", default="database")
-    parser.add_argument("--block", type=int)
     parser.add_argument("--batch")
     parser.add_argument("--batches", type=int)
     parser.add_argument("--threads")
@@ -121,12 +120,7 @@ def main() -> None:
                             print(json.dumps(failed), flush=True)
                         raise
                 return
-            wanted = (
-                [arguments.block]
-                if arguments.batch is None
-                else list(map(int, arguments.batch.split(",")))
-            )
-            compute(store, layers, wanted)
+            compute(store, layers, list(map(int, arguments.batch.split(","))))
 
 
 stopped: list[str] = []

@@ -21,7 +21,7 @@ from trinim_cluster.ledger import Ledger
 from trinim_cluster.local import Cluster, LocalCluster, OwnProcess
 from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
-from trinim_cluster.progress import Interrupted, NoProgress, Progress, write_metrics
+from trinim_cluster.progress import Interrupted, NoProgress, Progress, counted, write_metrics
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.sweeper import Sweeper
 from trinim_cluster.trinim import Store, TrinimError
@@ -134,7 +134,8 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
         for key in ("layers", "rule", "positions", "losses", "start", "digest"):
             if key in report:
                 print(f"{key:10} {report[key]}")
-        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {ledger.starts} tasks started")
+        elapsed_s = report["cluster"]["elapsed_s"]
+        print(f"time       {elapsed_s:.1f} s, {counted(ledger.starts, 'task')} started")
     return COMPLETE
 
 
@@ -185,8 +186,9 @@ def verify(arguments: argparse.Namespace) -> int:
         for finding in report["findings"]:
             print("wrong:     ", json.dumps(finding))
         print(f"verdict    {'correct' if report['ok'] else 'wrong'}")
-        print(f"values     {report['positions']:,} positions in {report['blocks']:,} blocks")
-        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {of} shares")
+        positions, blocks = report["positions"], report["blocks"]
+        print(f"values     {counted(positions, 'position')} in {counted(blocks, 'block')}")
+        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {counted(of, 'share')}")
     return shares.exit_code(report)
 
 
@@ -377,9 +379,12 @@ def failures(ledger: Ledger, code: int) -> Stop:
     failed = sorted(ledger.failed.values(), key=lambda failure: failure.task)
     words = [f"task {failure.task}: {failure.reason}" for failure in failed[:10]]
     if len(failed) > 10:
-        words.append(f"and {len(failed) - 10} more")
+        words.append(f"and {len(failed) - 10:,} more")
     behind = len(ledger.blocked)
-    text = f"{len(failed)} tasks failed for good, {behind} tasks need them; " + "; ".join(words)
+    need = "task needs" if behind == 1 else "tasks need"
+    them = "it" if len(failed) == 1 else "them"
+    text = f"{counted(len(failed), 'task')} failed for good, {behind:,} {need} {them}; "
+    text += "; ".join(words)
     return Stop(code, text, "remove the cause, then " + CONTINUE)
 
 

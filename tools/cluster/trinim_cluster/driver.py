@@ -46,7 +46,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Where the scheduler is: an address, or a file that tells it and may change."""
+    """Where the scheduler is: an address, or a file that has it and may change."""
 
     address: str | None = None
     file: str | None = None
@@ -224,7 +224,7 @@ class Driver:
         address = str(client.scheduler_info()["address"])
         if self.session > 1:
             self.ledger.committed(self.store.listing())
-        # After that: whoever lists the store now knows what the ledger knows.
+        # After that: a listing of the store now shows what the ledger knows.
         self.tell({"event": "connected", "scheduler": address})
 
     def lose(self, reason: str) -> None:

@@ -18,11 +18,11 @@ from typing import Any
 
 from trinim_cluster import trinim
 from trinim_cluster.plan import Plan, PlanError, parse
-from trinim_cluster.progress import readable_seconds
+from trinim_cluster.progress import counted, readable_seconds
 from trinim_cluster.simulate import Effort, Machines, Outcome, Run, simulate
 from trinim_cluster.trinim import Store, TrinimError
 
-# The driver hands out a task in so many seconds of its own.
+# Seconds of the driver's own time for each task.
 COORDINATOR_S = 0.005
 # S3 Standard, us-east-1, list prices in dollars.
 GET, PUT, LIST = 0.4e-6, 5e-6, 5e-6
@@ -43,7 +43,7 @@ class Requests:
     @staticmethod
     def of(plan: Plan, keeps_counts: bool) -> Requests:
         """A block is looked for, and writes two files; its summary is read in the end, and where
-        blocks go, by the sweep that goes on beside the tasks."""
+        blocks go, by the sweep that runs beside the tasks."""
         reads = sum(files(task.reads, task.sources) for task in plan.tasks.values())
         names = 2 * plan.blocks if keeps_counts else plan.blocks
         pages = -(-names // NAMES) + 2 * (plan.blocks // FOLDER)
@@ -184,8 +184,9 @@ def show(
         return
     names = ", ".join(f"{name.upper()} {count:,}" for name, count in asdict(requests).items())
     costs = ", ".join(f"{name} {cost:,.2f}" for name, cost in dollars.items())
+    level_text = counted(levels, "level")
     for label, text in (
-        ("tasks", f"{len(plan.tasks):,} of {plan.blocks:,} blocks, {levels} levels"),
+        ("tasks", f"{len(plan.tasks):,} of {counted(plan.blocks, 'block')}, {level_text}"),
         ("time", readable_seconds(outcome.seconds)),
         ("at least", f"{readable_seconds(outcome.critical_path_s)}, the longest path"),
         ("slots busy", f"{100 * outcome.efficiency:.0f} % of {outcome.slots:,}"),

@@ -1,7 +1,7 @@
 """Which task is waiting, ready, running, done or failed.
 
-Bookkeeping alone: no Dask, no clock, no files. The driver tells it what happened and when.
-Committed blocks are told by the store; a task whose blocks are all committed is done.
+Bookkeeping alone: no Dask, no clock, no files. The driver reports what happened and when.
+The store lists committed blocks; a task whose blocks are all committed is done.
 """
 
 from __future__ import annotations

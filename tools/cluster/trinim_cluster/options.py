@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         "scheduler", help="run a scheduler, and start it again when it dies", allow_abbrev=False
     )
     scheduler.add_argument(
-        "--scheduler-file", required=True, metavar="FILE", help="where it tells its address"
+        "--scheduler-file", required=True, metavar="FILE", help="where it writes its address"
     )
     scheduler.add_argument("--host", help="address to listen on")
     scheduler.add_argument("--port", type=at_least_one, default=8786, help="[8786]")
@@ -134,7 +134,7 @@ def plan_options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run_options(command: argparse.ArgumentParser) -> None:
-    """The options of whatever runs tasks on a cluster."""
+    """The options of every command that runs tasks on a cluster."""
     command.add_argument(
         "--store", required=True, help="a folder all machines see, or s3://BUCKET/PREFIX"
     )
@@ -191,7 +191,7 @@ def run_options(command: argparse.ArgumentParser) -> None:
 
 def scheduler_options(group: argparse._ActionsContainer) -> None:
     group.add_argument(
-        "--scheduler-file", metavar="FILE", help="the file in which a scheduler tells its address"
+        "--scheduler-file", metavar="FILE", help="the file with the address of a scheduler"
     )
     group.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of a scheduler, like tcp://10.0.0.1:8786"

@@ -91,8 +91,9 @@ class Progress:
         share = 100.0 if self.cost == 0.0 else 100.0 * self.done_cost / self.cost
         left = "?" if self.left_s is None else readable_seconds(self.left_s)
         parts = [
-            f"{self.done_blocks:,} of {self.blocks:,} blocks, {share:.1f} % of the work",
-            f"{self.running:,} submitted to {self.slots:,} slots of {self.workers:,} workers",
+            f"{self.done_blocks:,} of {counted(self.blocks, 'block')}, {share:.1f} % of the work",
+            f"{self.running:,} submitted to {counted(self.slots, 'slot')}"
+            f" of {counted(self.workers, 'worker')}",
             f"{self.rate:.2f} blocks/s",
             f"{left} left",
         ]
@@ -132,6 +133,11 @@ def write_metrics(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(text)
     beside.replace(path)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, like "1 worker" or "2,000 workers"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def readable_seconds(seconds: float) -> str:

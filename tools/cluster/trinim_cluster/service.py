@@ -56,7 +56,7 @@ class Tls:
 def scheduler_arguments(
     host: str | None, port: int, scheduler_file: str, tls: Tls | None
 ) -> list[str]:
-    """Options of `dask scheduler`; the file tells workers and drivers where it is."""
+    """Options of `dask scheduler`; the file says where it is."""
     where = [] if host is None else ["--host", host]
     if tls is not None:
         where += ["--protocol", "tls", *tls.arguments()]
@@ -119,7 +119,7 @@ def waits(path: str, lives: Callable[[], bool], seconds: float) -> bool:
 
 
 def address_in(path: str) -> str | None:
-    """The address that a scheduler file tells, or None while it is absent or half written."""
+    """The address in a scheduler file, or None while it is absent or half written."""
     try:
         address = json.loads(Path(path).read_text())["address"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Files that nothing needs any more go while tasks run: a process lists the store once."""
+"""Files that nothing needs any more are removed while tasks run: a process lists the store once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAUSE_S = 30.0  # after trouble, before the store is listed again
 
 
 class Sweeper:
-    """Takes the events of a driver, and tells `trinim task sweep --follow` what is done.
+    """Takes the events of a driver, and passes on to `trinim task sweep --follow` what is done.
 
     Its trouble stops nothing: what it leaves, the end of the run removes.
     """
@@ -46,7 +46,7 @@ class Sweeper:
         self.blocks.put(None)
 
     def end(self) -> None:
-        """Waits until what it was told of is looked at."""
+        """Waits until all reported blocks are swept."""
         self._leave()
         if self.thread is not None:
             self.thread.join()

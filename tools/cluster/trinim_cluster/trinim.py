@@ -36,7 +36,7 @@ class TrinimError(Exception):
 
 
 def verdict(code: int) -> Verdict:
-    """What the exit code of `trinim task --block` means for the task."""
+    """What the exit code of `trinim task` means for the task."""
     match code:
         case 0:
             return Verdict.DONE
@@ -65,7 +65,7 @@ class Job:
     line: str | None = None
 
 
-# A process without a task ends after so long, and gives its memory back.
+# A process without a task ends after this time, and returns its memory.
 IDLE = "60s"
 
 
@@ -94,9 +94,7 @@ class Store:
 
     def finish(self) -> dict[str, Any]:
         """Writes manifest and lists; the report of `solve --json`."""
-        # Threads wait for the answers of a bucket most of the time.
-        threads = ["--threads", "64"] if "://" in self.location else []
-        report = json.loads(self._run("finish", ["--json", *threads]))
+        report = json.loads(self._run("finish", ["--json"]))
         if not isinstance(report, dict):
             raise TrinimError("finish", 0, "the report is no JSON object")
         return report
@@ -107,7 +105,7 @@ class Store:
         self._run("sweep", ["--older-than", "0s"])
 
     def follow(self, tasks: Iterable[Sequence[int]]) -> None:
-        """Sweeps, and then goes on with the blocks of tasks as they are done."""
+        """Sweeps, and then continues with the blocks of tasks as they are done."""
         command = [self.program, "task", "sweep", "--store", self.location, "--follow"]
         with subprocess.Popen(
             command,
@@ -153,7 +151,7 @@ class Store:
 
 
 def run(line: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Runs a command line to its end, whatever its exit code."""
+    """Runs a command line to its end, with any exit code."""
     return subprocess.run(
         line,
         stdin=subprocess.DEVNULL,

@@ -47,7 +47,7 @@ fn begun(folder: &Path) -> anyhow::Result<Solve> {
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
     if !folder.join(FORMAT).is_file() {
         if folder.join("task.json").is_file() {
-            let hint = format!("trinim task --store {shown} --block N solves a block, trinim task finish ends it");
+            let hint = format!("trinim task --store {shown} --batch N solves a block, trinim task finish ends it");
             return Err(refused("is the store of a solve in tasks: there is no run to resume", hint).into());
         }
         if is_database(folder) || is_database(&folder.join(PUBLISHED)) {

@@ -14,7 +14,7 @@ const LINE_BYTES: u64 = 1 << 20;
 
 /// The blocks of `--batch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Batch {
     /// These.
     Blocks(Vec<u32>),
     /// Those of each line of standard input.
@@ -22,8 +22,8 @@ pub enum Wanted {
 }
 
 /// Parses `--batch`.
-pub fn wanted(text: &str) -> Result<Wanted, String> {
-    if text == "-" { Ok(Wanted::Lines) } else { blocks(text).map(Wanted::Blocks) }
+pub fn batch(text: &str) -> Result<Batch, String> {
+    if text == "-" { Ok(Batch::Lines) } else { blocks(text).map(Batch::Blocks) }
 }
 
 fn blocks(text: &str) -> Result<Vec<u32>, String> {
@@ -39,7 +39,7 @@ fn blocks(text: &str) -> Result<Vec<u32>, String> {
 /// more, and returns once those at hand are done.
 ///
 /// # Errors
-/// The first one: those of `compute`; [`Refused`] for a line that is no list of blocks;
+/// The first one: those of `compute`; [`Refused`] for a line that is not a list of blocks;
 /// [`Error::Io`] if standard input cannot be read.
 pub fn each(
     idle: Option<Duration>,
@@ -78,7 +78,7 @@ pub fn each(
                     let line = line.map_err(failed)?;
                     if !line.is_empty() && !ended.load(Ordering::Relaxed) {
                         busy.fetch_add(1, Ordering::Relaxed);
-                        return parsed(&line).map(Some).map_err(anyhow::Error::from);
+                        return parse_line(&line).map(Some).map_err(anyhow::Error::from);
                     }
                 }
                 Err(_) if busy.load(Ordering::Relaxed) > 0 => continue,
@@ -105,7 +105,7 @@ pub fn each(
 }
 
 /// Parses a line.
-fn parsed(line: &[u8]) -> Result<Vec<u32>, Refused> {
+fn parse_line(line: &[u8]) -> Result<Vec<u32>, Refused> {
     let hint = "a line has the blocks of a task, like 4 or 4,5,6";
     if line.len() as u64 == LINE_BYTES && !line.ends_with(b"\n") {
         return Err(Refused::new(format!("standard input: a line is longer than {LINE_BYTES} bytes"), hint));
@@ -120,13 +120,13 @@ mod tests {
 
     #[test]
     fn tasks_are_lists_of_numbers() {
-        assert_eq!(wanted("-"), Ok(Wanted::Lines));
-        assert_eq!(wanted("7"), Ok(Wanted::Blocks(vec![7])));
-        assert_eq!(parsed(b"4,5, 6\r\n").unwrap(), [4, 5, 6]);
+        assert_eq!(batch("-"), Ok(Batch::Lines));
+        assert_eq!(batch("7"), Ok(Batch::Blocks(vec![7])));
+        assert_eq!(parse_line(b"4,5, 6\r\n").unwrap(), [4, 5, 6]);
         for wrong in ["", "4,", "x", "-1", "4 5", "4294967296", "--"] {
-            assert!(wanted(wrong).unwrap_err().contains("is not the number of a block"), "{wrong}");
+            assert!(batch(wrong).unwrap_err().contains("is not the number of a block"), "{wrong}");
         }
         let long = vec![b'1'; LINE_BYTES as usize];
-        assert!(parsed(&long).unwrap_err().to_string().contains("longer than"));
+        assert!(parse_line(&long).unwrap_err().to_string().contains("longer than"));
     }
 }

@@ -10,10 +10,10 @@ pub mod whole;
 
 use crate::cli::face::exit::{Exit, Refused, reason};
 use crate::cli::face::output::{Out, counted, note, seconds};
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, MemoryArgs, Size};
+use crate::cli::words::args::{self, JsonArgs, MemoryArgs, Size};
 use crate::cli::words::hints::classify;
 use clap::{Args, Subcommand};
-use lines::Wanted;
+use lines::Batch;
 use parking_lot::Mutex;
 use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
@@ -22,20 +22,21 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::{Opened, refusal};
+use trinim::kernel::Kernel;
 use trinim::task::{Computed, Options, Tasks};
 
 const EXAMPLES: &str = "\
 Examples:
   trinim task init --store tasks --layers 6 --block-bits 18    begin: say what is solved
   trinim task plan --store tasks                                the blocks, and what each needs
-  trinim task --store tasks --block 0                           compute a block from its sources
+  trinim task --store tasks --batch 0                           compute a block from its sources
   trinim task --store tasks --batch 1,2,3 --json                compute a batch in one process
   trinim task --store tasks --batch - --json                    compute what comes on standard input
   trinim task list --store tasks                                what is committed
   trinim task sweep --store tasks                               remove what nothing needs any more
 
 Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
-file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block at work. \
+file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being computed. \
 tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
 line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
 --at-once it computes several at a time, and a task that fails is answered by a line, too.
@@ -65,14 +66,10 @@ pub struct TaskArgs {
     #[arg(long, value_name = "STORE", required = true)]
     store: Option<String>,
 
-    /// Block to compute; its sources are committed
-    #[arg(long, value_name = "N", required_unless_present = "batch", conflicts_with = "batch")]
-    block: Option<u32>,
-
-    /// Blocks to compute, with their inner edges in memory; other sources are committed; - for
-    /// lists on standard input, one a line
-    #[arg(long, value_name = "N,..", value_parser = lines::wanted)]
-    batch: Option<Wanted>,
+    /// Block to compute, or blocks, with their inner edges in memory; other sources are committed; -
+    /// for lists on standard input, one a line
+    #[arg(long, value_name = "N,..", value_parser = lines::batch, required = true)]
+    batch: Option<Batch>,
 
     #[command(flatten)]
     memory: MemoryArgs,
@@ -82,21 +79,18 @@ pub struct TaskArgs {
           env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 
-    #[command(flatten)]
-    kernel: KernelArgs,
-
     /// Time to wait for the file of a source, like 30s, 2m, 0s: shared file systems may show new
     /// names late
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
     wait: Duration,
 
-    /// With --batch -: end after so long without a line, like 30s, 5m [default: wait]
-    #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
+    /// With --batch -: end after TIME without a line, like 30s, 5m [default: wait]
+    #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration)]
     idle: Option<Duration>,
 
     /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
     /// for each
-    #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
+    #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1")]
     at_once: u16,
 
     /// End with the process that started this one, however that ends
@@ -175,13 +169,16 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.die_with_parent {
         store::die_with_parent()?;
     }
+    if !matches!(args.batch, Some(Batch::Lines)) && (args.idle.is_some() || args.at_once > 1) {
+        return Err(usage("--idle and --at-once are for --batch -".to_owned(), "trinim task --help"));
+    }
     let opened = Opened::of(args.store.as_deref().unwrap_or_default())?;
-    // A driver knows what it has asked for.
-    let told = AtomicBool::new(out.quiet || args.batch == Some(Wanted::Lines));
+    // A driver knows what it waits for.
+    let said = AtomicBool::new(out.quiet || args.batch == Some(Batch::Lines));
     let wait = |missing: Duration| {
         let goes_on = missing < args.wait;
         if goes_on {
-            if !told.swap(true, Ordering::Relaxed) {
+            if !said.swap(true, Ordering::Relaxed) {
                 let most = seconds(args.wait.as_secs_f64());
                 note(format_args!("a source is missing in the store: waiting up to {most} for it (--wait)"));
             }
@@ -190,16 +187,16 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         goes_on
     };
     let options = Options {
-        kernel: args.kernel.kernel.kernel(),
+        kernel: Kernel::detect(),
         threads: args::all_if_zero(args.threads),
         memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
         at_once: args.at_once.into(),
-        keeps_streams: args.batch == Some(Wanted::Lines),
+        keeps_streams: args.batch == Some(Batch::Lines),
         wait: &wait,
     };
     let tasks = Tasks::new(&*opened.store, opened.spec(), &options)?;
     let blocks = match &args.batch {
-        Some(Wanted::Lines) => {
+        Some(Batch::Lines) => {
             let out = Mutex::new(out);
             lines::each(args.idle, tasks.at_once(), |blocks| {
                 let watch = Stopwatch::start();
@@ -208,8 +205,8 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
             })?;
             return Ok(Exit::Done);
         }
-        Some(Wanted::Blocks(blocks)) => ids(blocks),
-        None => args.block.map(BlockId).into_iter().collect(),
+        Some(Batch::Blocks(blocks)) => ids(blocks),
+        None => Vec::new(),
     };
     let report = Report::new(tasks.compute(&blocks)?, &watch);
     args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))

@@ -50,7 +50,7 @@ fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
         None => open_folder(Path::new(name)),
         Some(("s3", place)) => open_bucket(name, place),
         Some((kind, _)) => Err(usage(
-            format!("--store {name}: there is no kind of store named {kind}://"),
+            format!("--store {name}: unknown kind of store {kind}://"),
             "name a folder that all machines share, or s3://BUCKET/PREFIX",
         )),
     }
@@ -179,7 +179,7 @@ fn of_run(error: &RunError) -> Option<(Exit, String)> {
         }
         RunError::Workload { .. } => refused(OTHER),
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-            refused("whoever runs this must be allowed to read, write and list the store, and to remove from it")
+            refused("this user needs the rights to read, write, list and remove files in the store")
         }
         RunError::Limit { what: "length of an object in bytes", .. } => {
             Some((Exit::Usage, "begin another store with smaller blocks: trinim task init --block-bits".to_owned()))

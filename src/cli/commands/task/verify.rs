@@ -66,7 +66,7 @@ impl FromStr for Shard {
         let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match parsed {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err(format!("{text:?} is no share: expected one like 1/16, up to 16/16")),
+            _ => Err(format!("{text:?} is not a share: expected one like 1/16, up to 16/16")),
         }
     }
 }

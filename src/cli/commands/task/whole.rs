@@ -50,8 +50,8 @@ pub struct InitArgs {
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     keep: Option<KeepChoice>,
 
-    /// Audit: compare so many positions of each block with their children while these pass by, 1
-    /// to 10000, drawn with a seed if one follows; 0 for none [default: none, and from nine layers
+    /// Audit: compare N positions of each block with their children while these pass by, 1 to
+    /// 10000, drawn with SEED if it follows; 0 for none [default: none, and from nine layers
     /// on six million positions in all]
     #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
@@ -201,7 +201,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Group blocks that share sources into about so many batches [default: each block alone; of
+    /// Group blocks that share sources into about N batches [default: each block alone; of
     /// more than 100000 blocks, 50000 batches]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
@@ -231,7 +231,7 @@ pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
 const FINISH_EXAMPLES: &str = "\
 Examples:
   trinim task init --store one --layers 3
-  trinim task --store one --block 0
+  trinim task --store one --batch 0
   trinim task finish --store one --json
   trinim verify one                       its db folder is that of a solve
 
@@ -243,9 +243,6 @@ Blocks that are missing are counted, and the exit code is 75.";
 pub struct FinishArgs {
     #[command(flatten)]
     store: StoreArgs,
-
-    #[command(flatten)]
-    threads: ThreadsArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -270,26 +267,30 @@ pub struct Finished {
     offset_bits: u32,
 }
 
-/// Time between two words on how far it is.
-const TELL: Duration = Duration::from_secs(10);
+/// Time between two messages on the progress.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
 
-/// Says now and then how many of `blocks` are done.
-fn tell(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + use<> {
-    let (quiet, mut told) = (out.quiet, Stopwatch::start());
+/// Says from time to time how many of `blocks` are done.
+fn progress(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + use<> {
+    let (quiet, mut last) = (out.quiet, Stopwatch::start());
     move |number| {
-        if !quiet && number < blocks && told.elapsed() >= TELL {
-            told = Stopwatch::start();
+        if !quiet && number < blocks && last.elapsed() >= REPORT_EVERY {
+            last = Stopwatch::start();
             note(format_args!("{number} of {} {done}", counted(blocks.into(), "block")));
         }
     }
 }
 
+/// Threads that read summaries from a bucket: they wait for its answers most of the time.
+const BUCKET_THREADS: usize = 64;
+
 /// Runs `finish`.
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let opened = Opened::of(&args.store.store)?;
-    let tell = tell(out, opened.spec().blocks(), "summed up");
-    let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), args.threads.count(), tell)?;
+    let progress = progress(out, opened.spec().blocks(), "summed up");
+    let threads = if store::is_folder(&args.store.store) { args::all_if_zero(0) } else { BUCKET_THREADS };
+    let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), threads, progress)?;
     let report = Finished {
         finished: true,
         summary: Summary::of(&sealed.manifest, &opened.game),
@@ -351,8 +352,8 @@ pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Before anything is created.
     task::require_sealed(&*from.store)?;
     let to = store::create(&args.to)?;
-    let tell = tell(out, from.spec().blocks(), "copied");
-    let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), tell)?;
+    let progress = progress(out, from.spec().blocks(), "copied");
+    let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), progress)?;
     let report = Copied { store: args.store.store, to: args.to, copied };
     args.json.report("trinim.task.copy/1", &report, out, |Copied { to, copied, .. }, out| {
         Ok(out.table(&[
@@ -368,7 +369,7 @@ Examples:
   trinim task sweep --store k5 --older-than 1d --json
 
 In a store that keeps only counts, the file of a block goes once the blocks that read it are committed. A \
-temporary file is what a killed task left; a task at work needs its own.";
+temporary file is what a killed task left; a running task needs its own.";
 
 /// Remove files of a store that nothing needs any more
 #[derive(Args)]
@@ -381,7 +382,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "TIME", value_parser = super::pause, default_value = "1h")]
     older_than: Duration,
 
-    /// Then go on: each line of standard input has the blocks of a task that was done meanwhile
+    /// Then continue: each line of standard input has the blocks of a task that has ended since
     #[arg(long)]
     follow: bool,
 
