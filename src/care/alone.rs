@@ -10,7 +10,7 @@
 //!    they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference, or_finding};
-use super::workers::{Request, Watch};
+use super::workers::{CareRequest, Watch};
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
@@ -41,13 +41,13 @@ pub(super) struct CheckedDatabase {
 }
 
 /// The content of a manifest.
-pub(super) struct Known {
+pub(super) struct TrustedManifest {
     pub(super) game: Game,
     pub(super) manifest: Manifest,
     form: BlockForm,
 }
 
-impl Known {
+impl TrustedManifest {
     /// Returns what was solved to leave the database.
     pub(super) fn spec(&self) -> SolveSpec<'_> {
         self.manifest.terms().spec(&self.game)
@@ -83,7 +83,11 @@ pub(super) fn hex_digest(stream: &[u64]) -> String {
 }
 
 /// Reads a block's whole file.
-pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
+pub(super) fn read_all(
+    storage: &dyn Storage,
+    name: &str,
+    known: Option<&TrustedManifest>,
+) -> Result<Vec<u8>, pipeline::Error> {
     read_whole(
         &*storage.open(name)?,
         known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.form.stream_words)),
@@ -91,7 +95,7 @@ pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>)
 }
 
 /// The result of the check of one block.
-struct Seen {
+struct BlockCheck {
     /// Whether its header has the board, rule and layout of the manifest.
     is_of_game: bool,
     damage: Option<Finding>,
@@ -107,7 +111,7 @@ pub(super) struct Lists {
     pub(super) sums: Sums,
     has_sums: bool,
     /// The content of the manifest, if it can be read and is trusted.
-    pub(super) known: Option<Known>,
+    pub(super) known: Option<TrustedManifest>,
     /// Whether `SUMS` has the right line for the manifest.
     pub(super) vouched: bool,
     /// Whether `SUMS` is missing in the folder of a run, which may still be writing it.
@@ -133,7 +137,7 @@ impl Lists {
             None => None,
             Some(Ok((manifest, game))) => {
                 let form = BlockForm::new(manifest.terms().spec(&game));
-                Some(Known { game, manifest, form })
+                Some(TrustedManifest { game, manifest, form })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
             Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
@@ -197,7 +201,7 @@ impl Lists {
 pub(super) fn check_database(
     storage: &RealStorage,
     depth: Depth,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<CheckedDatabase, Error> {
     let mut findings = Vec::new();
     let mut lists = Lists::read(storage, &mut findings)?;
@@ -271,8 +275,8 @@ fn look_at_all(
     lengths: &BTreeMap<String, u64>,
     lists: &Lists,
     depth: Depth,
-    request: &Request<'_>,
-) -> Result<(BTreeMap<BlockId, Seen>, u64), Error> {
+    request: &CareRequest<'_>,
+) -> Result<(BTreeMap<BlockId, BlockCheck>, u64), Error> {
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
     let watch = Watch::new(request, all);
     let seen = Mutex::new(BTreeMap::new());
@@ -294,11 +298,11 @@ fn look_at(
     name: &str,
     block: BlockId,
     sums: &Sums,
-    known: Option<&Known>,
+    known: Option<&TrustedManifest>,
     depth: Depth,
-) -> Result<Seen, Error> {
+) -> Result<BlockCheck, Error> {
     let path = storage.path(name);
-    let mut seen = Seen { is_of_game: false, damage: None, sum: None };
+    let mut seen = BlockCheck { is_of_game: false, damage: None, sum: None };
     let read = match depth {
         Depth::Metadata => begin_of(storage, name, block, known),
         _ => read_all(storage, name, known).map_err(Error::from),
@@ -306,7 +310,7 @@ fn look_at(
     let file = match read {
         Ok(file) => file,
         Err(error) => {
-            seen.damage = Some(of_error(error)?);
+            seen.damage = Some(finding(error)?);
             return Ok(seen);
         }
     };
@@ -331,13 +335,18 @@ fn look_at(
         Ok(digest) => {
             seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(block), digest)));
         }
-        Err(error) => seen.damage = Some(of_error(error)?),
+        Err(error) => seen.damage = Some(finding(error)?),
     }
     Ok(seen)
 }
 
 /// Reads header and index of a block, which determine the length of its file.
-fn begin_of(storage: &RealStorage, name: &str, block: BlockId, known: Option<&Known>) -> Result<Vec<u8>, Error> {
+fn begin_of(
+    storage: &RealStorage,
+    name: &str,
+    block: BlockId,
+    known: Option<&TrustedManifest>,
+) -> Result<Vec<u8>, Error> {
     let file = storage.open(name)?;
     if let Some(known) = known {
         BlockIndex::open(&*file, &known.form, block)?;
@@ -354,9 +363,9 @@ pub(super) fn look_at_book(
     keep: Keep,
     census: &Census,
     depth: Depth,
-) -> Result<Result<LookedAt, Finding>, Error> {
+) -> Result<Result<FileSum, Finding>, Error> {
     let Keep::Book { pieces } = keep else { return Ok(Ok((None, 0))) };
-    let look = || -> Result<LookedAt, Error> {
+    let look = || -> Result<FileSum, Error> {
         let bytes = Book::open(storage.open(BOOK)?, game, pieces)?.file_bytes();
         if depth == Depth::Metadata {
             return Ok((None, bytes));
@@ -365,15 +374,15 @@ pub(super) fn look_at_book(
     };
     match look() {
         Ok(found) => Ok(Ok(found)),
-        Err(error) => Ok(Err(of_error(error)?)),
+        Err(error) => Ok(Err(finding(error)?)),
     }
 }
 
 /// BLAKE3 and length of a file.
-type LookedAt = (Option<blake3::Hash>, u64);
+type FileSum = (Option<blake3::Hash>, u64);
 
 /// Builds the manifest that all blocks add up to.
-pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
+pub(super) fn rebuild(storage: &RealStorage, known: &TrustedManifest) -> Result<Vec<u8>, Error> {
     let workload = RemovalGame::new(known.spec(), Kernel::detect());
     let mut summaries = Vec::new();
     for block in known.blocks() {
@@ -386,7 +395,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 
-fn of_error(error: Error) -> Result<Finding, Error> {
+fn finding(error: Error) -> Result<Finding, Error> {
     match error {
         Error::Run(error) => Ok(Finding::from_error(Weight::Damage, error)?),
         Error::Database(error) => Ok(error.into_finding()?),

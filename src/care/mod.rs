@@ -39,7 +39,7 @@ mod workers;
 pub use pipeline::care::check::Depth;
 pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
-pub use workers::Request;
+pub use workers::CareRequest;
 
 use crate::database::{DatabaseError, MANIFEST, SUMS};
 use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
@@ -178,8 +178,8 @@ impl Report {
 /// # Errors
 /// [`Error::Nothing`], [`Error::Foreign`]; an unsupported version; [`pipeline::Error::Interrupted`]
 /// after `stop` was set; errors of the operating system. Damage is a finding, not an error.
-pub fn check(folder: &Path, depth: Depth, request: &Request<'_>) -> Result<Report, Error> {
-    match Place::of(folder)? {
+pub fn check(folder: &Path, depth: Depth, request: &CareRequest<'_>) -> Result<Report, Error> {
+    match Place::open(folder)? {
         Place::Run(storage) => Ok(run::check_run(&storage, depth, request)?.report),
         Place::Database(storage) => Ok(alone::check_database(&storage, depth, request)?.report),
     }
@@ -194,7 +194,7 @@ enum Place {
 }
 
 impl Place {
-    fn of(folder: &Path) -> Result<Place, Error> {
+    fn open(folder: &Path) -> Result<Place, Error> {
         let nothing = || Error::Nothing { path: folder.into() };
         let has = |name: &str| folder.join(name).exists();
         if !folder.is_dir() {

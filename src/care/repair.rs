@@ -8,10 +8,10 @@
 //! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
 //! log entries and metadata of a run.
 
-use super::alone::{self, CheckedDatabase, Known, Lists, digests_differ, hex_digest, read_all};
+use super::alone::{self, CheckedDatabase, Lists, TrustedManifest, digests_differ, hex_digest, read_all};
 use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
-use super::workers::Request;
+use super::workers::CareRequest;
 use super::{Depth, Error, Place, Report};
 use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
@@ -75,14 +75,14 @@ impl Repair {
     /// # Errors
     /// Those of [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] with
     /// the file that has no source left.
-    pub fn prepare(folder: &Path, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
-        match Place::of(folder)? {
-            Place::Run(storage) => Repair::of_run(storage, dry, request),
-            Place::Database(storage) => Repair::of_database(storage, dry, request),
+    pub fn prepare(folder: &Path, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
+        match Place::open(folder)? {
+            Place::Run(storage) => Repair::run(storage, dry, request),
+            Place::Database(storage) => Repair::database(storage, dry, request),
         }
     }
 
-    fn of_run(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
+    fn run(storage: RealStorage, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
         let storage = Arc::new(storage);
         let draft = if dry { Ok(None) } else { Draft::take(storage.clone()).map(Some) };
         // Report damage below, with the rest.
@@ -99,7 +99,7 @@ impl Repair {
             refuse_without_source(&*storage, terms.keep, &checked, engine)?;
         }
         let workload = RemovalGame::new(terms.spec(game), Kernel::detect());
-        let plan = Plan::of(&workload, engine)?;
+        let plan = Plan::new(&workload, engine)?;
         // The lines of damaged blocks could not be compared yet.
         let sums = checked.manifest.is_some() && checked.sums_wrong;
         let estimate = Estimate {
@@ -117,7 +117,7 @@ impl Repair {
         Ok(Repair { estimate, subject })
     }
 
-    fn of_database(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
+    fn database(storage: RealStorage, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
         let run = storage.root().parent().filter(|run| run.join(FORMAT).is_file());
         let lock = match (dry, run) {
             (true, _) => None,
@@ -197,7 +197,7 @@ impl Repair {
     ///
     /// # Panics
     /// If it was prepared dry.
-    pub fn carry_out(self, request: &Request<'_>) -> Result<(), Error> {
+    pub fn carry_out(self, request: &CareRequest<'_>) -> Result<(), Error> {
         match self.subject {
             Subject::Run { storage, draft, checked, plan } => {
                 let draft = draft.expect("a dry repair cannot be carried out");
@@ -276,7 +276,7 @@ fn mend_run(
     draft: Draft,
     checked: CheckedRun,
     plan: &Plan,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<(), Error> {
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
     let Some((game, terms, engine)) = engine else { return Ok(()) };
@@ -285,7 +285,7 @@ fn mend_run(
     // Keeps the folder locked to the end.
     let workload = RemovalGame::new(terms.spec(&game), Kernel::detect());
     let thresholds = Thresholds::for_process(1)?;
-    let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
+    let _repaired = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
         (request.progress)(done, all)
     })?;
     let Some(manifest) = manifest else { return Ok(()) };
@@ -310,7 +310,7 @@ fn mend_database(
     storage: &RealStorage,
     checked: CheckedDatabase,
     order: &[BlockId],
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<(), Error> {
     let CheckedDatabase { lists: Lists { known, sums, found, .. }, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };
@@ -372,7 +372,7 @@ fn mend_database(
 /// The blocks of a database; those that are right are read.
 struct Blocks<'a> {
     storage: &'a RealStorage,
-    known: &'a Known,
+    known: &'a TrustedManifest,
     is_right: &'a IsRight<'a>,
 }
 

@@ -2,7 +2,7 @@
 //! which follow from its journal.
 
 use super::lists::{contents, difference, or_finding};
-use super::workers::Request;
+use super::workers::CareRequest;
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
 use crate::database::{
     BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name, refuse_unreleased,
@@ -35,7 +35,7 @@ pub(super) struct CheckedRun {
 }
 
 impl CheckedRun {
-    fn of(report: Report) -> CheckedRun {
+    fn new(report: Report) -> CheckedRun {
         CheckedRun {
             report,
             engine: None,
@@ -49,7 +49,7 @@ impl CheckedRun {
     }
 }
 
-pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
+pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &CareRequest<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     let examination = at_rest(|| examine(storage))?;
     let Some(inspection) = examination.inspection else {
@@ -65,14 +65,14 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
         let sum = blake3::hash(bytes);
         sums.lock().insert(block, sum);
     };
-    let Request { threads, stop, progress } = *request;
-    let asked = check::Request { depth, threads, stop, progress, published: &published };
+    let CareRequest { threads, stop, progress } = *request;
+    let asked = check::CheckRequest { depth, threads, stop, progress, published: &published };
     let engine = check::check(&workload, storage, &asked)?;
     drop(workload);
 
     let blocks = game.layout.canonical_blocks().len();
     let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
-    let mut checked = CheckedRun::of(Report {
+    let mut checked = CheckedRun::new(Report {
         findings: engine.findings.clone(),
         blocks: blocks as u64,
         finished_blocks: records.len() as u64,
@@ -180,7 +180,7 @@ fn without_metadata(
     storage: &RealStorage,
     findings: Vec<Finding>,
     depth: Depth,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<CheckedRun, Error> {
     let mut report = Report { findings, ..Report::about(Subject::Run) };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
@@ -191,7 +191,7 @@ fn without_metadata(
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);
     }
     sort_findings(&mut report.findings);
-    Ok(CheckedRun::of(report))
+    Ok(CheckedRun::new(report))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a check, a verification or a repair runs; nothing here changes its result.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct CareRequest<'a> {
     /// The number of threads.
     pub threads: usize,
     /// Ends the work early when set.
@@ -18,11 +18,11 @@ pub struct Request<'a> {
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
-impl Request<'static> {
+impl CareRequest<'static> {
     /// Returns the request for work on this many threads that nothing ends early.
-    pub fn on(threads: usize) -> Request<'static> {
+    pub fn on(threads: usize) -> CareRequest<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Request { threads, stop: &NEVER, progress: &|_, _| {} }
+        CareRequest { threads, stop: &NEVER, progress: &|_, _| {} }
     }
 }
 
@@ -42,7 +42,7 @@ impl<E> From<E> for Halt<E> {
 
 /// The stop flags and progress that tasks share.
 pub(super) struct Watch<'a> {
-    request: Request<'a>,
+    request: CareRequest<'a>,
     /// Set when another worker failed.
     failed: AtomicBool,
     all: u64,
@@ -51,7 +51,7 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Creates a watch over `all` units of work.
-    pub(super) fn new(request: &Request<'a>, all: u64) -> Watch<'a> {
+    pub(super) fn new(request: &CareRequest<'a>, all: u64) -> Watch<'a> {
         Watch { request: *request, failed: AtomicBool::new(false), all, done: Mutex::new(0) }
     }
 

@@ -48,7 +48,7 @@ use std::time::Duration;
 use trinim_kernel::Kernel;
 
 /// How a task runs; nothing here changes a byte.
-pub struct Options<'a> {
+pub struct TaskOptions<'a> {
     /// The kernel.
     pub kernel: Kernel,
     /// Most threads of a task.
@@ -67,7 +67,7 @@ pub struct Options<'a> {
 
 /// The work of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Computed {
+pub struct TaskWork {
     /// Blocks that were computed and committed, ascending.
     pub computed: Vec<BlockId>,
     /// Blocks that were committed already, ascending.
@@ -182,8 +182,8 @@ pub fn compute(
     store: &dyn Store,
     spec: SolveSpec<'_>,
     blocks: &[BlockId],
-    options: &Options<'_>,
-) -> Result<Computed, Error> {
+    options: &TaskOptions<'_>,
+) -> Result<TaskWork, Error> {
     Tasks::new(store, spec, options)?.compute(blocks)
 }
 
@@ -193,7 +193,7 @@ impl<'a> Tasks<'a> {
     ///
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
-    pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &Options<'a>) -> Result<Tasks<'a>, Error> {
+    pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &TaskOptions<'a>) -> Result<Tasks<'a>, Error> {
         let form = BlockForm::new(spec);
         let bitmap = 8 * form.stream_words as u64;
         let (files, budget) = (bitmap / 4, options.memory_bytes);
@@ -240,9 +240,9 @@ impl<'a> Tasks<'a> {
     /// that is there with other bytes; [`RunError::Io`], also for a source that is still missing
     /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
     /// stays so.
-    pub fn compute(&self, blocks: &[BlockId]) -> Result<Computed, Error> {
+    pub fn compute(&self, blocks: &[BlockId]) -> Result<TaskWork, Error> {
         require(self.spec, blocks)?;
-        let (mut open, mut done) = (Vec::new(), Computed::default());
+        let (mut open, mut done) = (Vec::new(), TaskWork::default());
         for block in blocks.iter().copied().collect::<BTreeSet<_>>() {
             if self.is_committed(block)? { done.skipped.push(block) } else { open.push(block) }
         }
@@ -274,7 +274,7 @@ impl<'a> Tasks<'a> {
     }
 
     /// Computes blocks with a bitmap in memory for each.
-    fn together(&self, group: &[BlockId], done: &Mutex<Computed>) -> Result<(), Error> {
+    fn together(&self, group: &[BlockId], done: &Mutex<TaskWork>) -> Result<(), Error> {
         let recomputer = Recomputer::new(&self.workload, self).on(self.threads, &self.bitmaps).audited();
         let mut left = group.to_vec();
         let streams = loop {
@@ -311,11 +311,11 @@ impl<'a> Tasks<'a> {
     }
 
     /// Commits a block.
-    fn commit(&self, block: BlockId, output: BlockOutput<'_>, done: &Mutex<Computed>) -> Result<(), Error> {
+    fn commit(&self, block: BlockId, output: BlockOutput<'_>, done: &Mutex<TaskWork>) -> Result<(), Error> {
         let Some(publication) = output.publication else {
             return Err(RunError::workload(format!("block {block} publishes no file")).into());
         };
-        let stored = StoredSummary::of(&publication.bytes, output.summary).to_bytes(&self.form, block);
+        let stored = StoredSummary::new(&publication.bytes, output.summary).to_bytes(&self.form, block);
         let mut files = [(summary_name(block), &stored), (block_name(self.spec, block), &publication.bytes)];
         if !self.spec.terms.keep.is_database() {
             files.reverse();

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 /// The work of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Copied {
+pub struct CopyWork {
     /// Files that were copied.
     pub files: u64,
     /// Their size.
@@ -33,7 +33,7 @@ pub struct Copied {
     pub present: u64,
 }
 
-impl Copied {
+impl CopyWork {
     fn add(&mut self, file: &[u8], is_new: bool) {
         if is_new {
             self.files += 1;
@@ -67,17 +67,17 @@ pub fn copy(
     blocks: Option<&BTreeSet<BlockId>>,
     threads: usize,
     progress: impl FnMut(u32) + Send,
-) -> Result<Copied, Error> {
+) -> Result<CopyWork, Error> {
     let form = BlockForm::new(spec);
     let lists = lists(from)?;
     init(to, spec)?;
     let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));
     let wanted: Vec<BlockId> = BlockId::all(spec.blocks()).filter(is_wanted).collect();
-    let copied = Mutex::new(Copied::default());
+    let copied = Mutex::new(CopyWork::default());
     let done = Mutex::new((0, progress));
     let one = |_: &mut (), index: usize| -> Result<(), Error> {
         let block = wanted[index];
-        let stored = StoredSummary::of_committed(from, &form, block)?;
+        let stored = StoredSummary::read_committed(from, &form, block)?;
         let bytes = stored.to_bytes(&form, block);
         let is_new = put(to, &summary_name(block), &bytes)?;
         copied.lock().add(&bytes, is_new);

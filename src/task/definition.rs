@@ -39,7 +39,7 @@ struct Definition {
 
 impl Definition {
     /// Returns the definition of a task. A store has the newest forms of everything.
-    fn of(spec: SolveSpec<'_>) -> Definition {
+    fn new(spec: SolveSpec<'_>) -> Definition {
         let SolveSpec { game, terms } = spec;
         let layout = &game.layout;
         Definition {
@@ -98,7 +98,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     if value > limit {
         return Err(pipeline::Error::Limit { what: "number of canonical blocks", value, limit }.into());
     }
-    let definition = Definition::of(spec);
+    let definition = Definition::new(spec);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
         agree(store, &found, &definition)?;
         // The process that began it may have been killed before its name was safe.
@@ -148,7 +148,7 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
     let (game, terms) =
         definition.meaning().ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
-    agree(store, &bytes, &Definition::of(terms.spec(&game)))?;
+    agree(store, &bytes, &Definition::new(terms.spec(&game)))?;
     Ok((game, terms))
 }
 

@@ -3,7 +3,7 @@
 use super::definition::damage;
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, Listed, SUMMARIES, block_name, settle, summary_folders, summary_name};
+use super::{DATABASE, Error, Listing, SUMMARIES, block_name, settle, summary_folders, summary_name};
 use crate::database::block::block_bytes_at_most;
 use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Tally, block_file_name};
 use crate::solve::RemovalGame;
@@ -13,7 +13,7 @@ use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload, p
 use trinim_kernel::Kernel;
 
 /// The end of a solve.
-pub struct Sealed {
+pub struct SealedDatabase {
     /// The manifest of the database.
     pub manifest: Manifest,
     /// Bytes of all files of the database.
@@ -40,9 +40,9 @@ pub fn finish(
     kernel: Kernel,
     threads: usize,
     mut progress: impl FnMut(u32),
-) -> Result<Sealed, Error> {
+) -> Result<SealedDatabase, Error> {
     let form = BlockForm::new(spec);
-    let listed = Listed::of(store, spec)?;
+    let listed = Listing::read(store, spec)?;
     let all: Vec<BlockId> = BlockId::all(spec.blocks()).collect();
     let missing = all.iter().filter(|block| !listed.has(**block)).count() as u64;
     if missing > 0 {
@@ -101,7 +101,7 @@ pub fn finish(
         settle(store, summary_folders(all))?;
         remove_blocks(store, spec, listed.files.into_keys().collect())?;
     }
-    Ok(Sealed { manifest, database_bytes: block_bytes + (json.len() + sums.len()) as u64 })
+    Ok(SealedDatabase { manifest, database_bytes: block_bytes + (json.len() + sums.len()) as u64 })
 }
 
 fn foreign(store: &dyn Store) -> RunError {
@@ -131,6 +131,6 @@ impl<'a> Again<'a> {
             return Err(Error::Unfinished { missing: 1, blocks: self.workload.blocks().into() });
         };
         form.read(&store.path(&name), block, &file, stream).map_err(damage)?;
-        Ok(StoredSummary::of(&file, self.workload.summarise(block, stream)))
+        Ok(StoredSummary::new(&file, self.workload.summarise(block, stream)))
     }
 }

@@ -36,16 +36,16 @@ mod streams;
 mod summary;
 mod sweep;
 
-pub use compute::{Computed, Options, Tasks, compute};
-pub use copy::{Copied, copy, require_sealed};
+pub use compute::{TaskOptions, TaskWork, Tasks, compute};
+pub use copy::{CopyWork, copy, require_sealed};
 pub use definition::{init, open};
-pub use finish::{Sealed, finish};
+pub use finish::{SealedDatabase, finish};
 pub use plan::{ALONE, BatchRow, BlockRow, batches, plan};
 #[cfg(feature = "s3")]
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
-pub use sweep::{Sweeper, Swept, sweep};
+pub use sweep::{SweepWork, Sweeper, sweep};
 
 use crate::database::SolveSpec;
 use names::{block_folders, block_name, block_of, summary_folders, summary_name};
@@ -132,15 +132,15 @@ fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
 }
 
 /// The blocks that a listing of a store shows.
-struct Listed {
+struct Listing {
     /// The files of blocks, with their lengths in bytes.
     files: BTreeMap<BlockId, u64>,
     /// The blocks that have a summary, in a store where that decides.
     summaries: Option<BTreeSet<BlockId>>,
 }
 
-impl Listed {
-    fn of(store: &dyn Store, spec: SolveSpec<'_>) -> Result<Listed, Error> {
+impl Listing {
+    fn read(store: &dyn Store, spec: SolveSpec<'_>) -> Result<Listing, Error> {
         let all = || BlockId::all(spec.blocks());
         let listed =
             |folders: Vec<String>, name: &dyn Fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
@@ -158,7 +158,7 @@ impl Listed {
             true => None,
             false => Some(listed(summary_folders(all()), &summary_name)?.into_keys().collect()),
         };
-        Ok(Listed { files, summaries })
+        Ok(Listing { files, summaries })
     }
 
     /// Returns the committed blocks, ascending.
@@ -184,5 +184,5 @@ impl Listed {
 /// # Errors
 /// Those of the store.
 pub fn committed(store: &dyn Store, spec: SolveSpec<'_>) -> Result<Vec<BlockId>, Error> {
-    Ok(Listed::of(store, spec)?.blocks().collect())
+    Ok(Listing::read(store, spec)?.blocks().collect())
 }

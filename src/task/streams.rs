@@ -90,7 +90,8 @@ impl Streams {
     /// Holds a stream with these targets; there is room for it.
     pub(super) fn hold(&mut self, block: BlockId, stream: Arc<PooledBitmap>, targets: Vec<u32>) {
         self.awaited.remove(&block);
-        self.held.insert(block, HeldStream { stream, targets });
+        // One that is held already stays, because it may be in use.
+        self.held.entry(block).or_insert(HeldStream { stream, targets });
         assert!(self.count() <= self.at_most, "held streams, invariant 1: {block} has no room");
     }
 

@@ -29,7 +29,7 @@ pub(super) struct StoredSummary {
 
 impl StoredSummary {
     /// Returns what is stored about a block with this file.
-    pub(super) fn of(file: &[u8], summary: Vec<u8>) -> StoredSummary {
+    pub(super) fn new(file: &[u8], summary: Vec<u8>) -> StoredSummary {
         StoredSummary { file_bytes: file.len() as u64, sum: blake3::hash(file), summary }
     }
 
@@ -62,7 +62,7 @@ impl StoredSummary {
     ///
     /// # Errors
     /// Those of [`StoredSummary::read`]; [`pipeline::Error::Io`] if there is none.
-    pub(super) fn of_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
+    pub(super) fn read_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
         StoredSummary::read(store, form, block)?.ok_or_else(|| missing(store, &summary_name(block)))
     }
 
@@ -92,7 +92,7 @@ pub fn counts(store: &dyn Store, spec: SolveSpec<'_>, index: u32, of: u32) -> Re
     let form = BlockForm::new(spec);
     let mut counts = BTreeMap::new();
     for block in BlockId::share(spec.blocks(), index, if index == 0 { 1 } else { of }) {
-        let stored = StoredSummary::of_committed(store, &form, block)?;
+        let stored = StoredSummary::read_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
         let summary = BlockSummary::from_bytes(&stored.summary, spec.game.layout.offset_bits(), 0, 0);
         let summary = summary
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_summary_is_read_back_for_its_own_block_only() {
         let form = BlockForm { identity: 7, stream_words: 8 };
-        let stored = StoredSummary::of(b"a file", vec![1, 2, 3]);
+        let stored = StoredSummary::new(b"a file", vec![1, 2, 3]);
         let bytes = stored.to_bytes(&form, BlockId(5));
         assert_eq!(StoredSummary::from_bytes(&bytes, &form, BlockId(5)), Some(stored));
         assert_eq!(StoredSummary::from_bytes(&bytes, &form, BlockId(6)), None);

@@ -9,7 +9,7 @@
 
 use super::store::Store;
 use super::summary::StoredSummary;
-use super::{Error, Listed, block_folders, block_name, require, settle, summary_folders};
+use super::{Error, Listing, block_folders, block_name, require, settle, summary_folders};
 use crate::database::{BlockForm, SolveSpec};
 use parking_lot::Mutex;
 use pipeline::BlockId;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// What `trinim task sweep` prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Swept {
+pub struct SweepWork {
     /// Files of blocks that were removed.
     pub blocks: u64,
     /// Their size.
@@ -34,7 +34,7 @@ pub struct Swept {
 ///
 /// # Errors
 /// [`pipeline::Error::Corrupt`] with a damaged summary; those of the store.
-pub fn sweep(store: &dyn Store, spec: SolveSpec<'_>, older_than: Duration) -> Result<Swept, Error> {
+pub fn sweep(store: &dyn Store, spec: SolveSpec<'_>, older_than: Duration) -> Result<SweepWork, Error> {
     Ok(Sweeper::new(store, spec, older_than)?.swept())
 }
 
@@ -46,7 +46,7 @@ pub struct Sweeper<'a> {
     /// The blocks whose summaries are safe from power cuts. Of those that were read here: the sizes
     /// of the blocks' files, in bytes.
     committed: Mutex<BTreeMap<BlockId, Option<u64>>>,
-    swept: Mutex<Swept>,
+    swept: Mutex<SweepWork>,
 }
 
 impl<'a> Sweeper<'a> {
@@ -58,7 +58,7 @@ impl<'a> Sweeper<'a> {
         let (form, swept) = (BlockForm::new(spec), Mutex::default());
         let mut sweeper = Sweeper { store, spec, form, committed: Mutex::default(), swept };
         if sweeper.is_needed() {
-            let listed = Listed::of(store, spec)?;
+            let listed = Listing::read(store, spec)?;
             settle(store, summary_folders(listed.blocks()))?;
             let committed: BTreeMap<_, _> = listed.blocks().map(|block| (block, None)).collect();
             let over = sweeper.over(&committed, listed.files.into_keys());
@@ -99,7 +99,7 @@ impl<'a> Sweeper<'a> {
     }
 
     /// Returns what was removed so far.
-    pub fn swept(&self) -> Swept {
+    pub fn swept(&self) -> SweepWork {
         *self.swept.lock()
     }
 
@@ -152,7 +152,8 @@ impl<'a> Sweeper<'a> {
 
 /// Removes the files of blocks, so that no power cut brings them back.
 pub(super) fn remove_blocks(store: &dyn Store, spec: SolveSpec<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
-    assert!(!spec.terms.keep.is_database(), "tasks, invariant 5: a database needs its blocks");
+    let is_database = spec.terms.keep.is_database();
+    assert!(blocks.is_empty() || !is_database, "tasks, invariant 5: a database needs its blocks");
     for block in &blocks {
         store.remove(&block_name(spec, *block))?;
     }

@@ -28,14 +28,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use trinim::Solve;
-use trinim::care::Request;
+use trinim::care::CareRequest;
 use trinim::database::{Database, Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
 use trinim::task::store::ATTEMPTS;
 use trinim::task::{
-    self, BucketStore, FolderStore, Options, Store, Sweeper, batches, committed, compute, copy, finish, init, sweep,
+    self, BucketStore, FolderStore, Store, Sweeper, TaskOptions, batches, committed, compute, copy, finish, init, sweep,
 };
 use trinim::verify::{self, Depth};
 
@@ -190,8 +190,8 @@ fn in_memory() -> BucketStore {
     store_of(Arc::new(InMemory::new()))
 }
 
-fn options(threads: usize) -> Options<'static> {
-    Options {
+fn options(threads: usize) -> TaskOptions<'static> {
+    TaskOptions {
         kernel: Kernel::detect(),
         threads,
         memory_bytes: 64 << 20,
@@ -201,13 +201,13 @@ fn options(threads: usize) -> Options<'static> {
     }
 }
 
-fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
+fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::TaskWork, task::Error> {
     let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
     compute(store, terms.spec(&game), &blocks, &options(threads))
 }
 
-fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
+fn seal(store: &dyn Store) -> Result<task::SealedDatabase, task::Error> {
     let (game, terms) = task::open(store)?;
     finish(store, terms.spec(&game), Kernel::detect(), 2, |_| {})
 }
@@ -443,7 +443,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         assert_same_files(&database_files(folder.path()), &solved(terms.spec(&game)), "a copy");
         if keep == Keep::Database {
             let database = Database::open(folder.path()).unwrap();
-            let found = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();
+            let found = verify::verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap();
             assert!(found.is_clean(), "{found:?}");
         }
         // Back into another bucket.

@@ -7,7 +7,7 @@ use crate::common::{Way, assert_same_files, database_files, scratch};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{Depth, Report, Request, check};
+use trinim::care::{CareRequest, Depth, Report, check};
 use trinim::database::Game;
 use trinim::game::Rule;
 
@@ -21,7 +21,7 @@ fn check_while(folder: &Path, depth: Depth, at: u64, arrive: &(dyn Fn() + Sync))
             arrive();
         }
     };
-    let report = check(folder, depth, &Request { progress: &progress, ..Request::on(1) }).unwrap();
+    let report = check(folder, depth, &CareRequest { progress: &progress, ..CareRequest::on(1) }).unwrap();
     (report, calls.into_inner())
 }
 

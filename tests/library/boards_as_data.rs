@@ -5,7 +5,7 @@ use crate::common::{Bitmaps, Solving, Way, numbers};
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use trinim::care::Request;
+use trinim::care::CareRequest;
 use trinim::database::{Database, Game, Values};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
@@ -52,7 +52,7 @@ fn check(game: &Game) -> Result<(), TestCaseError> {
 
 /// Whether the verifier finds nothing.
 fn is_clean(database: &Database) -> bool {
-    let report = verify(database, Depth::Full, &Request::on(2)).unwrap().unwrap();
+    let report = verify(database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap();
     report.is_clean()
 }
 

@@ -6,7 +6,7 @@ use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::care::{self, Request};
+use trinim::care::{self, CareRequest};
 use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
@@ -353,7 +353,7 @@ fn the_positions_by_nimber_of_a_manifest() {
     let db = solved(&game, Terms { values: Values::Nimbers, ..Terms::default() });
     let verified = || {
         let database = Database::open(db.path()).unwrap();
-        let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
+        let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
         report.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>()
     };
     assert_eq!(verified(), "");
@@ -442,7 +442,7 @@ fn lists_that_nothing_confirms() {
     fs::write(db.join("manifest.json"), &newer).unwrap();
     assert!(findings(db).contains("of: \"version\""), "{}", findings(db));
     forge(db, "manifest.json", newer.as_bytes());
-    let refused = care::check(db, care::Depth::Full, &Request::on(1)).unwrap_err();
+    let refused = care::check(db, care::Depth::Full, &CareRequest::on(1)).unwrap_err();
     assert!(refused.to_string().contains("version 9"), "{refused}");
     restore();
 

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use trinim::care::Request;
+use trinim::care::CareRequest;
 use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, Values, block_file_name, stream_digest,
 };
@@ -48,7 +48,7 @@ fn number(database: &Database, position: u64) -> Result<Option<u32>, DatabaseErr
 }
 
 fn verified(folder: &Path, depth: verify::Depth) -> verify::Report {
-    verify(&Database::open(folder).unwrap(), depth, &Request::on(2)).unwrap().unwrap()
+    verify(&Database::open(folder).unwrap(), depth, &CareRequest::on(2)).unwrap().unwrap()
 }
 
 /// Every number is that of the definition, every value the one that follows, in layouts of all

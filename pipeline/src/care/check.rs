@@ -55,7 +55,7 @@ pub enum Depth {
 
 /// Arguments of a check.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct CheckRequest<'a> {
     /// How thorough the check is.
     pub depth: Depth,
     /// Number of threads.
@@ -68,11 +68,11 @@ pub struct Request<'a> {
     pub published: &'a (dyn Fn(BlockId, &[u8]) + Sync),
 }
 
-impl Request<'static> {
+impl CheckRequest<'static> {
     /// Returns the request for a check on one thread, which nothing ends early.
-    pub fn of(depth: Depth) -> Request<'static> {
+    pub fn new(depth: Depth) -> CheckRequest<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Request { depth, threads: 1, stop: &NEVER, progress: &|_, _| {}, published: &|_, _| {} }
+        CheckRequest { depth, threads: 1, stop: &NEVER, progress: &|_, _| {}, published: &|_, _| {} }
     }
 }
 
@@ -109,7 +109,7 @@ impl Report {
 /// # Errors
 /// Returns [`Error::NotARun`], [`Error::Version`], [`Error::Interrupted`], or [`Error::Io`] if
 /// nothing can be read at all.
-pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &Request<'_>) -> Result<Report, Error> {
+pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &CheckRequest<'_>) -> Result<Report, Error> {
     let needs = Needs::new(workload);
     let look = |only: Option<&BTreeSet<PathBuf>>| Look { workload, storage, needs: &needs, request, only }.all();
     let first = look(None)?;
@@ -133,29 +133,29 @@ struct Look<'a> {
     workload: &'a dyn Workload,
     storage: &'a dyn Storage,
     needs: &'a Needs,
-    request: &'a Request<'a>,
+    request: &'a CheckRequest<'a>,
     /// The files whose contents are checked; `None` means all.
     only: Option<&'a BTreeSet<PathBuf>>,
 }
 
 /// One unit of work: contents to check.
-enum Task<'a> {
+enum Content<'a> {
     Entry(&'a Extent),
     Published(&'a BlockRecord, &'a PublishedFile),
 }
 
-impl Task<'_> {
+impl Content<'_> {
     fn bytes(&self) -> u64 {
         match self {
-            Task::Entry(extent) => extent.length,
-            Task::Published(_, file) => file.length,
+            Content::Entry(extent) => extent.length,
+            Content::Published(_, file) => file.length,
         }
     }
 
     fn file_name(&self) -> String {
         match self {
-            Task::Entry(extent) => extent.file.name(),
-            Task::Published(_, file) => file.name.clone(),
+            Content::Entry(extent) => extent.file.name(),
+            Content::Published(_, file) => file.name.clone(),
         }
     }
 }
@@ -186,7 +186,7 @@ impl Look<'_> {
             if let Some(file) = &record.published {
                 named.insert(file.name.clone());
                 match self.presence(&published, &file.name, Expected::Exactly(file.length)) {
-                    None => tasks.push(Task::Published(record, file)),
+                    None => tasks.push(Content::Published(record, file)),
                     Some(finding) => {
                         findings.push(finding);
                         report.damaged_blocks.insert(record.block);
@@ -196,7 +196,7 @@ impl Look<'_> {
             for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
                 let name = log_names.entry(extent.file).or_insert_with(|| extent.file.name());
                 match self.presence(&logs, name, Expected::AtLeast(extent.end())) {
-                    None => tasks.push(Task::Entry(extent)),
+                    None => tasks.push(Content::Entry(extent)),
                     Some(finding) => {
                         findings.push(finding);
                         report.damaged_extents.insert(*extent);
@@ -214,12 +214,12 @@ impl Look<'_> {
 
         if self.request.depth > Depth::Metadata {
             tasks.retain(|task| self.only.is_none_or(|only| only.contains(&self.storage.path(&task.file_name()))));
-            report.bytes = tasks.iter().map(Task::bytes).sum();
+            report.bytes = tasks.iter().map(Content::bytes).sum();
             for (index, finding) in self.contents(inspection.run_id, &tasks, report.bytes)? {
                 findings.push(finding);
                 match tasks[index] {
-                    Task::Entry(extent) => report.damaged_extents.insert(*extent),
-                    Task::Published(record, _) => report.damaged_blocks.insert(record.block),
+                    Content::Entry(extent) => report.damaged_extents.insert(*extent),
+                    Content::Published(record, _) => report.damaged_blocks.insert(record.block),
                 };
             }
         }
@@ -249,7 +249,7 @@ impl Look<'_> {
     }
 
     /// Checks the contents on several threads; returns the findings by index of their task.
-    fn contents(&self, run_id: RunId, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
+    fn contents(&self, run_id: RunId, tasks: &[Content<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
         let (done, found) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
         let look = |buffers: &mut Buffers, index: usize| -> Result<(), Error> {
             if self.request.stop.load(Ordering::Relaxed) {
@@ -257,8 +257,8 @@ impl Look<'_> {
             }
             let task = &tasks[index];
             let looked = match task {
-                Task::Entry(extent) => self.entry(run_id, extent, buffers),
-                Task::Published(record, file) => self.published(record.block, file, buffers),
+                Content::Entry(extent) => self.entry(run_id, extent, buffers),
+                Content::Published(record, file) => self.published(record.block, file, buffers),
             };
             if let Err(error) = looked {
                 found.lock().insert(index, Finding::from_error(Weight::Damage, error)?);

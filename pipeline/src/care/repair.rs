@@ -121,7 +121,7 @@ impl Plan {
     /// # Errors
     /// Returns [`Error::Corrupt`] with the first damage that cannot be recomputed: metadata damaged
     /// in both copies, or an entry whose source publishes nothing.
-    pub fn of(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
+    pub fn new(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
             return Err(damage.map_or_else(
@@ -193,7 +193,7 @@ fn edges_of(workload: &dyn Workload, source: BlockId, target: Option<BlockId>) -
 }
 
 /// A repaired folder, locked while this lives.
-pub enum Mended {
+pub enum RepairedRun {
     /// The generation is unchanged.
     Draft(Draft),
     /// A new generation has begun.
@@ -214,7 +214,7 @@ pub fn carry_out(
     thresholds: &Thresholds,
     stop: &AtomicBool,
     progress: &dyn Fn(u64),
-) -> Result<Mended, Error> {
+) -> Result<RepairedRun, Error> {
     let store = &**storage;
     let files = draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let published = Published { storage: store, files };
@@ -236,7 +236,7 @@ pub fn carry_out(
         step();
     }
     if !plan.needs_generation() {
-        return Ok(Mended::Draft(draft));
+        return Ok(RepairedRun::Draft(draft));
     }
     let (run_id, generation) = (draft.run_id(), draft.generation());
     let metrics = Metrics::default();
@@ -260,7 +260,7 @@ pub fn carry_out(
     let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
     checkpoint.sweep(&|name| live.contains(name) || is_callers(complete, name))?;
-    Ok(Mended::Checkpoint(checkpoint))
+    Ok(RepairedRun::Checkpoint(checkpoint))
 }
 
 /// Writes the file of a block that was computed again: M3.

@@ -3,7 +3,7 @@
 
 use crate::folders::options;
 use crate::synthetic::Synthetic;
-use pipeline::care::check::{Depth, Report, Request, check};
+use pipeline::care::check::{CheckRequest, Depth, Report, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::storage::{Create, Entry, LockGuard};
@@ -160,7 +160,7 @@ impl Storage for Moving {
 }
 
 fn look(storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
-    check(&workload(), storage, &Request::of(depth))
+    check(&workload(), storage, &CheckRequest::new(depth))
 }
 
 /// Looks from each state on, at several paces; returns the number of looks.
@@ -218,7 +218,7 @@ fn a_check_beside_each_step_of_a_repair_names_only_what_was_damaged() {
         let damaged: BTreeSet<PathBuf> = damaged.into_iter().map(PathBuf::from).collect();
         let states: States = Arc::new(recorded(&disk, |storage| {
             let draft = Draft::take(storage.clone()).unwrap();
-            let plan = Plan::of(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
+            let plan = Plan::new(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
             assert_eq!((plan.blocks.len(), plan.entries.len(), plan.metadata), (1, 1, true), "{placement:?}");
             carry_out(&plan, &workload(), &storage, draft, &Thresholds::LARGEST, &AtomicBool::new(false), &|_| {})
                 .unwrap();

@@ -3,7 +3,7 @@
 use crate::folders::{PLACEMENTS, finished, options, stopped_after, workload};
 use crate::mend::{file_of, flip, look};
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::care::check::{Depth, Request, check};
+use pipeline::care::check::{CheckRequest, Depth, check};
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{Codec, DecodeError, Raw, Scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -46,7 +46,7 @@ fn a_check_counts_all_files_and_bytes_once() {
             for (disk, is_sound) in [(pristine, true), (damaged, false)] {
                 let reported = Mutex::new(Vec::new());
                 let progress = |done, all| reported.lock().unwrap().push((done, all));
-                let request = Request { progress: &progress, ..Request::of(Depth::Sums) };
+                let request = CheckRequest { progress: &progress, ..CheckRequest::new(Depth::Sums) };
                 let report = check(&workload(), &disk, &request).unwrap();
                 assert_eq!((report.is_sound(), report.files, report.bytes), (is_sound, files, bytes), "{placement:?}");
                 // The look at everything, and the one at what it found.

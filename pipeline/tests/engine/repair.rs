@@ -196,7 +196,7 @@ fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
             expected.read_bytes = file_bytes * expected.recalls;
 
             let storage: Arc<dyn Storage> = Arc::new(flipped(&pristine, folders));
-            let plan = Plan::of(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
+            let plan = Plan::new(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
             assert_eq!(plan, expected, "{placement:?}, {folders:?}");
             let steps = (plan.blocks.len() + plan.entries.len()) as u64;
             assert!(steps > 3 && plan.steps() == steps, "{placement:?}, {folders:?}: {steps} steps");

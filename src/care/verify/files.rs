@@ -1,7 +1,7 @@
 //! `SUMS` and the files of the `db` folder.
 
 use super::Report;
-use crate::care::workers::{Halt, Request, Watch};
+use crate::care::workers::{CareRequest, Halt, Watch};
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
@@ -14,7 +14,7 @@ const READ_BYTES: usize = 1 << 20;
 
 /// The files to check.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct FileCheck<'a> {
     /// The files of the database; without them the list in `SUMS` is trusted.
     pub names: Option<&'a BTreeSet<String>>,
     /// Whether a file is to be hashed.
@@ -28,8 +28,8 @@ pub(super) struct Wanted<'a> {
 /// file, with the memory of its worker.
 pub(super) fn check<S: Send>(
     folder: &Path,
-    wanted: Wanted<'_>,
-    request: &Request<'_>,
+    wanted: FileCheck<'_>,
+    request: &CareRequest<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Report>, DatabaseError> {

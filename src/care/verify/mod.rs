@@ -79,7 +79,7 @@ mod group;
 mod totals;
 mod turn;
 
-use crate::care::workers::{Request, Watch};
+use crate::care::workers::{CareRequest, Watch};
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
 use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
@@ -162,7 +162,7 @@ const FINDINGS_MAX: usize = 100;
 /// # Errors
 /// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the
 /// operating system refuses to read a file or to provide memory. Damage is a finding, not an error.
-pub fn verify(database: &Database, depth: Depth, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
+pub fn verify(database: &Database, depth: Depth, request: &CareRequest<'_>) -> Result<Option<Report>, DatabaseError> {
     check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, request)
 }
 
@@ -190,7 +190,7 @@ pub struct Share<'a> {
 pub fn verify_share(
     database: &Database,
     share: &Share<'_>,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     let chosen = |blocks| BlockId::share(blocks, share.index, share.of).map(|block| block.0).collect();
     check(database, &chosen, false, Some(share), request)
@@ -202,7 +202,7 @@ fn check(
     chosen: &dyn Fn(u32) -> BTreeSet<u32>,
     is_full: bool,
     share: Option<&Share<'_>>,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
     let geometry = match Geometry::new(database.board(), database.layout()) {
@@ -227,7 +227,7 @@ fn check(
     };
     let files = files::check(
         database.folder(),
-        files::Wanted { names: Some(&expected), is_hashed: &part, with_list: is_first },
+        files::FileCheck { names: Some(&expected), is_hashed: &part, with_list: is_first },
         request,
         || Ok(None),
         |scratch, name| match unread(name) {
@@ -302,8 +302,8 @@ fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) ->
 ///
 /// # Errors
 /// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
-pub fn verify_files(folder: &Path, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
-    let wanted = files::Wanted { names: None, is_hashed: &|_| true, with_list: true };
+pub fn verify_files(folder: &Path, request: &CareRequest<'_>) -> Result<Option<Report>, DatabaseError> {
+    let wanted = files::FileCheck { names: None, is_hashed: &|_| true, with_list: true };
     Ok(files::check(folder, wanted, request, || Ok(()), |(), _| Ok(None))?.map(Report::bounded))
 }
 
@@ -327,7 +327,7 @@ fn check_blocks(
     plan: &Plan<'_>,
     geometry: &Geometry,
     chosen: &BTreeSet<u32>,
-    request: &Request<'_>,
+    request: &CareRequest<'_>,
 ) -> Result<Option<BTreeMap<u32, Outcome>>, DatabaseError> {
     let targets = group::targets(chosen.len(), request.threads);
     let groups = group::groups(geometry, chosen, targets);

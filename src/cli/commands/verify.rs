@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::care::Request;
+use trinim::care::CareRequest;
 use trinim::database::Database;
 use trinim::verify::{self, Depth};
 
@@ -77,7 +77,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     // Files are counted in bytes, then blocks in positions.
     let counters = [&Counter::of("checking", "bytes"), &Counter::of("checking", "canonical positions")];
-    let check = |request: &Request<'_>| verify::verify(&database, depth, request);
+    let check = |request: &CareRequest<'_>| verify::verify(&database, depth, request);
     let Some(found) = args.job.counted(&counters, &signals, out, check)?? else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };

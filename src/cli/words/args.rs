@@ -151,11 +151,6 @@ impl KernelName {
     pub fn given(self) -> Option<Kernel> {
         self.0.and_then(|isa| Kernel::new(isa).ok())
     }
-
-    /// Returns the kernel.
-    pub fn kernel(self) -> Kernel {
-        self.given().unwrap_or_else(Kernel::detect)
-    }
 }
 
 /// `--log-placement`.

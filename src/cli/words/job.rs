@@ -12,7 +12,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{self, Finding, Request, Weight};
+use trinim::care::{self, CareRequest, Finding, Weight};
 use trinim::verify;
 
 /// How such a command works and tells.
@@ -39,14 +39,14 @@ impl Job {
         counters: &[&Counter],
         signals: &Signals,
         out: &Out,
-        work: impl FnOnce(&Request<'_>) -> T,
+        work: impl FnOnce(&CareRequest<'_>) -> T,
     ) -> Result<T, Refused> {
         let count = |done: u64, all: u64| {
             let at = counters.iter().find(|counter| !counter.is_complete()).or(counters.last());
             at.into_iter().for_each(|counter| counter.set(done, all));
         };
         let shown = self.progress.on(out)?;
-        let request = Request { threads: self.threads.count(), stop: &signals.stop, progress: &count };
+        let request = CareRequest { threads: self.threads.count(), stop: &signals.stop, progress: &count };
         Ok(progress::during(&|elapsed| status(counters, elapsed), signals, &shown, |_| work(&request)))
     }
 }

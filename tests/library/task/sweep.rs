@@ -121,7 +121,7 @@ fn a_sweep_that_follows_leaves_a_database() {
         work(&store, &[block.0], 1).unwrap();
         sweeper.committed(&[block]).unwrap();
     }
-    assert_eq!(sweeper.swept(), task::Swept::default());
+    assert_eq!(sweeper.swept(), task::SweepWork::default());
     seal(&store).unwrap();
     assert_same_files(&database_files(folder.path()), &solved((&game).into()), "a database");
 }

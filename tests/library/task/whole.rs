@@ -15,11 +15,11 @@ use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, compute, finish, init, plan};
+use trinim::task::{self, FolderStore, Store, TaskOptions, Tasks, batches, compute, finish, init, plan};
 
 /// Threads, memory and patience of most tasks here.
-pub fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> Options<'_> {
-    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, at_once: 1, keeps_streams: false, wait }
+pub fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> TaskOptions<'_> {
+    TaskOptions { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, at_once: 1, keeps_streams: false, wait }
 }
 
 pub fn never(_: Duration) -> bool {
@@ -37,14 +37,14 @@ fn bitmap_bytes(game: &Game) -> u64 {
 }
 
 /// Computes blocks of a store.
-pub fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
+pub fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::TaskWork, task::Error> {
     let (game, terms) = task::open(store)?;
     let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
     compute(store, terms.spec(&game), &blocks, &options(threads, &never))
 }
 
 /// Seals a store.
-pub fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
+pub fn seal(store: &dyn Store) -> Result<task::SealedDatabase, task::Error> {
     let (game, terms) = task::open(store)?;
     finish(store, terms.spec(&game), Kernel::detect(), 2, |_| {})
 }
@@ -157,7 +157,7 @@ fn a_task_is_audited() {
                     (1..spec.blocks()).try_for_each(|block| work(&store, &[block], 1).map(drop))
                 } else {
                     let words = bitmap_bytes(&game);
-                    let options = Options { memory_bytes: 6 * words + words / 4, ..options(1, &never) };
+                    let options = TaskOptions { memory_bytes: 6 * words + words / 4, ..options(1, &never) };
                     compute(&store, spec, &(1..spec.blocks()).map(BlockId).collect::<Vec<_>>(), &options).map(drop)
                 };
                 assert!(matches!(worked, Ok(()) | Err(task::Error::Run(pipeline::Error::Audit { .. }))), "{worked:?}");
@@ -194,7 +194,7 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
             let words = bitmap_bytes(&game);
             let room = [0, 1 << 10, 3, 5, 8][row.batch as usize % 5];
             let memory_bytes = 4 * words + words / 4 + room * words;
-            let options = Options { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
+            let options = TaskOptions { memory_bytes, ..options(1 + row.batch as usize % 3, &never) };
             let batch: Vec<BlockId> = row.blocks.iter().copied().map(BlockId).collect();
             let done = compute(&store, terms.spec(&game), &batch, &options).unwrap();
             assert_eq!(done.computed, batch);
@@ -254,7 +254,8 @@ fn a_batch_without_room_for_its_sources_reads_each_once() {
         // All blocks of the batch, or two at a time; for a thread, and two streams.
         let together = if at % 2 == 0 { batch.len().max(2) } else { 2 };
         let memory_bytes = 3 * words + words / 4 + (1 + together as u64) * words;
-        let done = compute(&store, (&game).into(), &batch, &Options { memory_bytes, ..options(1, &never) }).unwrap();
+        let done =
+            compute(&store, (&game).into(), &batch, &TaskOptions { memory_bytes, ..options(1, &never) }).unwrap();
         assert_eq!(done.computed, batch);
         let groups = batch.chunks(together).map(|group| bytes(&of_sources(group))).sum::<u64>();
         assert!((bytes(&needed)..=groups).contains(&done.read_bytes), "{} of {groups}: {row:?}", done.read_bytes);
@@ -279,7 +280,7 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         let (game, terms) = task::open(&store).unwrap();
         let bitmap = bitmap_bytes(&game);
         let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
-        let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
+        let options = TaskOptions { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
         let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
         let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
         for block in random_order(&game, &mut random) {
@@ -314,7 +315,7 @@ fn tasks_at_the_same_time_change_no_byte() {
         let (game, terms) = task::open(&store).unwrap();
         let bitmap = bitmap_bytes(&game);
         let memory_bytes = at_once as u64 * (4 * bitmap + bitmap / 4) + room * bitmap;
-        let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
+        let options = TaskOptions { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
         let tasks = Tasks::new(&store, terms.spec(&game), &options).unwrap();
         assert_eq!(tasks.at_once(), at_once);
         let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -347,7 +348,7 @@ fn tasks_at_the_same_time_change_no_byte() {
     init(&store, (&game).into()).unwrap();
     let (game, terms) = task::open(&store).unwrap();
     let bitmap = bitmap_bytes(&game);
-    let options = Options { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
+    let options = TaskOptions { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
     assert_eq!(Tasks::new(&store, terms.spec(&game), &options).unwrap().at_once(), 3);
 }
 
@@ -410,7 +411,7 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
             // The others still need it.
             _ => store.create(&name, &held).unwrap(),
         };
-        let options = Options { memory_bytes: at_hand, ..options(1, &wait) };
+        let options = TaskOptions { memory_bytes: at_hand, ..options(1, &wait) };
         let batch: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
         let done = compute(&store, terms.spec(&game), &batch, &options).unwrap();
         assert_eq!(done.skipped, batch[..1]);

@@ -224,7 +224,7 @@ fn tasks(root: &Path, keep: Keep) {
     let spec = terms.spec(&game);
     let store = FolderStore::new(Arc::new(RealStorage::open(root).unwrap()), "w");
     let done = |what: &str| fs::create_dir(root.join(format!("{DONE}-{what}"))).unwrap();
-    let options = task::Options {
+    let options = task::TaskOptions {
         kernel: Kernel::detect(),
         threads: 1,
         memory_bytes: 1 << 20,

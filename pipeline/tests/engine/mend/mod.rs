@@ -2,7 +2,7 @@
 //! is not the one that was written.
 
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::care::check::{Depth, Report, Request, check};
+use pipeline::care::check::{CheckRequest, Depth, Report, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::testing::SimulatedStorage;
@@ -12,13 +12,13 @@ use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_128;
 
 pub fn look(workload: &dyn Workload, storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
-    check(workload, storage, &Request::of(depth))
+    check(workload, storage, &CheckRequest::new(depth))
 }
 
 /// Repairs a folder, from the lock to the end.
 pub fn mend(workload: &dyn Workload, storage: &Arc<dyn Storage>, thresholds: &Thresholds) -> Result<Plan, Error> {
     let draft = Draft::take(storage.clone())?;
-    let plan = Plan::of(workload, &look(workload, &**storage, Depth::Sums)?)?;
+    let plan = Plan::new(workload, &look(workload, &**storage, Depth::Sums)?)?;
     carry_out(&plan, workload, storage, draft, thresholds, &AtomicBool::new(false), &|_| {})?;
     Ok(plan)
 }

@@ -21,9 +21,9 @@ use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use store::{Opened, refusal};
+use store::{OpenStore, refusal};
 use trinim::kernel::Kernel;
-use trinim::task::{Computed, Options, Tasks};
+use trinim::task::{TaskOptions, TaskWork, Tasks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -172,7 +172,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if !matches!(args.batch, Some(Batch::Lines)) && (args.idle.is_some() || args.at_once > 1) {
         return Err(usage("--idle and --at-once are for --batch -".to_owned(), "trinim task --help"));
     }
-    let opened = Opened::of(args.store.as_deref().unwrap_or_default())?;
+    let opened = OpenStore::open(args.store.as_deref().unwrap_or_default())?;
     // A driver knows what it waits for.
     let said = AtomicBool::new(out.quiet || args.batch == Some(Batch::Lines));
     let wait = |missing: Duration| {
@@ -186,7 +186,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
         goes_on
     };
-    let options = Options {
+    let options = TaskOptions {
         kernel: Kernel::detect(),
         threads: args::all_if_zero(args.threads),
         memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
@@ -217,7 +217,7 @@ fn answer(
     args: &TaskArgs,
     out: &mut Out,
     blocks: &[u32],
-    computed: anyhow::Result<Computed>,
+    computed: anyhow::Result<TaskWork>,
     watch: &Stopwatch,
 ) -> anyhow::Result<()> {
     match computed {
@@ -247,7 +247,7 @@ fn ids(blocks: &[u32]) -> Vec<BlockId> {
 }
 
 impl Report {
-    fn new(done: Computed, watch: &Stopwatch) -> Report {
+    fn new(done: TaskWork, watch: &Stopwatch) -> Report {
         let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
         Report {
             computed: numbers(done.computed),

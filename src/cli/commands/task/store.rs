@@ -24,18 +24,18 @@ pub struct StoreArgs {
 }
 
 /// A store, and what is solved in it.
-pub struct Opened {
+pub struct OpenStore {
     pub store: Box<dyn Store>,
     pub game: Game,
     terms: Terms,
 }
 
-impl Opened {
+impl OpenStore {
     /// Opens the store of this name, in which a solve was begun.
-    pub fn of(name: &str) -> anyhow::Result<Opened> {
+    pub fn open(name: &str) -> anyhow::Result<OpenStore> {
         let store = open(name)?;
         let (game, terms) = task::open(&*store)?;
-        Ok(Opened { store, game, terms })
+        Ok(OpenStore { store, game, terms })
     }
 
     /// Returns what is solved.
@@ -137,7 +137,7 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
         return error;
     }
     let known = match error.downcast_ref::<Error>() {
-        Some(Error::Run(error)) => of_run(error),
+        Some(Error::Run(error)) => run_error(error),
         Some(Error::NotAStore { .. }) => Some((Exit::Usage, "trinim task init begins a store".to_owned())),
         Some(Error::NoBlock { .. }) => Some((Exit::Usage, "trinim task plan lists the blocks".to_owned())),
         Some(Error::Differs { name, .. }) if name == "program" || name == "schema" => {
@@ -155,7 +155,7 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
         Some(Error::Unfinished { .. }) => {
             Some((Exit::TaskAgain, "trinim task list shows what is committed".to_owned()))
         }
-        _ => error.downcast_ref::<RunError>().and_then(of_run),
+        _ => error.downcast_ref::<RunError>().and_then(run_error),
     };
     match known {
         Some((exit, hint)) => Refused::with(exit, exit::reason(&error), hint).into(),
@@ -165,7 +165,7 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
 
 /// Returns the exit code and the hint of an error of the store or of a block; `None` for what has
 /// the same code in all commands.
-fn of_run(error: &RunError) -> Option<(Exit, String)> {
+fn run_error(error: &RunError) -> Option<(Exit, String)> {
     let refused = |hint: &str| Some((Exit::TaskRefused, hint.to_owned()));
     let again = |hint: &str| Some((Exit::TaskAgain, hint.to_owned()));
     match error {

@@ -1,6 +1,6 @@
 //! `trinim task verify`: a share of the check of a finished store.
 
-use super::store::{self, Opened, StoreArgs};
+use super::store::{self, OpenStore, StoreArgs};
 use super::usage;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted, seconds};
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use tempfile::TempDir;
-use trinim::care::Request;
+use trinim::care::CareRequest;
 use trinim::database::Database;
 use trinim::task;
 use trinim::verify::{self, Share};
@@ -93,7 +93,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         store::die_with_parent()?;
     }
     let name = &args.store.store;
-    let opened = Opened::of(name)?;
+    let opened = OpenStore::open(name)?;
     let Shard { number, of } = args.shard;
     task::require_sealed(&*opened.store)?;
     let threads = args.threads.count();
@@ -110,7 +110,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     database.require_values()?;
     let counts = task::counts(&*opened.store, opened.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
-    let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
+    let found = verify::verify_share(&database, &share, &CareRequest::on(threads))?.unwrap_or_default();
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
     args.json.report("trinim.task.verify/1", &report, out, print)?;
@@ -132,7 +132,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
 /// their children; for the first share, which checks the list of files, all blocks.
-fn fetch(opened: &Opened, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
+fn fetch(opened: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     let own = BlockId::share(opened.spec().blocks(), shard.number - 1, shard.of);
     let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);

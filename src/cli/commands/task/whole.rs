@@ -1,7 +1,7 @@
 //! Commands on a whole store: what is to be done in it, and what becomes of what was done: `trinim
 //! task init`, `list`, `plan`, `finish`, `copy` and `sweep`.
 
-use super::store::{self, Opened, StoreArgs};
+use super::store::{self, OpenStore, StoreArgs};
 use super::{lines, usage};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, note, seconds};
@@ -74,7 +74,7 @@ pub struct InitArgs {
 
 /// What `trinim task init` prints.
 #[derive(Serialize, JsonSchema)]
-pub struct Begun {
+pub struct InitReport {
     /// The store.
     store: String,
     /// False if it was begun before, for the same solve.
@@ -120,7 +120,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let spec = terms.spec(&game);
     let is_new = task::init(&*store, spec)?;
     let layout = &game.layout;
-    let report = Begun {
+    let report = InitReport {
         store: args.store.store,
         is_new,
         game: GameFields::new(&game.board, args.rule),
@@ -134,7 +134,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.json.report("trinim.task.init/1", &report, out, print_begun)
 }
 
-fn print_begun(report: &Begun, out: &mut Out) -> anyhow::Result<()> {
+fn print_begun(report: &InitReport, out: &mut Out) -> anyhow::Result<()> {
     let state = if report.is_new { "new" } else { "begun before, for the same solve" };
     let blocks = counted(report.canonical_blocks.into(), "block");
     Ok(out.table(&[
@@ -165,7 +165,7 @@ pub struct ListArgs {
 
 /// Committed blocks whose numbers follow each other, on a line of their own.
 #[derive(Serialize, JsonSchema)]
-pub struct Row {
+pub struct BlockRange {
     /// The first of them.
     first: u32,
     /// The last of them.
@@ -174,11 +174,11 @@ pub struct Row {
 
 /// Runs `list`.
 pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = Opened::of(&args.store.store)?;
+    let opened = OpenStore::open(&args.store.store)?;
     let committed = task::committed(&*opened.store, opened.spec())?;
     if args.json.json {
         for run in committed.chunk_by(|one, next| one.0 + 1 == next.0) {
-            out.json_line("trinim.task.list/1", &Row { first: run[0].0, last: run[run.len() - 1].0 })?;
+            out.json_line("trinim.task.list/1", &BlockRange { first: run[0].0, last: run[run.len() - 1].0 })?;
         }
         return Ok(Exit::Done);
     }
@@ -212,7 +212,7 @@ const BATCHES: u32 = 50_000;
 
 /// Runs `plan`.
 pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = Opened::of(&args.store.store)?;
+    let opened = OpenStore::open(&args.store.store)?;
     match args.batches.or((opened.spec().blocks() > task::ALONE).then_some(BATCHES)) {
         None => {
             for row in task::plan(opened.spec()) {
@@ -250,7 +250,7 @@ pub struct FinishArgs {
 
 /// What `trinim task finish` prints.
 #[derive(Serialize, JsonSchema)]
-pub struct Finished {
+pub struct FinishReport {
     /// True.
     finished: bool,
     #[serde(flatten)]
@@ -287,11 +287,11 @@ const BUCKET_THREADS: usize = 64;
 /// Runs `finish`.
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
-    let opened = Opened::of(&args.store.store)?;
+    let opened = OpenStore::open(&args.store.store)?;
     let progress = progress(out, opened.spec().blocks(), "summed up");
     let threads = if store::is_folder(&args.store.store) { args::all_if_zero(0) } else { BUCKET_THREADS };
     let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), threads, progress)?;
-    let report = Finished {
+    let report = FinishReport {
         finished: true,
         summary: Summary::of(&sealed.manifest, &opened.game),
         elapsed_s: watch.elapsed().as_secs_f64(),
@@ -337,25 +337,25 @@ pub struct CopyArgs {
 
 /// What `trinim task copy` prints.
 #[derive(Serialize, JsonSchema)]
-pub struct Copied {
+pub struct CopyReport {
     /// The store.
     store: String,
     /// Where the copy is.
     to: String,
     #[serde(flatten)]
-    copied: task::Copied,
+    copied: task::CopyWork,
 }
 
 /// Runs `copy`.
 pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let from = Opened::of(&args.store.store)?;
+    let from = OpenStore::open(&args.store.store)?;
     // Before anything is created.
     task::require_sealed(&*from.store)?;
     let to = store::create(&args.to)?;
     let progress = progress(out, from.spec().blocks(), "copied");
     let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), progress)?;
-    let report = Copied { store: args.store.store, to: args.to, copied };
-    args.json.report("trinim.task.copy/1", &report, out, |Copied { to, copied, .. }, out| {
+    let report = CopyReport { store: args.store.store, to: args.to, copied };
+    args.json.report("trinim.task.copy/1", &report, out, |CopyReport { to, copied, .. }, out| {
         Ok(out.table(&[
             ("copied", format!("{}, {}, to {to}", counted(copied.files, "file"), Size(copied.bytes))),
             ("present", format!("{}, with the same bytes", counted(copied.present, "file"))),
@@ -395,7 +395,7 @@ const LINES_AT_ONCE: usize = 16;
 
 /// Runs `sweep`.
 pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = Opened::of(&args.store.store)?;
+    let opened = OpenStore::open(&args.store.store)?;
     let sweeper = task::Sweeper::new(&*opened.store, opened.spec(), args.older_than)?;
     if args.follow {
         lines::each(None, LINES_AT_ONCE, |blocks| Ok(sweeper.committed(&super::ids(blocks))?))?;

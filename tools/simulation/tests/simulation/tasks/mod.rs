@@ -18,7 +18,7 @@ use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::task::{
-    DATABASE, Error, Options, SUMMARIES, Store, Sweeper, committed, compute, copy, finish, init, open, sweep,
+    DATABASE, Error, SUMMARIES, Store, Sweeper, TaskOptions, committed, compute, copy, finish, init, open, sweep,
 };
 
 /// Calls after which no process is killed.
@@ -79,7 +79,7 @@ fn files(disk: &SimulatedStorage) -> Files {
 
 /// Solves in a store, wherever others stopped.
 fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &Mutex<Promised>) -> Result<(), Error> {
-    let options = Options {
+    let options = TaskOptions {
         kernel: Kernel::detect(),
         threads: 1,
         memory_bytes: 1 << 20,
