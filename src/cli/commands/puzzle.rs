@@ -147,16 +147,8 @@ impl Seat {
 }
 
 impl Game for Seat {
-    fn is_programs_turn(&self) -> bool {
-        false
-    }
-
-    fn program(&mut self, _: &mut Out) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    fn prompt(&mut self, _: &mut Out) -> anyhow::Result<Option<&'static str>> {
-        Ok(Some(if self.is_over { "next or quit> " } else { "your move> " }))
+    fn prompt(&mut self, _: &mut Out) -> anyhow::Result<&'static str> {
+        Ok(if self.is_over { "next or quit> " } else { "your move> " })
     }
 
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {

@@ -15,14 +15,8 @@ pub const LINE_BYTES: u64 = 4096;
 
 /// A game between a person and the program; its errors are those of answers, files and the output.
 pub trait Game {
-    /// Returns whether the program moves next.
-    fn is_programs_turn(&self) -> bool;
-
-    /// Moves for the program.
-    fn program(&mut self, out: &mut Out) -> anyhow::Result<()>;
-
-    /// Returns what the person is asked before a line; `None` ends the game.
-    fn prompt(&mut self, out: &mut Out) -> anyhow::Result<Option<&'static str>>;
+    /// Moves for the program while it is to move, and returns the prompt for the next line.
+    fn prompt(&mut self, out: &mut Out) -> anyhow::Result<&'static str>;
 
     /// Carries out a line; returns whether the game goes on. What is not understood is said, and
     /// asked for again.
@@ -98,11 +92,7 @@ pub fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
 /// Those of the game and of the input.
 pub fn play(game: &mut impl Game, lines: &mut Lines, out: &mut Out) -> anyhow::Result<()> {
     loop {
-        if game.is_programs_turn() {
-            game.program(out)?;
-            continue;
-        }
-        let Some(prompt) = game.prompt(out)? else { return Ok(()) };
+        let prompt = game.prompt(out)?;
         let Some(line) = lines.ask(prompt, out)? else { return game.input_ended(out) };
         if !game.obey(&line, out)? {
             return Ok(());

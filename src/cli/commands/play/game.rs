@@ -57,11 +57,8 @@ pub struct Seat {
     warned: Option<(u64, u64)>,
 }
 
-impl Game for Seat {
-    fn is_programs_turn(&self) -> bool {
-        self.session.winner().is_none() && self.session.stand().to_move == Player::Program
-    }
-
+impl Seat {
+    /// Moves for the program.
     fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
         let survey = self.session.survey().map_err(failed)?;
         let choice = self.session.choose(self.level, self.seed).map_err(failed)?;
@@ -76,9 +73,14 @@ impl Game for Seat {
         self.session.take(taken);
         self.show(out)
     }
+}
 
-    fn prompt(&mut self, _: &mut Out) -> anyhow::Result<Option<&'static str>> {
-        Ok(Some(if self.session.winner().is_none() { "your move> " } else { "game over> " }))
+impl Game for Seat {
+    fn prompt(&mut self, out: &mut Out) -> anyhow::Result<&'static str> {
+        while self.session.winner().is_none() && self.session.stand().to_move == Player::Program {
+            self.program(out)?;
+        }
+        Ok(if self.session.winner().is_none() { "your move> " } else { "game over> " })
     }
 
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
