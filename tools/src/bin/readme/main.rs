@@ -30,7 +30,7 @@ fn main() -> Result<()> {
             let below = path.strip_prefix(root.canonicalize()?).context("the record is outside the repository")?;
             below.to_str().context("a path with a plain name")?.to_owned()
         }
-        _ => bail!("expected a record, like benches/record/2026-11-20.json, or nothing"),
+        _ => bail!("expected a record, like benches/record/2026-11-26-full.json, or nothing"),
     };
     let made = made(&root, &name, &text)?;
     for (path, content) in made {
