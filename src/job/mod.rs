@@ -54,6 +54,7 @@ const USUAL: [(&str, &str); 5] = [
 ];
 
 /// A solve in a folder, with every choice made.
+#[non_exhaustive]
 pub struct Job {
     solve: Solve,
     finished: Option<Solved>,
@@ -317,6 +318,8 @@ impl Job {
             storage = Arc::new(LimitedStorage::new(storage, bytes)?);
         }
         let Monitor { metrics, counters, .. } = monitor;
+        assert!(self.terms.are_possible(), "job, invariant 2: {:?}", self.terms);
+        assert!(plan.workers() > 0, "plan, invariant 2: a plan without a worker is run");
         let (spec, kernel) = (self.spec(), self.kernel());
         match self.strategy {
             Strategy::UpdateLog => solve(spec, kernel, &storage, &options, metrics, observer),

@@ -10,6 +10,7 @@ use pipeline::{Placement, RealStorage, Storage};
 use std::path::Path;
 
 /// The plan of a job.
+#[non_exhaustive]
 pub struct JobPlan {
     /// Its needs by update logs.
     pub plan: Plan,
@@ -93,7 +94,9 @@ impl Job {
                 (plan, Some(needs))
             }
         };
-        Ok(JobPlan { plan, baseline, free_bytes, limit_bytes })
+        let planned = JobPlan { plan, baseline, free_bytes, limit_bytes };
+        assert!(planned.workers() > 0, "plan, invariant 2: accepted without a worker");
+        Ok(planned)
     }
 
     /// Returns what is planned, at the speed of this machine if the solve takes long.

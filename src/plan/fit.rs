@@ -1,6 +1,6 @@
 //! Whether a plan fits memory and disk, and why not.
 
-use super::{PlacementPlan, Plan, Scenario, WEIGHED_LAYERS, placement_plan};
+use super::{MemoryPlan, PlacementPlan, Plan, Scenario, WEIGHED_LAYERS, placement_plan};
 use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 use trinim_game::Board;
@@ -139,6 +139,8 @@ impl Plan {
                 block_bytes: self.block_bytes,
             });
         }
+        let MemoryPlan { used_bytes, budget_bytes, .. } = self.memory;
+        assert!(used_bytes <= budget_bytes, "plan, invariant 3: {used_bytes} of {budget_bytes} bytes are accepted");
         let needed_bytes = self.chosen().disk_peak_bytes;
         if needed_bytes > free_bytes {
             return Err(PlanError::Disk { needed_bytes, free_bytes });

@@ -19,6 +19,7 @@
 //!    the digest of a database depends on its layout.
 //! 2. [`Plan::check`] refuses before anything is written. An accepted run may still meet a full
 //!    disk later, and then resumes.
+//! 3. A plan with a worker stays within its memory budget, held streams included.
 
 mod baseline;
 mod choice;
@@ -292,15 +293,18 @@ fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
     let held_streams = held_streams(words, scenario.placement, workers, engine_bytes(scenario.memory_bytes));
     let held_streams = held_streams.min(shape.peak_shared_streams);
     let held_bytes = held_streams * words as u64 * 8;
+    let (budget_bytes, used_bytes) =
+        (scenario.memory_bytes, PROGRAM_BYTES + queue_bytes + held_bytes + worker_bytes * workers as u64);
+    assert!(workers == 0 || used_bytes <= budget_bytes, "plan, invariant 3: {used_bytes} of {budget_bytes} bytes");
     MemoryPlan {
-        budget_bytes: scenario.memory_bytes,
+        budget_bytes,
         program_bytes: PROGRAM_BYTES,
         worker_bytes,
         queue_bytes,
         workers,
         held_streams,
         held_bytes,
-        used_bytes: PROGRAM_BYTES + queue_bytes + held_bytes + worker_bytes * workers as u64,
+        used_bytes,
         least_bytes: PROGRAM_BYTES + queue_bytes + worker_bytes,
     }
 }

@@ -182,6 +182,8 @@ impl<'a> RemovalGame<'a> {
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = self.game.layout.restriction(edge.trace);
+        let fill = |mask: &u64| mask & restriction == restriction;
+        assert!(operations.iter().all(fill), "workload, invariant 3: of block {}", edge.target);
         Edge { source: edge.source, target: edge.target, orientation: edge.symmetry, restriction, operations }
     }
 }
@@ -242,6 +244,8 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn unneeded(&self, edge: &Edge) -> u64 {
+        let fill = |mask: &u64| mask & edge.restriction == edge.restriction;
+        debug_assert!(edge.operations.iter().all(fill), "workload, invariant 3: of block {}", edge.target);
         // Six index bits are inside a word.
         self.game.layout.restricted(edge.orientation, edge.restriction) >> 6
     }
@@ -308,6 +312,8 @@ impl Workload for RemovalGame<'_> {
             settle_plane(self.kernel, &self.settle, &mut settled, plane);
             used += 1;
         }
+        let is_settled = settled.iter().all(|word| *word == u64::MAX);
+        assert!(is_settled, "workload, invariant 1: positions of block {block} have no nimber");
         planes.for_each(|plane| plane.fill(0));
         self.used[block.index()].store(used, Ordering::Relaxed);
     }

@@ -38,8 +38,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
-    /// its remoteness, the distance to the end
+    /// What to compute of each position: who wins, its nimber, or its remoteness, the distance to
+    /// the end
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
     values: Values,
 
@@ -126,21 +126,39 @@ fn warn(report: &mut Report<'_>) {
 }
 
 fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out) -> anyhow::Result<()> {
+    out.table(&rows(report, board, args))?;
+    writeln!(out)?;
+    let bid_cells = report.plan.shape.bid_cells.iter().map(|cell| 1 << cell).sum();
+    for line in picture(board, bid_cells, out) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    writeln!(out, "  {BID_LEGEND}")?;
+    print_choices(report.plan, board, out)?;
+    print_rates(report.plan, out)?;
+    report.warnings.iter().for_each(|warning| out.warn(warning));
+    Ok(())
+}
+
+/// Writes an estimated time, which a small board has not.
+fn time(plan: &Plan, value: f64) -> String {
+    if plan.cells >= TIMED_CELLS { seconds(value) } else { "moments".to_owned() }
+}
+
+/// The needs of the chosen solve.
+fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'static str, String)> {
     let plan = report.plan;
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
-    let is_timed = plan.cells >= TIMED_CELLS;
-    let time = |value: f64| if is_timed { seconds(value) } else { "moments".to_owned() };
-    let estimate = match is_timed {
+    let estimate = match plan.cells >= TIMED_CELLS {
         true => format!("{} at the speed of this moment", estimated(plan, 1.0)),
-        false => time(plan.chosen().seconds),
+        false => time(plan, plan.chosen().seconds),
     };
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
     let is_as_chosen = plan.codec == codec_name(args.codec);
     let denser = if is_as_chosen { String::new() } else { format!(" with logs in {}", plan.codec) };
-    out.table(&[
+    vec![
         ("board", GameFields::new(board, args.rule).to_string()),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         ("moves", grouped(report.moves as u64)),
@@ -185,13 +203,12 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
             format!("{} at most{denser}, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes)),
         ),
         ("time", format!("{estimate}; kernel {:.3} ns a position", plan.kernel_ns_per_position)),
-    ])?;
-    writeln!(out)?;
-    let bid_cells = shape.bid_cells.iter().map(|cell| 1 << cell).sum();
-    for line in picture(board, bid_cells, out) {
-        writeln!(out, "{}", format!("  {line}").trim_end())?;
-    }
-    writeln!(out, "  {BID_LEGEND}")?;
+    ]
+}
+
+/// The costs of the other placements, codecs, and choices of what to keep.
+fn print_choices(plan: &Plan, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    let size = |bytes: u64| Size(bytes).to_string();
     writeln!(out, "\n{:10} {:>10} {:>10} {:>10} {:>10} {:>9}", "logs", "written", "read", "peak", "disk", "time")?;
     for row in &plan.placements {
         let here = if row.placement == plan.placement { " <- chosen" } else { "" };
@@ -201,14 +218,14 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
             out,
             "{:10} {written:>10} {read:>10} {peak:>10} {disk:>10} {:>9}{here}",
             row.placement,
-            time(row.seconds)
+            time(plan, row.seconds)
         )?;
     }
     if board.size_in_layers() >= WEIGHED_LAYERS && plan.codecs.len() > 1 {
         writeln!(out, "\n{:12} {:>8} {:>9}", "--codec", "disk", "time")?;
         for CodecPlan { codec, disk_peak_bytes, seconds } in &plan.codecs {
             let here = if *codec == plan.codec { " <- chosen" } else { "" };
-            writeln!(out, "{codec:12} {:>8} {:>9}{here}", size(*disk_peak_bytes), time(*seconds))?;
+            writeln!(out, "{codec:12} {:>8} {:>9}{here}", size(*disk_peak_bytes), time(plan, *seconds))?;
         }
         out.paragraph(&format!(
             "chosen: the least disk of those that fit it and take at most {SLOWER_AT_MOST} of the fastest's time"
@@ -218,8 +235,13 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
     for KeepPlan { keep, bytes, disk_peak_bytes, seconds } in &plan.kept {
         let here = if *keep == plan.keep { " <- chosen" } else { "" };
         let (bytes, disk) = (size(*bytes), size(*disk_peak_bytes));
-        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", time(*seconds))?;
+        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", time(plan, *seconds))?;
     }
+    Ok(())
+}
+
+/// The speeds behind the times.
+fn print_rates(plan: &Plan, out: &mut Out) -> anyhow::Result<()> {
     let rates = &plan.rates;
     let speeds = [
         ("decode", rates.decode_bytes_per_second),
@@ -240,6 +262,5 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
         (plan.log_bits_per_position * 1e3).round() / 1e3,
         plan.codec,
     ))?;
-    report.warnings.iter().for_each(|warning| out.warn(warning));
     Ok(())
 }

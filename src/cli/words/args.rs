@@ -235,8 +235,8 @@ impl ResourceArgs {
 /// `--memory`.
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    /// [default: 1GiB; half of what is free for trinim solve and plan of more than 36 cells]
+    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of this machine's [default:
+    /// 1GiB; half of the free memory to solve or plan more than 36 cells]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,

@@ -68,8 +68,8 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
           required_unless_present_any = REQUIRED.then_some("board"))]
     pub layers: Option<u32>,
 
-    /// Board in place of layers: triangle:K, rect:RxC (lines of a rectangle), hex:N (hexagon of
-    /// side N), cram:RxC (dominoes), or file:PATH
+    /// Board in place of layers: triangle:K, rect:RxC, hex:N (hexagon of side N), cram:RxC
+    /// (dominoes), or file:PATH
     #[arg(long, help_heading = "Game", value_name = "BOARD", conflicts_with = "layers")]
     pub board: Option<String>,
 

@@ -35,12 +35,12 @@ pub struct ScenarioArgs {
     #[command(flatten)]
     pub board: RequiredBoard,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal)
+    /// Whether taking the last piece loses (misere) or wins (normal)
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
 
-    /// What is kept: database, every value; book or book:PIECES, the values of positions with at
-    /// least so many pieces, usually all but 8; counts, only counts and winning first moves
+    /// What to keep: database, every value; book or book:PIECES, the values of positions with at
+    /// least PIECES pieces, usually all but 8; counts, only counts and winning first moves
     /// [default: as the folder was begun, else database, and book from nine layers on]
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
@@ -52,8 +52,8 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs: auto measures the run's own data; where the disk is small, it takes a
-    /// dense one; or a name: raw, zstd1, zstd3, gaps, rows, ...
+    /// Codec of the logs; auto measures the run's own data, and takes a dense one where the disk is
+    /// small
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec(), default_value = "auto")]
     pub codec: CodecChoice,
 

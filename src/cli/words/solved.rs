@@ -27,7 +27,7 @@ pub struct SolvedArgs {
     #[command(flatten)]
     pub board: BoardArgs,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal); for --layers and --board
+    /// Whether taking the last piece loses (misere) or wins (normal); for --layers and --board
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
 }

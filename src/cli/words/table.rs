@@ -25,7 +25,7 @@ pub struct TableArgs {
     #[command(flatten)]
     board: BoardArgs,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal); without DIR
+    /// Whether taking the last piece loses (misere) or wins (normal); without DIR
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     rule: Rule,
 

@@ -164,7 +164,10 @@ impl Session<'_> {
         if database.bid(ordinal) == bid {
             self.run.publisher.publish(ordinal, settled.words())?;
         }
-        self.scratch.store(block, settled.words())
+        let was_stored = self.scratch.store(block, settled.words())?;
+        let is_pull = matches!(self.flow, Flow::Pull);
+        assert!(!(is_pull && was_stored), "blocks, invariant 1: pull stored block {block} before it was finished");
+        Ok(())
     }
 
     fn turned<'b>(

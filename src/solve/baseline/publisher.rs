@@ -93,6 +93,7 @@ impl<'a> Publisher<'a> {
         if inner.pending.len() >= TOGETHER {
             self.commit(&mut inner)?;
         }
+        assert!(inner.pending.len() < TOGETHER, "publisher, invariant 2: {} files wait", inner.pending.len());
         Ok(())
     }
 
@@ -109,8 +110,11 @@ impl<'a> Publisher<'a> {
         if inner.pending.is_empty() {
             return Ok(());
         }
+        assert!(inner.pending.len() <= TOGETHER, "publisher, invariant 2: {} files together", inner.pending.len());
         let (records, files): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
         let dirty: Vec<_> = files.into_iter().flatten().collect();
+        let named = records.iter().filter(|record| record.published.is_some()).count();
+        assert_eq!(named, dirty.len(), "publisher, invariant 3: records with a file, and files");
         let directories = if dirty.is_empty() { Vec::new() } else { vec![PUBLISHED.to_owned()] };
         let epoch = Epoch { records: records.clone(), dirty, directories };
         {
@@ -119,7 +123,11 @@ impl<'a> Publisher<'a> {
         }
         // An interrupted baseline starts over: its blocks are safe only when all are.
         self.metrics.committed(0);
-        inner.records.extend(records.into_iter().map(|record| (record.block, record)));
+        for record in records {
+            let block = record.block;
+            let earlier = inner.records.insert(block, record);
+            assert!(earlier.is_none(), "publisher, invariant 1: block {block} was published before");
+        }
         Ok(())
     }
 

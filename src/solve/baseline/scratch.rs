@@ -64,11 +64,12 @@ impl<'a> Scratch<'a> {
         self.read_or(block, stored, bitmap, begin)
     }
 
-    /// Stores a block.
-    pub(super) fn store(&self, block: BlockId, bitmap: &[u64]) -> Result<(), Error> {
+    /// Stores a block; returns whether it was stored before.
+    pub(super) fn store(&self, block: BlockId, bitmap: &[u64]) -> Result<bool, Error> {
         let mut stored = self.stored[block.index()].lock();
-        *stored = Some(self.write(block, stored.is_some(), bitmap)?);
-        Ok(())
+        let was_stored = stored.is_some();
+        *stored = Some(self.write(block, was_stored, bitmap)?);
+        Ok(was_stored)
     }
 
     /// Loads or begins a block, changes it and stores it under its lock.

@@ -38,22 +38,16 @@ const EXAMPLES: &str = "\
 Examples:
   trinim solve --layers 7                         misère, in ./trinim-k7-misere
   trinim solve --layers 7 --rule normal --json    the result as JSON
-  trinim solve --layers 8 --memory 256MiB --out k8
   trinim solve --layers 5 --max-take 3            at most three pieces a move
-  trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
-  trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
-  trinim solve --layers 6 --rule normal --values nimbers
-                                                  the nimber of every position
   trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
   trinim solve --layers 7 --strategy block-pull --redundancy keep
                                                   as the papers did, block by block
 
-Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
-checkpoint, the second quits at once; SIGUSR1 prints a status line, and trinim status DIR shows more from \
-another shell. For a finished folder, the command reports the result again. Without --bid-cells and \
---block-bits, an unfinished folder keeps its layout, and without --keep what it was begun with.
+Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
+SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
+command reports the result again. An unfinished folder keeps its layout and what it was begun with.
 
 All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
 after an interruption. forward and retrograde use one thread.";
@@ -65,9 +59,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What is computed of each position: who wins; its nimber, the Grundy value of normal play; or
-    /// its remoteness, the distance to the end
-    /// [default: as the folder was begun, else outcomes]
+    /// What to compute of each position: who wins, its nimber, or its remoteness, the distance to
+    /// the end [default: as the folder was begun, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
 
@@ -88,9 +81,9 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Expert", hide = true, value_name = "FILE")]
     order: Option<PathBuf>,
 
-    /// Audit: compare so many positions of each block with their children while these pass by, 1
-    /// to 10000, drawn with a seed if one follows; 0 for none [default: as the folder was begun,
-    /// else none, and from nine layers on six million positions in all]
+    /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; 0 for
+    /// none [default: as the folder was begun, else none, and from nine layers on six million
+    /// positions in all]
     #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
@@ -98,20 +91,20 @@ pub struct SolveArgs {
     session: SessionArgs,
 }
 
-/// What a session may take and how it tells; a folder remembers none of it.
+/// What a session may take and how it reports; a folder remembers none of it.
 #[derive(Clone, Args)]
 pub struct SessionArgs {
     /// Wait while another process works in the folder
     #[arg(long, help_heading = "Limits")]
     wait: bool,
 
-    /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 1h30m, 2d; exit code
-    /// 5, run the same command to continue
+    /// Stop after a checkpoint once this time has passed, like 90s, 30m, 1h30m, 2d (exit code 5);
+    /// run the same command to continue
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Disk space that the run folder may take: a run that reaches it stops safely; a plan that
-    /// needs more is refused, unless there is --force
+    /// Disk space that the run folder may take: a run that reaches it stops safely, a plan that
+    /// needs more is refused
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
