@@ -4,9 +4,7 @@
 use super::lists::{contents, difference, or_finding};
 use super::workers::CareRequest;
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
-use crate::database::{
-    BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name, refuse_unreleased,
-};
+use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name};
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::care::check;
@@ -55,7 +53,6 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &CareReque
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, depth, request);
     };
-    refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let (spec, keep) = (terms.spec(&game), terms.keep);

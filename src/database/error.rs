@@ -1,11 +1,8 @@
 //! The errors of the database.
 
-use super::{Keep, Terms};
+use super::Keep;
 use pipeline::{Damage, DamageText, Expected, Finding, Weight};
-use std::path::{Path, PathBuf};
-
-/// The last commit that reads what programs wrote before the first release.
-pub const LAST_READER: &str = "9e620b6";
+use std::path::PathBuf;
 
 /// An error in opening, reading or checking a database.
 #[derive(Debug, thiserror::Error)]
@@ -28,12 +25,6 @@ pub enum DatabaseError {
         path: PathBuf,
         /// The missing part.
         reason: String,
-    },
-    /// The folder is from a program that was never released.
-    #[error("{} was written before the first release, in a form that only commit {LAST_READER} and earlier read", path.display())]
-    Unreleased {
-        /// The manifest, or `FORMAT` of a run.
-        path: PathBuf,
     },
     /// The database is of a version this program does not read.
     #[error("{} has database version {found}, this program reads version {supported}", path.display())]
@@ -130,17 +121,4 @@ impl From<pipeline::Error> for DatabaseError {
             other => DatabaseError::Storage(other),
         }
     }
-}
-
-/// Refuses a run folder whose `FORMAT`, at `path`, has the parameters of a program from before the
-/// first release.
-///
-/// # Errors
-/// [`DatabaseError::Unreleased`].
-pub fn refuse_unreleased(path: &Path, given: &[(String, String)]) -> Result<(), DatabaseError> {
-    let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
-    if has("bid-cells") && !has(Terms::VERSION_PARAMETER) {
-        return Err(DatabaseError::Unreleased { path: path.into() });
-    }
-    Ok(())
 }

@@ -28,8 +28,6 @@ pub const LIST_BYTES_MAX: u64 = 1 << 30;
 pub(super) const SCHEMA: &str = "trinim.database/1";
 /// The start of the schema of every version.
 const SCHEMA_OF_ANY: &str = "trinim.database/";
-/// The `format` of manifests from before the first release.
-const UNRELEASED: &str = "trinim-database";
 
 /// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,8 +133,7 @@ impl Manifest {
     /// Parses a manifest and rebuilds its game.
     ///
     /// # Errors
-    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Unreleased`];
-    /// [`DatabaseError::Corrupt`] if the bytes are not a manifest or contradict each other.
+    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] if the bytes are not a manifest or contradict each other.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let unreadable = |error: serde_json::Error| damage(format!("not a manifest: {error}"));
@@ -144,9 +141,9 @@ impl Manifest {
         let Head { schema, format } = serde_json::from_slice(bytes).map_err(unreadable)?;
         if schema != SCHEMA {
             let version = schema.strip_prefix(SCHEMA_OF_ANY).and_then(|version| version.parse().ok());
+            let version = version.or((schema.is_empty() && !format.is_empty()).then_some(0));
             return Err(match version {
                 Some(found) => DatabaseError::Version { path: path.into(), found, supported: VERSION },
-                None if format == UNRELEASED => DatabaseError::Unreleased { path: path.into() },
                 None => damage("not the manifest of a Trinim database".into()),
             });
         }

@@ -40,7 +40,7 @@ pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name};
 pub use book::{BOOK, Book};
 pub use built_in::BuiltIn;
 pub use by_layers::{LayerCount, SmallerBoards};
-pub use error::{DatabaseError, LAST_READER, refuse_unreleased};
+pub use error::DatabaseError;
 pub use first_moves::FirstMoves;
 pub use game::Game;
 pub use keep::{Keep, ParseKeepError, SolveSpec, Terms, VERSION};

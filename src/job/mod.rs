@@ -20,9 +20,7 @@ mod room;
 pub use builder::{KeepChoice, Solve, codec_name};
 pub use room::{Alternative, JobPlan, free_bytes};
 
-use crate::database::{
-    Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values, refuse_unreleased,
-};
+use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};
 use crate::plan::{PlanError, Scenario, engine_bytes};
 use crate::solve::baseline::{self, Counters};
 use crate::solve::{Solved, Strategy, solve};
@@ -130,7 +128,7 @@ pub enum JobError {
     /// The solve needs more than there is.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The folder was written before the first release.
+    /// The database of the folder cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// The folder is that of another solve, or damaged; or the run failed or was stopped.
@@ -167,7 +165,7 @@ pub fn check_cells(board: &Board) -> Result<(), JobError> {
 /// Reads the run in a folder; `None` if there is none.
 ///
 /// # Errors
-/// [`DatabaseError::Unreleased`]; [`Error::Io`] and [`Error::Corrupt`].
+/// [`Error::Io`] and [`Error::Corrupt`].
 pub fn inspect(folder: &Path) -> Result<Option<Inspection>, JobError> {
     // An error must not count as absence: a new run might choose another layout.
     if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
@@ -175,10 +173,7 @@ pub fn inspect(folder: &Path) -> Result<Option<Inspection>, JobError> {
     }
     let storage = RealStorage::open(folder)?;
     match checkpoint::inspect(&storage) {
-        Ok(inspection) => {
-            refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
-            Ok(Some(inspection))
-        }
+        Ok(inspection) => Ok(Some(inspection)),
         Err(Error::NotARun { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }

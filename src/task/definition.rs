@@ -136,7 +136,6 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
     let corrupt = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
     let object: Map<String, Value> =
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
-    refuse_unreleased(store, &object)?;
     // Those of another version may have anything else.
     for (name, wanted) in [("schema", SCHEMA), ("program", PROGRAM)] {
         let found = object.get(name).and_then(Value::as_str).unwrap_or("(absent)");
@@ -160,7 +159,6 @@ fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Err
     let corrupt = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
     let found: Map<String, Value> =
         serde_json::from_slice(found).map_err(|error| corrupt(format!("not a definition: {error}")))?;
-    refuse_unreleased(store, &found)?;
     let wanted: Map<String, Value> = match serde_json::to_value(wanted) {
         Ok(Value::Object(wanted)) => wanted,
         _ => Map::new(),
@@ -177,14 +175,6 @@ fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Err
     match names.into_iter().find(|name| found.get(*name) != wanted.get(*name)) {
         Some(name) => Err(differs(store, name, &text(found.get(name)), &text(wanted.get(name)))),
         None => Err(corrupt("its bytes are not those that this program writes".to_owned()).into()),
-    }
-}
-
-/// Refuses a definition from before the first release: only those named the encoding of the blocks.
-fn refuse_unreleased(store: &dyn Store, found: &Map<String, Value>) -> Result<(), Error> {
-    match found.contains_key("encoding") {
-        true => Err(damage(DatabaseError::Unreleased { path: store.path(DEFINITION) })),
-        false => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use trinim::amount::binary_up;
 use trinim::care::Error as UpkeepError;
-use trinim::database::{DatabaseError, LAST_READER};
+use trinim::database::DatabaseError;
 use trinim::game::BoardError;
 use trinim::layout::LayoutError;
 use trinim::layout::search::SearchError;
@@ -176,10 +176,6 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
             (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
-        DatabaseError::Unreleased { .. } => (
-            Exit::OtherRun,
-            format!("build trinim from commit {LAST_READER}, or solve again with another --out").into(),
-        ),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         _ => (Exit::System, "check that the folder can be read".into()),

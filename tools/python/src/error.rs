@@ -87,7 +87,7 @@ pub(crate) fn of_database(error: DatabaseError) -> PyErr {
         DatabaseError::Missing { .. } => {
             raised::<FolderError>(message, "name the folder of a finished solve; trinim.solve makes or finishes one")
         }
-        DatabaseError::Unreleased { .. } | DatabaseError::Version { .. } => {
+        DatabaseError::Version { .. } => {
             raised::<FolderError>(message, "use the version of trinim that wrote this folder")
         }
         DatabaseError::NotKept { .. } => raised::<NotKeptError>(
