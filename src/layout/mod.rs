@@ -42,11 +42,9 @@ mod burnside;
 mod counts;
 mod edges;
 mod offset_order;
-pub mod order_file;
 pub mod search;
 mod symmetry;
 
-pub use block_order::{BlockOrder, OrderError};
 pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::{Bid, LayoutSymmetry};
@@ -90,7 +88,7 @@ pub struct Layout {
     canonical: Vec<Bid>,
     traces: Vec<Trace>,
     inner_moves: Vec<u64>,
-    /// The order of the blocks, once given or computed.
+    /// The order of the blocks, once computed.
     order: OnceLock<Vec<BlockId>>,
 }
 
@@ -320,9 +318,8 @@ impl Layout {
         &self.inner_moves
     }
 
-    /// Returns every ordinal once, children before their targets: the order given to
-    /// [`Layout::with_order`], or else one chosen so that few finished blocks are still needed at
-    /// any time. The same layout always gives the same order.
+    /// Returns every ordinal once, children before their targets, chosen so that few finished blocks
+    /// are still needed at any time. The same layout always gives the same order.
     pub fn order(&self) -> Vec<BlockId> {
         self.order.get_or_init(|| block_order::order(self)).clone()
     }

@@ -44,7 +44,6 @@ pub mod layouts;
 mod pages;
 pub mod record;
 mod tables;
-pub mod timeline;
 
 use crate::database::census::Census;
 use crate::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};

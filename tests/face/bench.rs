@@ -227,70 +227,55 @@ fn an_interrupted_bench_reports_what_it_has() {
     }
 }
 
+/// The trace of `--timeline`: a track for each thread, whose events do not overlap and add up to
+/// the times of the report.
 #[test]
-fn a_timeline_is_well_formed_and_its_lanes_add_up() {
+fn a_timeline_is_trace_events_that_add_up() {
     let folder = scratch();
     let path = folder.path();
     let solve = |out| {
-        ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.svg", "--json", "--out", out]
+        ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.json", "--json", "--out", out]
     };
     let report: Value = serde_json::from_str(&ends(path, 0, &solve("one")).0).unwrap();
-    let drawn = fs::read_to_string(path.join("t.svg")).unwrap();
-    assert!(drawn.contains(">What the threads did when: trinim solve, 6 layers, misère play<"), "{drawn}");
-    let (light, dark) = drawn.split_once("@media (prefers-color-scheme:dark)").unwrap();
-    assert!(light.contains(".settle{fill:#") && dark.contains(".settle{fill:#"), "{drawn}");
-    let document = roxmltree::Document::parse(&drawn).unwrap();
-    let mut sums: std::collections::BTreeMap<String, (f64, u32)> = Default::default();
-    let mut lanes = std::collections::BTreeSet::new();
-    for title in document.descendants().filter(|found| found.has_tag_name("title")).filter_map(|found| found.text()) {
-        if let Some((lane, rest)) = title.split_once(": ").filter(|(lane, _)| !lane.starts_with("What")) {
-            let (words, seconds) = rest.trim_end_matches(" s").rsplit_once(' ').unwrap();
-            let stage = match words {
-                "reading" => "read",
-                "waiting to read" => "await_read",
-                "decoding" => "decode",
-                "turning" => "orient",
-                "applying" => "apply",
-                "checking" => "audit",
-                "settling" => "settle",
-                "packing results" => "publish",
-                "packing updates" => "encode",
-                "waiting to write" => "await_write",
-                "writing" => "write",
-                "securing" => "commit",
-                "waiting for work" => "idle",
-                other => panic!("{other}"),
-            };
-            lanes.insert(lane.to_owned());
-            let sum = sums.entry(stage.to_owned()).or_default();
-            sum.0 += seconds.parse::<f64>().unwrap();
-            sum.1 += 1;
-        }
+    let written = fs::read_to_string(path.join("t.json")).unwrap();
+    let trace: Value = serde_json::from_str(&written).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let (named, timed): (Vec<&Value>, Vec<&Value>) = events.iter().partition(|event| event["ph"] == "M");
+    assert_eq!(named[0]["args"]["name"], "6 layers, misere play, update-log");
+    let threads: Vec<&str> = named[1..].iter().map(|event| event["args"]["name"].as_str().unwrap()).collect();
+    for thread in ["worker 1", "worker 2", "writer", "committer"] {
+        assert!(threads.contains(&thread), "{threads:?}");
     }
-    for lane in ["worker 1", "worker 2", "writer", "committer"] {
-        assert!(lanes.contains(lane), "{lanes:?}");
+    let mut sums: std::collections::BTreeMap<&str, f64> = Default::default();
+    let mut ends_at = vec![0.0; named.len()];
+    for event in timed {
+        let number = |name: &str| event[name].as_f64().unwrap();
+        let track = number("tid") as usize;
+        assert!(event["ph"] == "X" && (1..named.len()).contains(&track), "{event}");
+        assert!(number("ts") >= ends_at[track] - 1e-3 && number("dur") > 0.0, "{event}");
+        ends_at[track] = number("ts") + number("dur");
+        *sums.entry(event["name"].as_str().unwrap()).or_default() += number("dur") * 1e-6;
     }
     for (stage, seconds) in report["stages_s"].as_object().unwrap() {
-        let (sum, terms) = sums.get(stage).copied().unwrap_or_default();
-        // Each title is rounded to a millisecond; a path too thin to see has none.
-        let slack = 0.0005 * f64::from(terms) + 0.001 * 6.0;
-        assert!((sum - seconds.as_f64().unwrap()).abs() <= slack, "{stage}: {sum} {seconds}");
+        let sum = sums.remove(stage.as_str()).unwrap_or_default();
+        assert!((sum - seconds.as_f64().unwrap()).abs() <= 1e-6, "{stage}: {sum} {seconds}");
     }
+    assert!(sums.is_empty(), "{sums:?}");
 
     // An earlier timeline is replaced, anything else is refused before the solve.
     ends(path, 0, &solve("two"));
-    assert_ne!(fs::read_to_string(path.join("t.svg")).unwrap(), drawn);
+    assert_ne!(fs::read_to_string(path.join("t.json")).unwrap(), written);
     fs::write(path.join("other.svg"), "<svg/>").unwrap();
     fs::write(path.join("empty.svg"), "").unwrap();
-    fs::write(path.join("begun.svg"), "<!-- trinim time").unwrap();
-    let others = ["other.svg", "empty.svg", "begun.svg", "one", "absent/t.svg", "other.svg/t.svg", "/dev/null"];
+    fs::write(path.join("begun.svg"), "{\"otherData\":{\"program\":\"tri").unwrap();
+    let others = ["other.svg", "empty.svg", "begun.svg", "one", "absent/t.json", "other.svg/t.json", "/dev/null"];
     for target in others {
         let (_, error) = ends(path, 2, &["solve", "-k", "4", "--timeline", target, "--out", "three"]);
         assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
     }
     assert_eq!(fs::read_to_string(path.join("other.svg")).unwrap(), "<svg/>");
     // A refused solve leaves no timeline, and neither does one that was already finished.
-    ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
-    ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
-    assert_eq!(names(path), ["begun.svg", "empty.svg", "one", "other.svg", "t.svg", "two"]);
+    ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.json", "--out", "three"]);
+    ends(path, 0, &["solve", "-k", "6", "--timeline", "none.json", "--out", "one"]);
+    assert_eq!(names(path), ["begun.svg", "empty.svg", "one", "other.svg", "t.json", "two"]);
 }

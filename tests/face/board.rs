@@ -113,12 +113,8 @@ fn families_are_planned_cut_and_solved_as_tasks() {
     let search = json_of(path, &["layout", "search", "--board", "cram:4x5", "--bits", "6", "--json"]);
     assert_eq!(search["layouts"][0]["symmetries"], json!(4));
     ends(path, 2, &["layout", "search", "--board", "cram:4x5", "--bits", "6", "--symmetry", "mirror"]);
-    ends(path, 0, &["layout", "--board", "rect:4x4", "--block-bits", "9", "--write-order", "order", "--svg", "r.svg"]);
-    assert!(fs::read_to_string(path.join("order")).unwrap().contains("# board rect:4x4\n"));
-    ends(path, 0, &["solve", "--board", "rect:4x4", "--block-bits", "9", "--order", "order", "--out", "ordered"]);
+    ends(path, 0, &["layout", "--board", "rect:4x4", "--block-bits", "9", "--svg", "r.svg"]);
     let whole = json_of(path, &["solve", "--board", "rect:4x4", "--block-bits", "9", "--json"]);
-    let ordered = json_of(path, &["stats", "ordered", "--json"]);
-    assert_eq!(whole["digest"], ordered["digest"]);
     // Block by block in a store, with the bytes of the solve.
     ends(path, 0, &["task", "init", "--store", "store", "--board", "rect:4x4", "--block-bits", "9"]);
     for block in 0..whole["canonical_blocks"].as_u64().unwrap() {

@@ -107,7 +107,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["verify", "six", "--json"],
         &["status", "six", "--json"],
         &["plan", "-k", "10", "--json"],
-        &["layout", "-k", "5", "--block-bits", "8", "--order", "search", "--effort", "3", "--json"],
+        &["layout", "-k", "5", "--block-bits", "8", "--json"],
         &["layout", "search", "-k", "5", "--bits", "3", "--symmetry", "any", "--json"],
         &["report", "six", "--out", "report", "--json"],
         &["bench", "-k", "3", "--repeats", "1", "--yardstick", "4MiB", "--json"],

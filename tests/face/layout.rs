@@ -181,135 +181,11 @@ fn layouts_are_searched() {
 }
 
 #[test]
-fn an_order_is_written_and_used_and_changes_no_byte() {
-    let folder = scratch();
-    let path = folder.path();
-    let cells = ["--layers", "6", "--bid-cells", "(1,0)(1,1)(4,0)(4,4)(5,1)(5,4)(0,0)(5,0)(5,5)"];
-    let layout = |more: &[&'static str]| [&["layout"], &cells[..], more].concat();
-    let search = ["--order", "search", "--effort", "20", "--seed", "5", "--write-order", "best.order", "--json"];
-    let found = report(path, &layout(&search));
-    let rows = found["orders"]["rows"].as_array().unwrap();
-    let peak = |at: usize| rows[at]["peak_live_blocks"].as_u64().unwrap();
-    assert_eq!(
-        rows.iter().map(|row| row["order"].as_str().unwrap()).collect::<Vec<_>>(),
-        ["numeric", "popcount", "chosen", "search"]
-    );
-    assert!(peak(3) <= peak(2) && peak(2) <= peak(0), "{rows:?}");
-    assert!(peak(3) >= found["orders"]["peak_at_least"].as_u64().unwrap());
-    let text = fs::read_to_string(path.join("best.order")).unwrap();
-    assert_eq!(
-        text.lines().filter(|line| !line.starts_with('#')).count(),
-        found["canonical_blocks"].as_u64().unwrap() as usize
-    );
-    let read = report(path, &layout(&["--order", "best.order", "--json"]));
-    assert_eq!(read["orders"]["rows"][3]["peak_live_blocks"], peak(3));
-    ends(path, 0, &layout(&["--order", "numeric", "--write-order", "numeric.order"]));
-    assert_ne!(fs::read_to_string(path.join("numeric.order")).unwrap(), text);
-
-    let solve = |out: &'static str, more: &[&str]| {
-        ends(path, 0, &[&["solve", "--out", out, "--quiet"], &cells[..], more].concat());
-        fs::read(path.join(out).join("db/SUMS")).unwrap()
-    };
-    let sums = solve("without", &[]);
-    assert_eq!(solve("best", &["--order", "best.order"]), sums);
-    assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
-    // A finished folder accepts any order, and none; the order is checked anyway.
-    assert_eq!(solve("best", &["--order", "numeric.order"]), sums);
-    assert_eq!(solve("best", &[]), sums);
-
-    // No other strategy would use it.
-    let pull = ["solve", "--out", "pull", "--order", "best.order", "--strategy", "block-pull"];
-    refused(path, &[&pull[..], &cells[..]].concat(), "--order makes no sense with --strategy block-pull");
-
-    // Existing files are never overwritten.
-    let again = layout(&["--order", "popcount", "--write-order", "best.order"]);
-    refused(path, &again, "--write-order best.order: the name is taken");
-    refused(path, &layout(&["--write-order", "best"]), "the name is taken");
-    assert_eq!(fs::read_to_string(path.join("best.order")).unwrap(), text);
-    let missing = layout(&["--write-order", "missing/best.order"]);
-    assert!(ends(path, 4, &missing).1.contains("missing/best.order"));
-}
-
-/// A killed run continues in another order: only the set of finished blocks matters.
-#[test]
-fn a_killed_run_goes_on_in_another_order() {
-    let folder = scratch();
-    let path = folder.path();
-    let tiny = ["--layers", "7", "--block-bits", "16"];
-    for order in ["numeric", "popcount"] {
-        ends(path, 0, &[&["layout", "--order", order, "--write-order", order], &tiny[..]].concat());
-    }
-    let solve = |out: &'static str, more: &[&'static str]| {
-        [&["solve", "--commit-interval", "20ms", "--json", "--out", out], &tiny[..], more].concat()
-    };
-    let whole = report(path, &solve("whole", &[]));
-    let mut child = trinim(path, &solve("killed", &["--order", "popcount"]))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let published = || fs::read_dir(path.join("killed/db")).map_or(0, |files| files.count());
-    while published() < 20 {
-        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(!path.join("killed/db/SUMS").exists());
-    let resumed = report(path, &solve("killed", &["--order", "numeric"]));
-    assert_eq!(resumed["digest"], whole["digest"]);
-    assert_eq!(fs::read(path.join("killed/db/SUMS")).unwrap(), fs::read(path.join("whole/db/SUMS")).unwrap());
-}
-
-#[test]
-fn orders_that_do_not_fit_are_refused_with_their_line() {
-    let folder = scratch();
-    let path = folder.path();
-    let cells = ["--layers", "5", "--bid-cells", "(0,0)(4,0)(4,4)(2,1)"];
-    ends(path, 0, &[&["layout", "--write-order", "good"], &cells[..]].concat());
-    let good = fs::read_to_string(path.join("good")).unwrap();
-    let blocks: Vec<&str> = good.lines().skip(4).collect();
-    let header: String = good.lines().take(4).map(|line| format!("{line}\n")).collect();
-    fs::create_dir(path.join("folder")).unwrap();
-    assert!(Command::new("mkfifo").arg(path.join("pipe")).status().unwrap().success());
-    let mut backwards = blocks.clone();
-    backwards.reverse();
-    let files: [(&str, Vec<u8>, &str); 9] = [
-        ("empty", vec![], "order empty: line 1: expected \"# trinim block order\""),
-        ("garbage", vec![0xff, 0, 0x9f], "order garbage: not text"),
-        ("layers", good.replace("layers 5", "layers 6").into(), "order layers: line 2: the order is for layers \"6\""),
-        ("cells", good.replace("(2,1)", "(3,1)").into(), "order cells: line 3: the order is for BID cells"),
-        ("word", format!("{header}0\nzero\n").into(), "order word: line 6: \"zero\": expected a BID from 0 to 15"),
-        ("large", format!("{header}16\n").into(), "order large: line 5: \"16\": expected a BID from 0 to 15"),
-        ("twice", format!("{header}0\n0\n").into(), "order twice: line 6: block 0 is listed twice"),
-        ("short", format!("{header}0\n").into(), "order short: line 5: block 1 is missing"),
-        ("backwards", format!("{header}{}", backwards.join("\n")).into(), "which updates it"),
-    ];
-    let solve = |order: &'static str| [&["solve", "--out", "run", "--order", order], &cells[..]].concat();
-    for (name, bytes, reason) in files {
-        fs::write(path.join(name), bytes).unwrap();
-        refused(path, &solve(name), reason);
-        refused(path, &[&["layout", "--order", name], &cells[..]].concat(), reason);
-    }
-    refused(path, &solve("missing"), "order missing: no such file");
-    refused(path, &solve("folder"), "order folder: not a regular file");
-    refused(path, &solve("pipe"), "order pipe: not a regular file");
-    assert!(!path.join("run").exists());
-    // A layout without symmetry has only canonical blocks; here block 2 is the mirror image of
-    // block 1.
-    let cells = ["--layers", "5", "--bid-cells", "(4,0)(4,4)"];
-    let text = "# trinim block order\n# layers 5\n# BID cells (4,0)(4,4)\n0\n2\n3\n";
-    fs::write(path.join("image"), text).unwrap();
-    let args = [&["solve", "--out", "run", "--order", "image"], &cells[..]].concat();
-    refused(path, &args, "order image: line 5: block 2 is not canonical: block 1 stands for it");
-}
-
-#[test]
 fn bad_arguments_are_refused() {
     let folder = scratch();
     let many: String = (0..25).map(|cell| format!("({},{})", 8, cell % 9)).collect();
     let distinct: String = (3..8u32).flat_map(|row| (0..=row).map(move |col| format!("({row},{col})"))).collect();
-    let wrong: [(&[&str], &str); 18] = [
+    let wrong: [(&[&str], &str); 16] = [
         (&["-k", "8", "--bid-cells", "(1,0)(1,0)"], "BID cell (1,0) is listed twice"),
         (&["-k", "8", "--bid-cells", "(8,0)"], "BID cell (8,0) is not on the board triangle:8"),
         (&["-k", "8", "--bid-cells", "(2,3)"], "BID cell (2,3) is not on the board triangle:8"),
@@ -320,9 +196,7 @@ fn bad_arguments_are_refused() {
         (&["-k", "11"], "expected 1 to 10"),
         (&[], "--layers"),
         (&["--paper", "-k", "8"], "cannot be used with"),
-        (&["-k", "8", "--order", "search", "--effort", "0"], "--effort"),
-        (&["-k", "8", "--order", ""], "expected numeric, popcount, chosen, search or a file"),
-        (&["-k", "10", "--block-bits", "31", "--order", "chosen"], "are too many to order"),
+        (&["-k", "8", "--order", "search"], "hint: the order of the blocks is chosen"),
         (&["search", "-k", "8"], "--bits"),
         (&["search", "-k", "8", "--bits", "25"], "25 BID cells are too many: expected at most 24"),
         (&["search", "-k", "3", "--bits", "7"], "7 BID cells are too many: expected at most 6"),

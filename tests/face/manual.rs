@@ -60,7 +60,7 @@ fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
     }
     // The help only names them.
     let solve = pages["trinim-solve.1"].replace("\\-", "-");
-    for option in ["--strategy", "--redundancy", "--kernel", "--order", "--commit-interval", "--parents"] {
+    for option in ["--strategy", "--redundancy", "--kernel", "--commit-interval", "--parents"] {
         assert!(solve.contains(option), "{option}");
     }
 }

@@ -24,7 +24,7 @@ const CASES: [(&str, &str, i32); 27] = [
     ("check", "six --depth full", 0),
     ("repair", "six", 0),
     ("plan", "-k 7 --block-bits 18", 0),
-    ("layout", "-k 5 --block-bits 8 --order search --effort 3", 0),
+    ("layout", "-k 5 --block-bits 8", 0),
     ("layout search", "-k 5 --bits 3 --symmetry any", 0),
     ("report", "six --out report", 0),
     ("bench", "-k 3 --repeats 1 --yardstick 4MiB", 0),

@@ -17,7 +17,6 @@ use trinim::care::{CareRequest, Repair};
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::Rule;
 use trinim::game::reference;
-use trinim::job::JobError;
 use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;

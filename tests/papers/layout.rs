@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
 use trinim::layout::search::{Kept, Request};
-use trinim::layout::{Bid, BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, search};
+use trinim::layout::{Bid, Counts, Layout, LayoutError, search};
 use trinim::report::layouts;
 
 /// The cells of a set that a search found.
@@ -244,87 +244,6 @@ fn a_search_within_limits_says_so() {
     assert_eq!(found.sets[0].canonical_updates, search::canonical_updates(&board, &cells_of(&found.sets[0])));
     assert!(search::search(&board, &request(25, Kept::All)).is_err());
     assert!(search::search(&triangle(2), &request(4, Kept::All)).is_err());
-}
-
-#[test]
-fn orders_are_read_back_and_wrong_ones_refused() {
-    let layout = layout(8, &[(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)]);
-    let numeric = layout.ordered(BlockOrder::Numeric);
-    for kind in
-        [BlockOrder::Numeric, BlockOrder::Pieces, BlockOrder::Chosen, BlockOrder::Searched { orders: 5, seed: 7 }]
-    {
-        let order = layout.ordered(kind);
-        let text = order_file::to_text(&layout, &order);
-        assert_eq!(order_file::parse(&text, layout.clone()).unwrap().order(), order);
-        assert!(layout.peak_live_blocks(&order) >= layout.peak_at_least());
-        assert!(layout.peak_live_blocks(&order) <= layout.peak_live_blocks(&numeric));
-        assert_eq!(layout.clone().with_order(order.clone()).unwrap().order(), order);
-    }
-    // Without symmetries a layout has other blocks, and so another order.
-    assert_eq!(layout.clone().with_order(numeric.clone()).unwrap().without_symmetries().order().len(), 64);
-    let zeros = vec![BlockId(0); 16];
-    assert_eq!(layout.clone().with_order(zeros).unwrap_err(), OrderError::Repeated { bid: Bid(0) });
-    let unknown = BlockId(99);
-    assert_eq!(layout.clone().with_order(vec![unknown]).unwrap_err(), OrderError::Unknown { ordinal: unknown });
-    assert_eq!(layout.clone().with_order(vec![]).unwrap_err(), OrderError::Missing { bid: Bid(0) });
-
-    let text = order_file::to_text(&layout, &numeric);
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[4..8], ["0", "1", "3", "5"]);
-    let changed = |line: usize, new: &str| {
-        let mut lines = lines.clone();
-        lines[line] = new;
-        order_file::parse(&lines.join("\n"), layout.clone()).unwrap_err()
-    };
-    let wrong = [
-        (0, "0", 1, "expected \"# trinim block order\""),
-        (1, "# layers 9", 2, "the order is for layers \"9\", the solve has 8"),
-        (1, "", 1, "no line \"# layers ..\""),
-        (2, "# BID cells none", 3, "the order is for BID cells \"none\", the solve has (1,0)(1,1)"),
-        (6, "x\u{1b}[2J", 7, "expected a BID from 0 to 63"),
-        (6, "64", 7, "expected a BID from 0 to 63"),
-        (6, "2", 7, "block 2 is not canonical: block 1 stands for it"),
-        (6, "1", 7, "block 1 is listed twice"),
-        (6, "", 20, "block 3 is missing"),
-    ];
-    for (at, new, line, reason) in wrong {
-        let error = changed(at, new);
-        assert_eq!(error.line, line, "{new}: {error}");
-        assert!(error.reason.contains(reason), "{new}: {error}");
-    }
-    let mut swapped = lines.clone();
-    swapped.swap(4, 5);
-    let error = order_file::parse(&swapped.join("\n"), layout.clone()).unwrap_err();
-    assert_eq!(error.to_string(), "line 5: block 1 comes before block 0, which updates it");
-}
-
-/// The bound holds for every order of a small graph.
-#[test]
-fn no_order_is_below_the_bound() {
-    let sets = [
-        (2, vec![(0, 0), (1, 0), (1, 1)], 0),
-        (3, vec![(0, 0), (1, 0), (2, 1)], 4),
-        (4, vec![(0, 0), (2, 1)], 1),
-        (5, vec![(0, 0), (2, 1), (4, 0)], 4),
-    ];
-    for (layers, set, bound) in sets {
-        let layout = layout(layers, &set);
-        let blocks = layout.canonical_blocks().len();
-        assert!(blocks <= 8);
-        let mut lowest = u32::MAX;
-        let mut orders: Vec<Vec<BlockId>> = vec![vec![]];
-        while let Some(order) = orders.pop() {
-            if order.len() == blocks {
-                lowest = lowest.min(layout.peak_live_blocks(&order));
-            }
-            let ready = |&block: &BlockId| {
-                !order.contains(&block) && layout.edges_into(block).iter().all(|edge| order.contains(&edge.source))
-            };
-            orders.extend(layout.ordinals().filter(ready).map(|block| [&order[..], &[block]].concat()));
-        }
-        assert_eq!(layout.peak_at_least(), bound, "{set:?}");
-        assert!(bound <= lowest, "{set:?}: {lowest}");
-    }
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl Bins {
 }
 
 /// Merges each `neighbours` consecutive bins into one.
-pub fn merged(bins: &[ByStage], neighbours: usize) -> Vec<ByStage> {
+fn merged(bins: &[ByStage], neighbours: usize) -> Vec<ByStage> {
     bins.chunks(neighbours.max(1)).map(totals).collect()
 }
 

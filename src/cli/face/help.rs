@@ -49,8 +49,6 @@ fn read(arg: Arg) -> Arg {
     let hint = match arg.get_value_names().and_then(|names| names.first()).map(|name| name.as_str()) {
         Some("DIR" | "FOLDER" | "STORE") => ValueHint::DirPath,
         Some("FILE") => ValueHint::FilePath,
-        // An order is a name or a file.
-        Some("ORDER") => ValueHint::AnyPath,
         _ => ValueHint::Other,
     };
     let (is_choice, has_own_words) = (!arg.get_possible_values().is_empty(), arg.is_allow_hyphen_values_set());

@@ -1,7 +1,6 @@
 //! What `solve` and `plan` share: the game, its division into blocks, and what is refused of them.
 
 use crate::cli::face::exit::Refused;
-use crate::cli::face::file::InputKind;
 use crate::cli::face::output::seconds;
 use crate::cli::words::args::{self, BidCells, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
@@ -10,24 +9,15 @@ use crate::cli::words::keep;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::CodecChoice;
-use std::path::Path;
 use std::time::Duration;
 use trinim::Solve;
 use trinim::database::Values;
 use trinim::game::Rule;
 use trinim::job::{Contradiction, JobError, KeepChoice};
-use trinim::layout::{Layout, order_file};
 use trinim::plan::Plan;
 
 /// What helps where two options make no sense together.
 pub const LEAVE_OUT: &str = "leave out one of the two";
-
-/// An order file; the longest has one line for each block of the largest layout, and comments.
-const ORDER: InputKind = InputKind {
-    what: "order",
-    most_bytes: 256 << 20,
-    hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",
-};
 
 /// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
@@ -127,11 +117,4 @@ pub fn refusal(error: JobError) -> anyhow::Error {
         error => (error.to_string(), "trinim probe and play take positions of larger boards".to_owned()),
     };
     Refused::new(message, hint).into()
-}
-
-/// Returns the layout with the order in a file, if one is given.
-pub fn ordered(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
-    let Some(path) = path else { return Ok(layout) };
-    let text = ORDER.read(path)?;
-    Ok(order_file::parse(&text, layout).map_err(|error| ORDER.refused(path, error))?)
 }

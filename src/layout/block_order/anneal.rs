@@ -123,8 +123,8 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
     best
 }
 
-/// A rule that a long search found for a layout that solves take by default: a result of `trinim
-/// layout --order search`. The tables on the [page](super) name effort and seed.
+/// A rule that a search of 8,000 to 20,000 orders found for a layout that solves take by default.
+/// Its peak is in the table of the [page](super).
 struct Known {
     layers: u32,
     bid_cells: &'static [u8],

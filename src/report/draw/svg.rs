@@ -4,7 +4,6 @@
 //! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
 //! series, each with a light and a dark value in the style. They are the colours of Okabe and Ito,
 //! which people with colour blindness can tell apart; callers still pair them with different marks.
-//! A picture with more kinds than that brings [`Tint`]s of its own.
 //!
 //! No font is known here, so [`text_width`] errs on the wide side.
 //!
@@ -52,43 +51,17 @@ const RULES: [(&str, &str, &str, &str); 28] = [
     (" .l6", "l6", "stroke:#777", "stroke:#aaa"),
 ];
 
-/// A colour of one picture: a class that fills, and its values on a light and on a dark background.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tint {
-    /// The class, which no other rule has.
-    pub class: &'static str,
-    /// On a light background.
-    pub light: &'static str,
-    /// On a dark background.
-    pub dark: &'static str,
-    /// Fills with stripes instead of plainly.
-    pub striped: bool,
-}
-
-impl Tint {
-    fn rule(&self, colour: &str) -> String {
-        let Tint { class, striped, .. } = self;
-        let (selector, kind) = if *striped { ("stripe-", "stroke") } else { ("", "fill") };
-        format!(".fig .{selector}{class}{{{kind}:{colour}}}\n")
-    }
-}
-
 /// Returns the style of all pictures, for a page with [inline](Svg::inline) pictures.
 pub fn style() -> String {
-    style_of(|_| true, &[])
+    style_of(|_| true)
 }
 
-fn style_of(is_used: impl Fn(&str) -> bool, tints: &[Tint]) -> String {
+fn style_of(is_used: impl Fn(&str) -> bool) -> String {
     let rules = RULES.iter().filter(|(_, class, _, _)| class.is_empty() || is_used(class));
     let light: String = rules.clone().map(|(selector, _, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
     let dark = rules.filter(|(_, _, _, rule)| !rule.is_empty());
     let dark: String = dark.map(|(selector, _, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
-    let fills = tints.iter().filter(|tint| tint.striped);
-    let fills: String =
-        fills.map(|Tint { class, .. }| format!(".fig .{class}{{fill:url(#stripes-{class})}}\n")).collect();
-    let [tints_light, tints_dark] = [|tint: &Tint| tint.rule(tint.light), |tint: &Tint| tint.rule(tint.dark)]
-        .map(|rule| tints.iter().map(rule).collect::<String>());
-    format!("{light}{fills}{tints_light}@media (prefers-color-scheme:dark){{\n{dark}{tints_dark}}}\n")
+    format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
 }
 
 /// The side of its point on which a text is.
@@ -111,7 +84,6 @@ pub struct Svg {
     description: String,
     body: String,
     classes: BTreeSet<String>,
-    tints: Vec<Tint>,
 }
 
 impl Svg {
@@ -125,37 +97,14 @@ impl Svg {
             description: description.to_owned(),
             body: String::new(),
             classes: BTreeSet::new(),
-            tints: Vec::new(),
-        }
-    }
-
-    /// Adds a colour of this picture's own, which only its [file](Svg::file) has.
-    pub fn tint(&mut self, tint: Tint) {
-        self.tints.push(tint);
-        let Tint { class, striped, .. } = tint;
-        if striped {
-            self.put(format_args!(
-                "<pattern id=\"stripes-{class}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" \
-                 patternTransform=\"rotate(45)\"><path class=\"stripe-{class}\" d=\"M0 2.5H5\" \
-                 stroke-width=\"2\"/></pattern>"
-            ));
         }
     }
 
     /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
-        self.shape(class, path, "/>");
-    }
-
-    /// Adds a shape with a title of its own, which browsers show under the pointer.
-    pub fn path_titled(&mut self, class: &str, path: &Path, title: &str) {
-        self.shape(class, path, &format!("><title>{}</title></path>", escape(title)));
-    }
-
-    fn shape(&mut self, class: &str, path: &Path, end: &str) {
         if !path.0.is_empty() {
             self.uses(class);
-            self.put(format_args!("<path class=\"{class}\" d=\"{}\"{end}", path.0));
+            self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
         }
     }
 
@@ -216,7 +165,7 @@ impl Svg {
                 number(self.width),
                 number(self.height)
             ),
-            &style_of(|class| self.classes.contains(class), &self.tints),
+            &style_of(|class| self.classes.contains(class)),
         )
     }
 
@@ -259,12 +208,6 @@ impl Path {
         if closed && !points.is_empty() {
             self.0.push('Z');
         }
-    }
-
-    /// Adds a box between two places from the left and two from the top.
-    pub fn span(&mut self, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
-        let [left, right, top, bottom] = [left, right, top, bottom].map(number);
-        self.put(format_args!("M{left} {bottom}H{right}V{top}H{left}Z"));
     }
 
     /// Adds a circle around a point.
@@ -436,18 +379,6 @@ mod tests {
                     && RULES.iter().any(|rule| rule.1 == format!("l{colour}"))
             );
         }
-    }
-
-    #[test]
-    fn a_tint_has_both_colours_and_its_stripes() {
-        let mut svg = Svg::new(20.0, 10.0, "t", "d");
-        svg.tint(Tint { class: "plain", light: "#111", dark: "#eee", striped: false });
-        svg.tint(Tint { class: "wait", light: "#222", dark: "#ddd", striped: true });
-        let written = svg.file();
-        let (light, dark) = written.split_once("@media").unwrap();
-        assert!(light.contains(".fig .plain{fill:#111}") && dark.contains(".fig .plain{fill:#eee}"), "{written}");
-        assert!(light.contains(".stripe-wait{stroke:#222}") && dark.contains(".stripe-wait{stroke:#ddd}"), "{written}");
-        assert!(light.contains(".wait{fill:url(#stripes-wait)}") && dark.contains("<pattern id=\"stripes-wait\""));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
 //! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
 
-mod order;
 pub mod paper;
 pub mod search;
 
@@ -14,7 +13,6 @@ use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
 use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
-use order::OrderRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -28,8 +26,6 @@ const EXAMPLES: &str = "\
 Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
-  trinim layout --layers 9 --block-bits 30 --order search \\
-      --effort 2000 --write-order nine.order
   trinim layout --layers 8 --block-bits 28 --svg eight.svg
   trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any
@@ -60,26 +56,8 @@ pub struct LayoutArgs {
 
     /// Show every count in the tables of [SWLK12], published and computed, and what its text says
     /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
-    #[arg(long,
-          conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "order", "write_order", "edges", "svg"])]
+    #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges", "svg"])]
     paper: bool,
-
-    /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
-    /// FILE
-    #[arg(long, value_name = "ORDER", value_parser = order::name)]
-    order: Option<String>,
-
-    /// Number of orders that --order search tries
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
-    effort: u32,
-
-    /// Seed of the random numbers of --order search
-    #[arg(long, value_name = "N", default_value = "0")]
-    seed: u64,
-
-    /// Write the order named by --order, for trinim solve --order [without --order: the chosen one]
-    #[arg(long, value_name = "FILE")]
-    write_order: Option<PathBuf>,
 
     /// List every update between canonical blocks; --json lists up to 1000 without being asked
     #[arg(long)]
@@ -121,9 +99,6 @@ pub struct Report {
     total_bytes: u64,
     /// `blocks` over `canonical_blocks`.
     space_factor: f64,
-    /// Only with `--order` or `--write-order`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    orders: Option<Orders>,
     /// Updates between canonical blocks; null if there are more than 1000 and no `--edges`.
     edges: Option<Vec<EdgeRow>>,
 }
@@ -152,15 +127,6 @@ fn edges(layout: &Layout) -> Vec<EdgeRow> {
     layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
 }
 
-/// Figures about orders of the blocks.
-#[derive(Serialize, JsonSchema)]
-struct Orders {
-    /// Lower bound of the peak of any order, in blocks.
-    peak_at_least: u32,
-    /// The orders compared.
-    rows: Vec<OrderRow>,
-}
-
 /// Runs the subcommand.
 pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(LayoutCommand::Search(search)) = args.command {
@@ -176,15 +142,6 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
         (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
     })?;
-    let orders = if args.order.is_some() || args.write_order.is_some() {
-        let order = args.order.as_deref().unwrap_or(order::CHOSEN);
-        let effort = (args.effort, args.seed);
-        let compare = || order::compare(&layout, order, effort, args.write_order.as_deref(), out);
-        let rows = out.announcing("ordering the blocks", compare)?;
-        Some(Orders { peak_at_least: layout.peak_at_least(), rows })
-    } else {
-        None
-    };
     let counts = out.announcing("counting updates", || layout.counts());
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
@@ -199,7 +156,6 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         space_factor: counts.blocks as f64 / counts.canonical_blocks as f64,
         edges: (args.edges || counts.canonical_updates <= EDGES_UNASKED).then(|| edges(&layout)),
         counts,
-        orders,
     };
     if let (Some(drawing), Some(path)) = (drawing, &args.svg) {
         drawing.write(&sheet(&report, &board))?;
@@ -244,7 +200,7 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
         .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
         .collect();
     let volume = counts.canonical_updates as f64 / counts.blocks as f64;
-    let mut rows = vec![
+    let rows = [
         ("moves", grouped(report.moves as u64)),
         ("BID cells", cells),
         ("symmetries", format!("{} kept", report.symmetries)),
@@ -267,17 +223,6 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
         ),
         ("canonical loads", grouped(counts.canonical_loads)),
     ];
-    if let Some(orders) = &report.orders {
-        let share = |blocks: u32| format!("{:.4}", f64::from(blocks) / counts.canonical_blocks as f64);
-        for row in &orders.rows {
-            let live = row.peak_live_blocks;
-            let bytes = Size(u64::from(live) * report.block_bytes);
-            let text = format!("{} live at the peak, {} of all, {bytes}", counted(live.into(), "block"), share(live));
-            rows.push((&row.order, text));
-        }
-        let least = orders.peak_at_least;
-        rows.push(("any order", format!("{} at least, {}", counted(least.into(), "block"), share(least))));
-    }
     out.table(&rows)?;
     for edge in report.edges.iter().flatten().filter(|_| edges) {
         let taken = cells_text(board, &edge.taken);

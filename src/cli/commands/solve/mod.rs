@@ -7,6 +7,7 @@ mod report;
 pub mod resume;
 mod session;
 mod strategy;
+mod trace;
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::file::ParentsArgs;
@@ -17,7 +18,7 @@ use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
 use crate::cli::words::board::default_folder;
 use crate::cli::words::keep::{self, AuditChoice};
 use crate::cli::words::owner::{self, Owner};
-use crate::cli::words::scenario::{LEAVE_OUT, ScenarioArgs, ordered, values};
+use crate::cli::words::scenario::{ScenarioArgs, values};
 use clap::Args;
 use pipeline::checkpoint::LOCK;
 use pipeline::{Metrics, Stopwatch};
@@ -29,7 +30,6 @@ use strategy::StrategyArgs;
 use trinim::Solve;
 use trinim::database::Values;
 use trinim::job::Monitor;
-use trinim::solve::Strategy;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -39,6 +39,7 @@ Examples:
   trinim solve --layers 7                         misère, in ./trinim-k7-misere
   trinim solve --layers 7 --rule normal --json    the result as JSON
   trinim solve --layers 5 --max-take 3            at most three pieces a move
+  trinim solve --layers 8 --timeline k8.json      what each thread did when, for ui.perfetto.dev
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
   trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
@@ -77,10 +78,6 @@ pub struct SolveArgs {
     #[command(flatten)]
     parents: ParentsArgs,
 
-    /// Order of the blocks, a file from trinim layout --write-order; does not change the result
-    #[arg(long, help_heading = "Expert", hide = true, value_name = "FILE")]
-    order: Option<PathBuf>,
-
     /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; 0 for
     /// none [default: as the folder was begun, else none, and from nine layers on six million
     /// positions in all]
@@ -112,7 +109,8 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Limits")]
     force: bool,
 
-    /// Draw what each thread did when, as SVG; replaces an earlier timeline
+    /// Write what each thread did when, as trace events, which ui.perfetto.dev and chrome://tracing
+    /// open
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     timeline: Option<PathBuf>,
 
@@ -127,18 +125,13 @@ pub struct SessionArgs {
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let strategy = args.strategy.strategy()?;
     let solve = args.scenario.solve(args.values)?.strategy(strategy);
-    if args.order.is_some() && strategy != Strategy::UpdateLog {
-        let reason = "it takes the blocks in BID order, or has none";
-        let message = format!("--order makes no sense with --strategy {strategy}: {reason}");
-        return Err(Refused::new(message, LEAVE_OUT).into());
-    }
     let solve = args.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
     let solve = solve.kernel(args.kernel.kernel.given());
     let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
     let folder = args.out.unwrap_or_else(usual);
     refuse_file(&folder)?;
     args.parents.check(&folder)?;
-    carry_out(solve, &folder, args.order.as_deref(), &args.session, out)
+    carry_out(solve, &folder, &args.session, out)
 }
 
 /// Refuses a file where the folder of a run should be, or above it.
@@ -152,21 +145,14 @@ fn refuse_file(folder: &Path) -> Result<(), Refused> {
 }
 
 /// Solves in a folder, or continues a solve there, and reports the result.
-fn carry_out(
-    solve: Solve,
-    folder: &Path,
-    order: Option<&Path>,
-    args: &SessionArgs,
-    out: &mut Out,
-) -> anyhow::Result<Exit> {
+fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?.with_limit(args.max_duration);
     if args.wait {
         wait(folder, &watch, &signals, out)?;
     }
-    let mut job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
-    job.game.layout = ordered(job.game.layout, order)?;
-    let timeline = report::claim_timeline(args.timeline.as_deref())?;
+    let job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
+    let timeline = trace::claim(args.timeline.as_deref())?;
     let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
     let monitor = Monitor { metrics, stop: signals.stop.clone(), ..Monitor::default() };
     let outcome = match job.finished() {
@@ -180,8 +166,7 @@ fn carry_out(
         None => {
             let outcome = Session { job: &job, args, monitor: &monitor, signals: &signals, out }.run();
             // Also for a run that was stopped or failed, where the timeline helps most.
-            let drawn = timeline.map(|file| report::draw(&file, &job, watch.elapsed().as_secs_f64(), &monitor.metrics));
-            drawn.transpose()?;
+            timeline.map(|file| trace::write(&file, &job, &monitor.metrics)).transpose()?;
             outcome?
         }
     };

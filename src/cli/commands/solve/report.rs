@@ -1,22 +1,18 @@
-//! The report at the end of `trinim solve`, and `--timeline`: what each thread did when.
+//! The report at the end of `trinim solve`.
 
 use super::Outcome;
-use crate::cli::face::file::{OutputFile, OutputKind};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
 use crate::cli::words::args::Size;
 use crate::cli::words::machine::peak_rss_bytes;
-use crate::cli::words::summary::{Summary, board_words};
-use pipeline::{Candidate, Error, Metrics, Placement, Stage};
+use crate::cli::words::summary::Summary;
+use pipeline::{Candidate, Metrics, Placement, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::game::Rule;
 use trinim::job::{Job, Monitor};
 use trinim::kernel::Isa;
 use trinim::plan::{Scenario, placement_name};
-use trinim::report::timeline;
 use trinim::solve::{Baseline, Redundancy, Strategy};
 
 /// Placement and codec of a strategy without logs.
@@ -242,39 +238,6 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         }
     }
     Ok(out.table(&rows)?)
-}
-
-/// The file of a timeline.
-const TIMELINE: OutputKind = OutputKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
-
-/// Checks that the timeline can be written, before any work.
-///
-/// # Errors
-/// Those of [`OutputFile::claim`].
-pub fn claim_timeline(path: Option<&Path>) -> anyhow::Result<Option<OutputFile>> {
-    path.map(|path| OutputFile::claim(path, TIMELINE)).transpose()
-}
-
-/// Draws the timeline of a run, if any thread recorded work: a refused solve has no picture.
-///
-/// # Errors
-/// Returns [`pipeline::Error::Io`] if the file cannot be written.
-pub fn draw(file: &OutputFile, job: &Job, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
-    let recorded = metrics.timeline().map_or_else(Vec::new, |timeline| timeline.recorded());
-    if recorded.is_empty() {
-        return Ok(());
-    }
-    let game = &job.game;
-    let play = match game.rule {
-        Rule::Normal => "normal play",
-        Rule::Misere => "misère play",
-    };
-    let way = match job.strategy {
-        Strategy::UpdateLog => String::new(),
-        Strategy::Baseline(way) => format!(", strategy {way}"),
-    };
-    let title = format!("trinim solve, {}, {play}{way}", board_words(game.board.name()));
-    file.write(&timeline::svg(&title, elapsed_s, &recorded))
 }
 
 /// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
