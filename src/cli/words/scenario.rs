@@ -14,6 +14,7 @@ use trinim::Solve;
 use trinim::database::Values;
 use trinim::game::Rule;
 use trinim::job::{Contradiction, JobError, KeepChoice};
+use trinim::layout::Layout;
 use trinim::plan::Plan;
 
 /// What helps where two options make no sense together.
