@@ -133,7 +133,8 @@ impl Manifest {
     /// Parses a manifest and rebuilds its game.
     ///
     /// # Errors
-    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] if the bytes are not a manifest or contradict each other.
+    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] if the bytes are
+    /// not a manifest or contradict each other.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let unreadable = |error: serde_json::Error| damage(format!("not a manifest: {error}"));

@@ -318,8 +318,8 @@ impl Layout {
         &self.inner_moves
     }
 
-    /// Returns every ordinal once, children before their targets, chosen so that few finished blocks
-    /// are still needed at any time. The same layout always gives the same order.
+    /// Returns every ordinal once, children before their targets (invariant 2), in an order that
+    /// keeps few finished blocks waiting. The same layout always gives the same order.
     pub fn order(&self) -> Vec<BlockId> {
         self.order.get_or_init(|| block_order::order(self)).clone()
     }
