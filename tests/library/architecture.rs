@@ -2,8 +2,8 @@
 //!
 //! Packages hold most directions of imports, and clippy and rustc refuse files, clocks, threads,
 //! printing and unsafe code where they have no place (`clippy.toml`, `Cargo.toml`); here is the
-//! list of those places, and the order of the rooms within a package. If a rule turns out to be wrong,
-//! change it here instead of working around it.
+//! list of those places, and the order of the rooms within a package. If a rule turns
+//! out to be wrong, change it here instead of working around it.
 
 use std::path::Path;
 
