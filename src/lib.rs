@@ -15,8 +15,8 @@
 //! ```
 //!
 //! The root re-exports the names that a first program needs; the modules have the rest. `amount`,
-//! `claims` and `report` serve the program of this package alone: these pages leave them out, and
-//! they may change at any time.
+//! `claims`, `record` and `report` serve the program of this package alone: these pages leave them
+//! out, and they may change at any time.
 //! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
@@ -59,6 +59,8 @@ pub mod job;
 pub mod layout;
 pub mod plan;
 pub mod play;
+#[doc(hidden)]
+pub mod record;
 #[doc(hidden)]
 pub mod report;
 pub mod solve;

@@ -42,7 +42,6 @@ mod drawings;
 mod figures;
 pub mod layouts;
 mod pages;
-pub mod record;
 mod tables;
 
 use crate::database::census::Census;

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
-use trinim::report::record::Record;
+use trinim::record::Record;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =

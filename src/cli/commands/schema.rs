@@ -62,7 +62,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
     ("trinim.report/1", &[report::Printed::json_schema]),
-    ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
+    ("trinim.bench/1", &[trinim::record::Record::json_schema]),
 ];
 
 /// Runs the subcommand.

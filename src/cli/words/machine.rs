@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
-use trinim::report::record::Machine;
+use trinim::record::Machine;
 
 /// Reads processors and memory, if the system reports them.
 fn system() -> Option<System> {

@@ -2,7 +2,7 @@
 //!
 //! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
 //! folder, so that time, memory and bytes are those of a real run. Cases take turns (A B C, A B C,
-//! ..), so that a machine whose speed drifts favours none. [`trinim::report::record`] evaluates
+//! ..), so that a machine whose speed drifts favours none. [`trinim::record`] evaluates
 //! the figures; `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
@@ -36,7 +36,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use trinim::amount::{binary, seconds};
 use trinim::game::{Rule, Takes};
-use trinim::report::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
+use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
 use trinim::solve::{Redundancy, Strategy};
 
 /// Default number of measured rounds.

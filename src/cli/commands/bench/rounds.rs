@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use trinim::amount::seconds;
-use trinim::report::record::{Row, Run};
+use trinim::record::{Row, Run};
 
 /// Positions in the shorter and the longer list: the difference in time is that of the extra
 /// probes, which are warm.

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trinim::random::Random;
-use trinim::report::record::{DeviceSpeed, MemorySpeed};
+use trinim::record::{DeviceSpeed, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;

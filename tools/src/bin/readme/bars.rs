@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use trinim::amount::seconds;
-use trinim::report::record::Spread;
+use trinim::record::Spread;
 
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 420.0;

@@ -15,7 +15,7 @@ mod region;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use trinim::report::record::Record;
+use trinim::record::Record;
 
 fn main() -> Result<()> {
     let root = root()?;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use std::fmt::Write;
 use trinim::amount::{binary, seconds};
-use trinim::report::record::{Record, Row};
+use trinim::record::{Record, Row};
 
 /// Formats a size.
 pub fn bytes(value: f64) -> String {
