@@ -80,8 +80,11 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     let folder = scratch();
     let path = folder.path();
     // Four layers have no row 4.
-    let (out, error) =
-        ends(path, 0, &tiny(&["--layers", "4,5", "--bid-cells", "(4,0)(4,4)", "--block-bits", "8", "--json"]));
+    let (out, error) = ends(
+        path,
+        0,
+        &tiny(&["--layers", "4,5", "--scan", "bid-cells=(4,0)(4,4)", "--scan", "block-bits=8", "--json"]),
+    );
     let record = Record::from_json(&out).unwrap();
     assert_eq!(record.rows.len(), 3);
     assert!(error.contains("left out: --layers 4 --bid-cells \"(4,0)(4,4)\": "), "{error}");
@@ -89,16 +92,16 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     let digests: Vec<&Value> = record.rows.iter().map(|row| &row.runs[0].report["digest"]).collect();
     assert_ne!(digests[1], digests[2]);
 
-    let (_, error) = ends(path, 2, &tiny(&["--layers", "3,4", "--bid-cells", "(4,0)(4,4)"]));
+    let (_, error) = ends(path, 2, &tiny(&["--layers", "3,4", "--scan", "bid-cells=(4,0)(4,4)"]));
     assert!(error.contains("and so are the other cases") && error.contains("hint: "), "{error}");
     // Too little memory for every case.
-    let (_, error) = ends(path, 2, &tiny(&["--layers", "7", "--memory", "1MiB,2MiB"]));
+    let (_, error) = ends(path, 2, &tiny(&["--layers", "7", "--scan", "memory=1MiB,2MiB"]));
     assert!(error.contains("too small"), "{error}");
     // The papers' ways write no logs.
     let (out, error) = ends(
         path,
         0,
-        &tiny(&["-k", "5", "--strategy", "block-pull,update-log", "--log-placement", "shared", "--json"]),
+        &tiny(&["-k", "5", "--scan", "strategy=block-pull,update-log", "--scan", "log-placement=shared", "--json"]),
     );
     assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1);
     assert!(error.contains("left out: --layers 5 --strategy block-pull --log-placement shared: "), "{error}");
@@ -112,7 +115,7 @@ fn any_board_is_measured() {
     let path = folder.path();
     fs::write(path.join("star.toml"), "name = 'rect:3x3'\ncells = 4\nmoves = [[0], [1, 2], [3]]\n").unwrap();
     let boards = ["-k", "4", "--board", "rect:3x3,hex:2,file:star.toml", "--rule", "normal"];
-    let ways = ["--values", "outcomes,nimbers", "--block-bits", "3,9", "--json"];
+    let ways = ["--scan", "values=outcomes,nimbers", "--scan", "block-bits=3,9", "--json"];
     let (out, error) = ends(path, 0, &tiny(&[&boards[..], &ways].concat()));
     let record = Record::from_json(&out).unwrap();
     assert_eq!(record.rows.len(), 4 * 2 * 2, "{error}");
@@ -132,13 +135,13 @@ fn any_board_is_measured() {
     assert_eq!(own["board"], "rect:3x3");
     assert_eq!(record.rows[4].command, "trinim solve --board rect:3x3 --rule normal --values outcomes --block-bits 3");
 
-    let (out, error) = ends(path, 0, &tiny(&["--board", "rect:4x4", "--max-take", "2,3", "--json"]));
+    let (out, error) = ends(path, 0, &tiny(&["--board", "rect:4x4", "--scan", "max-take=2,3", "--json"]));
     let takes: Vec<Value> =
         Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.runs[0].report["max_take"].clone()).collect();
     assert_eq!(takes, [2, 3], "{error}");
     // Nimbers of misère play do not exist.
     let (out, error) =
-        ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--values", "nimbers", "--json"]));
+        ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--scan", "values=nimbers", "--json"]));
     assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1);
     assert!(error.contains("left out: --board hex:2 --rule misere --values nimbers: "), "{error}");
 }
@@ -147,12 +150,12 @@ fn any_board_is_measured() {
 fn every_way_gives_the_same_digest_side_by_side() {
     let folder = scratch();
     let path = folder.path();
-    let ways = "update-log,block-pull,block-push,retrograde,forward";
+    let ways = "strategy=update-log,block-pull,block-push,retrograde,forward";
     let (out, _) =
-        ends(path, 0, &tiny(&["-k", "5", "--strategy", ways, "--block-bits", "9", "--json", "--csv", "b.csv"]));
+        ends(path, 0, &tiny(&["-k", "5", "--scan", ways, "--scan", "block-bits=9", "--json", "--csv", "b.csv"]));
     let record = Record::from_json(&out).unwrap();
     let named: Vec<&str> = record.rows.iter().map(|row| row.runs[0].report["strategy"].as_str().unwrap()).collect();
-    assert_eq!(named.join(","), ways);
+    assert_eq!(format!("strategy={}", named.join(",")), ways);
     let digests: std::collections::BTreeSet<&str> =
         record.rows.iter().map(|row| row.runs[1].report["digest"].as_str().unwrap()).collect();
     assert_eq!(digests.len(), 1);
@@ -175,14 +178,14 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         &["bench", "--layers", "4", "--repeats", "1001"],
         &["bench", "--layers", "4", "--warm-up", "-1"],
         &["bench", "--layers", "4", "--rule", "misere,nim"],
-        &["bench", "--layers", "4", "--strategy", "guess"],
-        &["bench", "--layers", "4", "--kernel", "sse9"],
-        &["bench", "--layers", "4", "--bid-cells", "1,0"],
+        &["bench", "--layers", "4", "--scan", "strategy=guess"],
+        &["bench", "--layers", "4", "--scan", "kernel=sse9"],
+        &["bench", "--layers", "4", "--scan", "bid-cells=1,0"],
         &["bench", "--board", "rect:4"],
         &["bench", "--board", "hex:2,circle:4"],
         &["bench", "--board", "file:absent.toml"],
-        &["bench", "--layers", "4", "--min-take", "x"],
-        &["bench", "--layers", "4", "--values", "points"],
+        &["bench", "--layers", "4", "--scan", "min-take=x"],
+        &["bench", "--layers", "4", "--scan", "values=points"],
         &["bench", "--board", "rect:4x4", "--suite"],
         &["bench", "--layers", "4", "--yardstick", "0"],
         &["bench", "--layers", "4", "--yardstick", "1MiB"],

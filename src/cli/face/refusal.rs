@@ -105,6 +105,12 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
     }
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
+        ErrorKind::UnknownArgument if name == "bench" => {
+            let flag = about.first()?.strip_prefix("--")?;
+            let solve = command.find_subcommand("solve")?;
+            let is_scanned = solve.get_arguments().any(|arg| arg.get_long() == Some(flag));
+            is_scanned.then(|| format!("--scan {flag}=VALUE,.. scans a flag of trinim solve"))
+        }
         ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {
             let flags = ["--layers", "-k", "--rule"];
             let layers = about.first().filter(|flag| flags.contains(flag)).map(|_| value(&flags[..2]));
@@ -227,6 +233,7 @@ mod tests {
                 "pages are made from what --json prints, by tools/src/bin/readme of the repository",
             ),
             ("solve -k 7 --order best.order", "leave it out: the order of the blocks is chosen, and changes no result"),
+            ("bench -k 5 --codec raw,rows", "--scan codec=VALUE,.. scans a flag of trinim solve"),
             ("layout -k 9 --write-order nine", "the order of the blocks is chosen; trinim plan shows what it costs"),
             ("--frobnicate", "trinim --help"),
             ("replay g.txt", "replay is for trinim play, at its prompt"),

@@ -22,7 +22,7 @@ use crate::cli::face::file::{OutputFile, OutputKind};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
-use crate::cli::words::args::{JsonArgs, KERNELS, Size, codecs};
+use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board;
 use crate::cli::words::choice::{chosen, offered};
 use crate::cli::words::machine::facts;
@@ -37,7 +37,6 @@ use std::path::{Path, PathBuf};
 use trinim::amount::{binary, seconds};
 use trinim::game::{Rule, Takes};
 use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
-use trinim::solve::{Redundancy, Strategy};
 
 /// Default number of measured rounds.
 const REPEATS: u32 = 3;
@@ -52,10 +51,9 @@ const EXAMPLES: &str = "\
 Examples:
   trinim bench --layers 6,7                               two boards
   trinim bench --board rect:5x5,hex:3 --rule misere,normal
-  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared \\
-      --repeats 9
+  trinim bench --layers 7 --threads 1,2 --scan log-placement=dedicated,shared
                                                           four cases, taking turns
-  trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
+  trinim bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
   trinim bench --suite quick --json                       a fixed list, seven layers
 
 Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
@@ -81,65 +79,23 @@ pub struct BenchArgs {
     #[arg(long, value_name = "BOARD,..", value_delimiter = ',')]
     board: Vec<String>,
 
-    /// Fewest pieces a move takes along a line; a list
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    min_take: Vec<String>,
-
-    /// Most pieces a move may take; a list
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    max_take: Vec<String>,
-
     /// Whoever takes the last piece loses (misere) or wins (normal); a list
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
     rule: Vec<String>,
-
-    /// What is solved: outcomes, or nimbers, which needs normal play; a list
-    #[arg(long, value_name = "VALUES,..", value_delimiter = ',', value_parser = named_in(["outcomes", "nimbers"]))]
-    values: Vec<String>,
-
-    /// Strategy of the solve: ours, or one of the papers'; a list
-    #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',', value_parser = named_in(Strategy::ALL.map(|one| one.name())))]
-    strategy: Vec<String>,
-
-    /// Blocks to evaluate: one of each isomorphic group, or all; a list
-    #[arg(long, value_name = "WHAT,..", value_delimiter = ',', value_parser = named_in(Redundancy::ALL.map(|one| one.name())))]
-    redundancy: Vec<String>,
-
-    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; a list
-    #[arg(long, value_name = "ISA,..", value_delimiter = ',', value_parser = named_in(KERNELS))]
-    kernel: Vec<String>,
-
-    /// Cells that name the block, like "(1,0)(1,1)", or none; may be repeated
-    #[arg(long, value_name = "CELLS")]
-    bid_cells: Vec<String>,
-
-    /// Largest number of offset bits of a block; 1 to 40, a list, in addition to the layouts of
-    /// --bid-cells
-    #[arg(long, value_name = "BITS,..", value_delimiter = ',')]
-    block_bits: Vec<String>,
-
-    /// Codec of the logs: auto measures the run's own data; a list
-    #[arg(long, value_name = "CODEC,..", value_delimiter = ',', value_parser = named_in(codecs()))]
-    codec: Vec<String>,
-
-    /// Where logs go; a list
-    #[arg(long, value_name = "PLACEMENT,..", value_delimiter = ',', value_parser = named_in(["dedicated", "shared", "auto"]))]
-    log_placement: Vec<String>,
 
     /// Threads, 0 for all; a list
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; a
-    /// list
-    #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
-    memory: Vec<String>,
+    /// Values of another flag of trinim solve, like codec=raw,rows or memory=1GiB,4GiB; bid-cells
+    /// takes one value; may be repeated
+    #[arg(long, value_name = "FLAG=VALUE,..", value_parser = Scan::parse)]
+    scan: Vec<Scan>,
 
     /// Measure a fixed list of cases instead of scans
     #[arg(
         long, value_name = "SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
-        conflicts_with_all = ["layers", "board", "min_take", "max_take", "rule", "values", "strategy", "redundancy",
-                              "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
+        conflicts_with_all = ["layers", "board", "rule", "threads", "scan"]
     )]
     suite: Option<Suite>,
 
@@ -172,6 +128,40 @@ pub struct BenchArgs {
     json: JsonArgs,
 }
 
+/// The flags of `--scan`, in the order in which their values vary: before and after `--rule`, and
+/// the layouts.
+const SCANNED: [&[&str]; 3] = [
+    &["min-take", "max-take"],
+    &["values", "strategy", "redundancy", "log-placement", "codec", "kernel", "memory"],
+    &["bid-cells", "block-bits"],
+];
+
+/// `--scan`: a flag of `trinim solve`, and its values.
+#[derive(Clone, Debug)]
+struct Scan {
+    flag: String,
+    values: Vec<String>,
+}
+
+impl Scan {
+    fn parse(text: &str) -> Result<Scan, String> {
+        let (flag, values) = text.split_once('=').unwrap_or((text, ""));
+        let known = SCANNED.concat();
+        if values.is_empty() || !known.contains(&flag) {
+            return Err(format!("expected FLAG=VALUE,.. with one of {}", known.join(", ")));
+        }
+        // Cells have commas of their own.
+        let values: Vec<String> = match flag {
+            "bid-cells" => vec![values.to_owned()],
+            _ => values.split(',').map(str::to_owned).collect(),
+        };
+        match (flag, values.iter().any(|value| value == "remoteness")) {
+            ("values", true) => Err("expected outcomes or nimbers".to_owned()),
+            _ => Ok(Scan { flag: flag.to_owned(), values }),
+        }
+    }
+}
+
 /// `--yardstick`.
 #[derive(Clone, Copy, Debug)]
 struct Yardstick(Option<Size>);
@@ -186,23 +176,20 @@ impl BenchArgs {
             return Ok(suite.cases());
         }
         let pairs = |flag: &str, values: &[String]| -> Vec<Argument> {
-            values.iter().map(|value| [flag.to_owned(), value.clone()]).collect()
+            values.iter().map(|value| [format!("--{flag}"), value.clone()]).collect()
         };
-        let lists = vec![
-            [pairs("--layers", &self.layers), pairs("--board", &self.board)].concat(),
-            pairs("--min-take", &self.min_take),
-            pairs("--max-take", &self.max_take),
-            pairs("--rule", &self.rule),
-            pairs("--values", &self.values),
-            pairs("--strategy", &self.strategy),
-            pairs("--redundancy", &self.redundancy),
-            pairs("--log-placement", &self.log_placement),
-            pairs("--codec", &self.codec),
-            pairs("--kernel", &self.kernel),
-            pairs("--memory", &self.memory),
-            pairs("--threads", &self.threads),
-            [pairs("--bid-cells", &self.bid_cells), pairs("--block-bits", &self.block_bits)].concat(),
-        ];
+        let scanned = |flag: &str| -> Vec<Argument> {
+            self.scan.iter().filter(|scan| scan.flag == flag).flat_map(|scan| pairs(flag, &scan.values)).collect()
+        };
+        let [before, after, layouts] = SCANNED.map(|flags| flags.iter().map(|flag| scanned(flag)));
+        let boards = [pairs("layers", &self.layers), pairs("board", &self.board)].concat();
+        let lists: Vec<Vec<Argument>> = [boards]
+            .into_iter()
+            .chain(before)
+            .chain([pairs("rule", &self.rule)])
+            .chain(after)
+            .chain([pairs("threads", &self.threads), layouts.flatten().collect()])
+            .collect();
         // A value that `solve` rejects is a typo, whatever it is combined with.
         for [flag, value] in lists.iter().flatten() {
             let is_board = matches!(flag.as_str(), "--layers" | "--board");
