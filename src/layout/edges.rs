@@ -99,6 +99,7 @@ impl Layout {
             .filter(|&(_, part)| part & !bid == 0)
             .map(|(trace, part)| {
                 let (source, symmetry) = self.canonical(Bid(bid ^ part));
+                debug_assert!(source < target, "layout, invariant 2: block {target} waits for a later block {source}");
                 let symmetry = symmetry as u8;
                 Edge { source, target, symmetry, trace }
             })
@@ -119,6 +120,7 @@ impl Layout {
             if children.contains(&child) {
                 continue;
             }
+            debug_assert_eq!(self.canonical(child).1, index, "layout, invariant 3: a block has one symmetry");
             children.push(child);
             for (trace, part) in self.trace_ids() {
                 let parent = Bid(child.0 | part);

@@ -158,6 +158,10 @@ impl Layout {
             .filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid))
             .collect();
         let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
+        debug_assert!(
+            (offset_cells.len()..).zip(&bid_cells).all(|(bit, cell)| to_bits.apply(1 << cell) == 1 << bit),
+            "layout, invariant 1: BID bits follow the indices of their cells"
+        );
         Layout {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -264,6 +268,10 @@ impl Layout {
             .map(|symmetry| (symmetry.map_bid(bid), symmetry.inverse()))
             .min()
             .expect("the identity is a symmetry");
+        debug_assert!(
+            self.symmetries[..symmetry].iter().all(|earlier| earlier.map_bid(smallest) != bid),
+            "layout, invariant 3: an earlier symmetry takes the canonical block to {bid}"
+        );
         (self.ordinal(smallest), symmetry)
     }
 
@@ -282,7 +290,7 @@ impl Layout {
     }
 
     /// Returns for every BID the ordinal of the canonical block that represents it: a table for
-    /// whoever looks at most of them.
+    /// callers that look up most of them.
     pub fn ordinals_by_bid(&self) -> Vec<u32> {
         let mut ordinals = vec![0; 1 << self.bid_bits()];
         for (ordinal, bid) in (0..).zip(&self.canonical) {

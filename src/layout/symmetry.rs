@@ -42,6 +42,7 @@ impl LayoutSymmetry {
     /// Returns those of `symmetries` that keep the set `bid_cells`, in the same order.
     pub(super) fn all(symmetries: &[Symmetry], bid_cells: &[u8], offset_cells: &[u8]) -> Vec<LayoutSymmetry> {
         let mask = |cells: &[u8]| cells.iter().fold(0u64, |mask, &cell| mask | 1 << cell);
+        assert!(bid_cells.is_sorted(), "layout, invariant 1: BID cells are listed by index");
         let bid_mask = mask(bid_cells);
         let kept: Vec<&Symmetry> = symmetries.iter().filter(|symmetry| symmetry.apply(bid_mask) == bid_mask).collect();
         let on_bits = |symmetry: &Symmetry, cells: &[u8]| {
