@@ -172,7 +172,7 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of the values; `None` if there are none.
-    pub fn of(values: &[f64]) -> Option<Spread> {
+    pub fn from_values(values: &[f64]) -> Option<Spread> {
         let median_of_values = median(values)?;
         let distances: Vec<f64> = values.iter().map(|value| (value - median_of_values).abs()).collect();
         Some(Spread {
@@ -199,7 +199,7 @@ impl Row {
     /// Returns the median over the runs of a number in their reports; `None` if a report lacks it.
     pub fn median(&self, field: &str) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|run| run.report.get(field)?.as_f64()).collect();
-        Some(Spread::of(&values?)?.median)
+        Some(Spread::from_values(&values?)?.median)
     }
 
     /// Returns the sum of the medians of those fields that the reports have; `None` if they have
@@ -212,7 +212,7 @@ impl Row {
 impl Record {
     /// Fills [`Row::figures`].
     pub fn evaluate(&mut self) {
-        let spread = |row: &Row| Spread::of(&row.runs.iter().map(|run| run.seconds).collect::<Vec<_>>());
+        let spread = |row: &Row| Spread::from_values(&row.runs.iter().map(|run| run.seconds).collect::<Vec<_>>());
         let all: Vec<Option<Figures>> = self
             .rows
             .iter()
@@ -387,10 +387,10 @@ mod tests {
 
     #[test]
     fn outliers_move_the_range_and_nothing_else() {
-        assert_eq!(Spread::of(&[]), None);
-        assert_eq!(Spread::of(&[3.0]), Some(Spread { median: 3.0, min: 3.0, max: 3.0, mad: 0.0 }));
-        assert_eq!(Spread::of(&[4.0, 1.0]), Some(Spread { median: 2.5, min: 1.0, max: 4.0, mad: 1.5 }));
-        let spread = Spread::of(&[5.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
+        assert_eq!(Spread::from_values(&[]), None);
+        assert_eq!(Spread::from_values(&[3.0]), Some(Spread { median: 3.0, min: 3.0, max: 3.0, mad: 0.0 }));
+        assert_eq!(Spread::from_values(&[4.0, 1.0]), Some(Spread { median: 2.5, min: 1.0, max: 4.0, mad: 1.5 }));
+        let spread = Spread::from_values(&[5.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
         assert_eq!((spread.median, spread.min, spread.max, spread.mad), (3.0, 1.0, 900.0, 2.0));
     }
 

@@ -91,7 +91,7 @@ impl Game {
         let rule = value("rule")?.parse().ok()?;
         let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
         let cells = indices.map(|index| index.parse::<u8>().ok());
-        let layout = Layout::of_cells(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
+        let layout = Layout::from_cells(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
         if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
             return None;
         }

@@ -159,7 +159,7 @@ impl Manifest {
             return Err(damage("the moves of the board are not distinct and ascending".into()));
         }
         let rule: Rule = manifest.rule.parse().map_err(|error| damage(format!("{error}")))?;
-        let layout = Layout::of_cells(&board, &manifest.bid_cells).map_err(|error| damage(error.to_string()))?;
+        let layout = Layout::from_cells(&board, &manifest.bid_cells).map_err(|error| damage(error.to_string()))?;
         if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
             return Err(damage(format!("more than {CANONICAL_BLOCKS_MAX} canonical blocks")));
         }

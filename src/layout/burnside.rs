@@ -46,11 +46,11 @@ enum Kind {
 impl Action {
     /// Returns all symmetries of the board that keep `set`.
     pub(super) fn on(board: &Board, set: u64) -> Action {
-        Action::of(board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set), set)
+        Action::new(board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set), set)
     }
 
     /// Returns the action of these symmetries, a group that keeps `set`.
-    pub(super) fn of<'a>(symmetries: impl Iterator<Item = &'a Symmetry>, set: u64) -> Action {
+    pub(super) fn new<'a>(symmetries: impl Iterator<Item = &'a Symmetry>, set: u64) -> Action {
         let symmetries = symmetries.map(|symmetry| Cycles { kind: kind(symmetry), masks: cycles(symmetry, set) });
         Action { cells: set.count_ones(), symmetries: symmetries.collect() }
     }

@@ -34,12 +34,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(super) fn of(layout: &Layout) -> Counts {
+    pub(super) fn new(layout: &Layout) -> Counts {
         let cells = layout.bid_bits();
         let cells_of = |bid: u32| layout.join(Bid(bid), 0);
         let traces: Vec<u64> = layout.traces.iter().map(|trace| cells_of(trace.bid)).collect();
         let symmetries = layout.symmetries.iter().map(|symmetry| symmetry.board());
-        let action = Action::of(symmetries, cells_of((layout.blocks() - 1) as u32));
+        let action = Action::new(symmetries, cells_of((layout.blocks() - 1) as u32));
         // There are at most 2^24 blocks with at most some dozens of updates each.
         let groups = match layout.layers {
             Some(_) => GROUP_SIZES.into_iter().zip(action.groups().map(|groups| groups as u64)).collect(),

@@ -104,14 +104,14 @@ impl Layout {
             let outside = || LayoutError::Outside { cell: *cell, board: board.name().to_owned() };
             board.index(*cell).map(|index| index as u8).ok_or_else(outside)
         };
-        Layout::of_cells(board, &bid_cells.iter().map(index).collect::<Result<Vec<_>, _>>()?)
+        Layout::from_cells(board, &bid_cells.iter().map(index).collect::<Result<Vec<_>, _>>()?)
     }
 
     /// Creates the layout of `board` with the BID cells of these indices, like [`Layout::new`].
     ///
     /// # Errors
     /// Those of [`Layout::new`]; [`LayoutError::Index`] for an index that is not on the board.
-    pub fn of_cells(board: &Board, bid_cells: &[u8]) -> Result<Layout, LayoutError> {
+    pub fn from_cells(board: &Board, bid_cells: &[u8]) -> Result<Layout, LayoutError> {
         let mut bid_mask = 0;
         for &index in bid_cells {
             if u32::from(index) >= board.cells() {
@@ -334,7 +334,7 @@ impl Layout {
 
     /// Returns the figures by which layouts are compared.
     pub fn counts(&self) -> Counts {
-        Counts::of(self)
+        Counts::new(self)
     }
 }
 

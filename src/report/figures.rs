@@ -68,12 +68,12 @@ pub(super) const LOSSES_NOTE: &str = "\
 fn losses(solutions: &[Solution]) -> Figure {
     let published =
         |solution: &Solution| published::rate(solution.layers, solution.rule).filter(|_| solution.max_take.is_none());
-    let table = Table::of(
+    let table = Table::new(
         solutions,
         &[
             ("k", "layers", &|row| Cell::count(row.layers)),
             ("rule", "rule", &|row| Cell::words(rule_word(row.rule), row.rule.name())),
-            ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
+            ("at most", "max_take", &|row| Cell::from_option(row.max_take, Cell::count)),
             ("positions", "positions", &|row| Cell::count(row.census.positions())),
             ("wins", "wins", &|row| Cell::count(row.census.wins())),
             ("losses", "losses", &|row| Cell::count(row.census.losses())),
@@ -81,7 +81,7 @@ fn losses(solutions: &[Solution]) -> Figure {
             ("losses / wins", "losses_per_win", &|row| {
                 Cell::share(row.census.losses() as f64 / row.census.wins() as f64)
             }),
-            ("published", PUBLISHED, &|row| Cell::of(published(row), |rate| Cell::word(rate.percent))),
+            ("published", PUBLISHED, &|row| Cell::from_option(published(row), |rate| Cell::word(rate.percent))),
         ],
     );
     let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
@@ -159,7 +159,7 @@ fn winning_moves(solution: &Solution) -> Figure {
         let images = members.len() as u64;
         members.iter().map(move |mask| (number, images, *mask)).collect::<Vec<_>>()
     };
-    let table = Table::of(
+    let table = Table::new(
         (1..).zip(&classes).flat_map(of_class),
         &[
             ("class", "class", &|(number, ..)| Cell::count(*number)),
@@ -262,7 +262,7 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
     let title = format!("Loss rate by number of pieces, {}", game.words());
     let rows = &solution.census.by_pieces;
     let rate = |row: &PieceCount| row.losses as f64 / row.positions as f64;
-    let table = Table::of(
+    let table = Table::new(
         rows,
         &[
             ("pieces", "pieces", &|row| Cell::count(row.pieces)),
@@ -294,7 +294,7 @@ fn positions_by_distance(solution: &Solution) -> Figure {
     let game = solution.game();
     let title = format!("Positions by distance to the end, {}", game.words());
     let rows = &solution.by_distance;
-    let table = Table::of(
+    let table = Table::new(
         rows,
         &[
             ("distance", "distance", &|row| Cell::count(row.distance)),

@@ -57,12 +57,12 @@ struct Line {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Listed {
+struct ListedLayouts {
     row: Vec<Line>,
     figure: Vec<Figure>,
 }
 
-static LISTED: LazyLock<Listed> =
+static LISTED: LazyLock<ListedLayouts> =
     LazyLock::new(|| toml::from_str(include_str!("layouts.toml")).expect("the unit tests read the file"));
 
 /// An error of the layouts: none of them happens with the recorded cells.

@@ -316,7 +316,7 @@ impl Report {
             }
         }
         solutions.dedup_by(|one, other| one.digest == other.digest);
-        let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::of).collect();
+        let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::new).collect();
         solutions.dedup_by(|one, other| one.game() == other.game());
 
         let mut tables = tables::Tables::new(&solutions, &built_in()?);
@@ -384,7 +384,7 @@ fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
 }
 
 impl DatabaseRow {
-    fn of(solution: &Solution) -> DatabaseRow {
+    fn new(solution: &Solution) -> DatabaseRow {
         DatabaseRow {
             layers: solution.layers,
             rule: solution.rule.name().into(),

@@ -2,7 +2,7 @@
 
 use super::drawings::Drawing;
 use super::figures::{Figure, Kind};
-use super::tables::{Shown, Tables, VARIANTS};
+use super::tables::{PageTable, Tables, VARIANTS};
 use super::{DatabaseRow, REPORT_JSON, rule_word};
 use crate::report::draw::svg::{Svg, escape, style};
 use crate::report::draw::table::{Cell, Table};
@@ -119,7 +119,7 @@ impl All<'_> {
             ),
         }
         page.put(String::new, || self.contents());
-        for Shown { name, title, note, table, variants } in &self.tables.shown {
+        for PageTable { name, title, note, table, variants } in &self.tables.shown {
             page.heading(Some(name), title);
             page.paragraph(note);
             page.table(table);
@@ -198,12 +198,12 @@ impl All<'_> {
 
     fn database_table(&self) -> Table {
         let rule = |rule: &str| rule.parse().map_or(rule.to_owned(), |rule: Rule| rule_word(rule).to_owned());
-        self.for_people(Table::of(
+        self.for_people(Table::new(
             self.databases,
             &[
                 ("k", "layers", &|row| Cell::count(row.layers)),
                 ("rule", "rule", &|row| Cell::word(rule(&row.rule))),
-                ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
+                ("at most", "max_take", &|row| Cell::from_option(row.max_take, Cell::count)),
                 ("losses", "losses", &|row| Cell::count(row.losses)),
                 ("start", "start", &|row| Cell::word(&*row.start)),
                 ("winning first moves", "winning_first_moves", &|row| Cell::count(row.winning_first_moves)),

@@ -12,7 +12,7 @@ use trinim_game::{LAYERS_MAX, Rule, Value};
 /// The tables with their files and the contradictions found.
 pub(super) struct Tables {
     /// The tables for people, in the order of the pages.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<PageTable>,
     /// Every contradiction in a sentence.
     pub contradictions: Vec<String>,
     /// The files of the tables.
@@ -20,7 +20,7 @@ pub(super) struct Tables {
 }
 
 /// A table for people.
-pub(super) struct Shown {
+pub(super) struct PageTable {
     /// Name of its files.
     pub name: &'static str,
     /// The heading above it.
@@ -33,9 +33,9 @@ pub(super) struct Shown {
     pub variants: Option<Table>,
 }
 
-impl Shown {
+impl PageTable {
     fn markdown(&self) -> String {
-        let Shown { title, note, table, variants, .. } = self;
+        let PageTable { title, note, table, variants, .. } = self;
         let tables: Vec<String> = std::iter::once(table).chain(variants).map(Table::markdown).collect();
         format!("# {title}\n\n{note}\n\n{}", tables.join(&format!("\n{VARIANTS}\n\n")))
     }
@@ -97,15 +97,20 @@ impl Tables {
         let of_variants: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_some()).collect();
         let has_variants = !of_variants.is_empty();
         let for_people = |table: &Table| if has_variants { table.clone() } else { table.without("max_take") };
-        let shown_starts = Shown {
+        let shown_starts = PageTable {
             name: "table-5",
             title: STARTS_TITLE,
             note: STARTS_NOTE,
             table: start_table(of_papers).without("max_take"),
             variants: has_variants.then(|| start_table(of_variants)),
         };
-        let shown =
-            |name, title, note, table: &Table| Shown { name, title, note, table: for_people(table), variants: None };
+        let shown = |name, title, note, table: &Table| PageTable {
+            name,
+            title,
+            note,
+            table: for_people(table),
+            variants: None,
+        };
         let known = known(solutions, built_in);
         let (rules, moves) = (rule_table(&known), move_table(&known));
         let shown = vec![
@@ -165,14 +170,14 @@ fn rule_table(known: &[&Solution]) -> Table {
         };
         (max_take, layers, census(Rule::Misere), census(Rule::Normal))
     });
-    let losses = |census: Option<&Census>| Cell::of(census, |census| Cell::count(census.losses()));
-    let share = |census: Option<&Census>| Cell::of(census, |census| Cell::share(census.loss_rate()));
-    let start = |census: Option<&Census>| Cell::of(census, |census| Cell::word(value_word(census.start())));
-    Table::of(
+    let losses = |census: Option<&Census>| Cell::from_option(census, |census| Cell::count(census.losses()));
+    let share = |census: Option<&Census>| Cell::from_option(census, |census| Cell::share(census.loss_rate()));
+    let start = |census: Option<&Census>| Cell::from_option(census, |census| Cell::word(value_word(census.start())));
+    Table::new(
         rows,
         &[
             ("k", "layers", &|row| Cell::count(row.1)),
-            ("at most", "max_take", &|row| Cell::of(row.0, Cell::count)),
+            ("at most", "max_take", &|row| Cell::from_option(row.0, Cell::count)),
             ("losses, misère", "misere_losses", &|row| losses(row.2)),
             ("rate", "misere_loss_rate", &|row| share(row.2)),
             ("start", "misere_start", &|row| start(row.2)),
@@ -195,12 +200,12 @@ fn move_table(known: &[&Solution]) -> Table {
         });
         (solution, classes.len() as u64, written.collect::<Vec<_>>().join("; "))
     });
-    Table::of(
+    Table::new(
         rows,
         &[
             ("k", "layers", &|row| Cell::count(row.0.layers)),
             ("rule", "rule", &|row| Cell::words(rule_word(row.0.rule), row.0.rule.name())),
-            ("at most", "max_take", &|row| Cell::of(row.0.max_take, Cell::count)),
+            ("at most", "max_take", &|row| Cell::from_option(row.0.max_take, Cell::count)),
             ("moves", "moves", &|row| Cell::count(row.0.board.moves().len() as u64)),
             ("winning", "winning", &|row| Cell::count(row.0.winning.len() as u64)),
             ("up to symmetry", "classes", &|row| Cell::count(row.1)),
@@ -263,17 +268,17 @@ fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<S
 }
 
 fn start_table<'a>(rows: impl IntoIterator<Item = &'a StartRow>) -> Table {
-    Table::of(
+    Table::new(
         rows,
         &[
             ("k", "layers", &|row| Cell::count(row.layers)),
-            ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
-            ("normal", "normal", &|row| Cell::of(row.normal.computed, Cell::word)),
-            ("published", "normal_published", &|row| Cell::of(row.normal.published, Cell::word)),
-            ("agrees", "normal_agrees", &|row| Cell::of(row.normal.agrees, Cell::verdict)),
-            ("misère", "misere", &|row| Cell::of(row.misere.computed, Cell::word)),
-            ("published", "misere_published", &|row| Cell::of(row.misere.published, Cell::word)),
-            ("agrees", "misere_agrees", &|row| Cell::of(row.misere.agrees, Cell::verdict)),
+            ("at most", "max_take", &|row| Cell::from_option(row.max_take, Cell::count)),
+            ("normal", "normal", &|row| Cell::from_option(row.normal.computed, Cell::word)),
+            ("published", "normal_published", &|row| Cell::from_option(row.normal.published, Cell::word)),
+            ("agrees", "normal_agrees", &|row| Cell::from_option(row.normal.agrees, Cell::verdict)),
+            ("misère", "misere", &|row| Cell::from_option(row.misere.computed, Cell::word)),
+            ("published", "misere_published", &|row| Cell::from_option(row.misere.published, Cell::word)),
+            ("agrees", "misere_agrees", &|row| Cell::from_option(row.misere.agrees, Cell::verdict)),
         ],
     )
 }
@@ -305,20 +310,24 @@ fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Tabl
         CountRow { game, census, counts, rate, agrees }
     };
     let percent = |rate: published::Rate| Cell::number(format!("{} %", rate.percent), rate.percent);
-    Table::of(
+    Table::new(
         games.into_iter().map(row),
         &[
             ("k", "layers", &|row| Cell::count(row.game.layers)),
             ("rule", "rule", &|row| Cell::words(rule_word(row.game.rule), row.game.rule.name())),
-            ("at most", "max_take", &|row| Cell::of(row.game.max_take, Cell::count)),
+            ("at most", "max_take", &|row| Cell::from_option(row.game.max_take, Cell::count)),
             ("positions", "positions", &|row| Cell::count(1u64 << (row.game.layers * (row.game.layers + 1) / 2))),
-            ("wins", "wins", &|row| Cell::of(row.census, |census| Cell::count(census.wins()))),
-            ("losses", "losses", &|row| Cell::of(row.census, |census| Cell::count(census.losses()))),
-            ("loss rate", "loss_rate", &|row| Cell::of(row.census, |census| Cell::share(census.loss_rate()))),
-            ("published wins", "published_wins", &|row| Cell::of(row.counts, |counts| Cell::count(counts.wins))),
-            ("published losses", "published_losses", &|row| Cell::of(row.counts, |counts| Cell::count(counts.losses))),
-            ("published rate", "published_loss_percent", &|row| Cell::of(row.rate, percent)),
-            ("agrees", "agrees", &|row| Cell::of(row.agrees, Cell::verdict)),
+            ("wins", "wins", &|row| Cell::from_option(row.census, |census| Cell::count(census.wins()))),
+            ("losses", "losses", &|row| Cell::from_option(row.census, |census| Cell::count(census.losses()))),
+            ("loss rate", "loss_rate", &|row| Cell::from_option(row.census, |census| Cell::share(census.loss_rate()))),
+            ("published wins", "published_wins", &|row| {
+                Cell::from_option(row.counts, |counts| Cell::count(counts.wins))
+            }),
+            ("published losses", "published_losses", &|row| {
+                Cell::from_option(row.counts, |counts| Cell::count(counts.losses))
+            }),
+            ("published rate", "published_loss_percent", &|row| Cell::from_option(row.rate, percent)),
+            ("agrees", "agrees", &|row| Cell::from_option(row.agrees, Cell::verdict)),
         ],
     )
 }

@@ -66,7 +66,7 @@ impl Definition {
             None => Board::triangle(self.layers?, self.max_take).ok()?,
         };
         let rule: Rule = self.rule.parse().ok()?;
-        let layout = Layout::of_cells(&board, &self.bid_cells).ok()?;
+        let layout = Layout::from_cells(&board, &self.bid_cells).ok()?;
         let keep: Keep = self.keep.parse().ok().filter(|keep| !matches!(keep, Keep::Book { .. }))?;
         let audit = match &self.audit {
             Some(text) => Some(text.parse::<Audit>().ok()?),

@@ -68,7 +68,7 @@ fn any_layout(board: &Board, mask: u64) -> Layout {
     // Five bits of the mask for each of twelve cells, then the same again.
     let is_chosen = |cell: &u8| mask.rotate_right(5 * u32::from(*cell)) & 7 == 0;
     let cells: Vec<u8> = (0..board.cells() as u8).filter(is_chosen).collect();
-    Layout::of_cells(board, &cells).unwrap()
+    Layout::from_cells(board, &cells).unwrap()
 }
 
 proptest! {

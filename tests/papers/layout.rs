@@ -5,12 +5,12 @@ use pipeline::BlockId;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
-use trinim::layout::search::{Kept, Request};
+use trinim::layout::search::{Request, SymmetryClass};
 use trinim::layout::{Bid, Counts, Layout, LayoutError, search};
 use trinim::report::layouts;
 
 /// The cells of a set that a search found.
-fn cells_of(set: &search::Scored) -> Vec<Cell> {
+fn cells_of(set: &search::ScoredLayout) -> Vec<Cell> {
     set.cells.iter().map(|cell| Cell::from_index(*cell)).collect()
 }
 
@@ -161,7 +161,7 @@ fn the_best_closed_sets() {
     assert_eq!(search::best_closed(&board, 16), None);
 }
 
-fn request(bits: u32, kept: Kept) -> Request {
+fn request(bits: u32, kept: SymmetryClass) -> Request {
     Request { bits, kept, top: 1, sets_at_most: 100_000_000, seed: 0 }
 }
 
@@ -171,13 +171,13 @@ fn request(bits: u32, kept: Kept) -> Request {
 fn no_set_is_better_than_the_best_closed_one() {
     for (layers, bits, updates) in [(8, 6, 87), (8, 9, 798), (8, 12, 8_258), (9, 12, 7_420), (9, 15, 78_852)] {
         let board = triangle(layers);
-        let found = search::search(&board, &request(bits, Kept::Any)).unwrap();
+        let found = search::search(&board, &request(bits, SymmetryClass::Any)).unwrap();
         assert!(found.exhaustive);
         assert!(found.asymmetric_at_least.unwrap() > updates);
         assert_eq!(found.sets[0].canonical_updates, updates);
         assert_eq!(Some(cells_of(&found.sets[0])), search::best_closed(&board, bits));
     }
-    let found = search::search(&triangle(9), &request(13, Kept::Mirror)).unwrap();
+    let found = search::search(&triangle(9), &request(13, SymmetryClass::Mirror)).unwrap();
     assert_eq!((found.sets[0].canonical_updates, found.sets[0].symmetries, found.exhaustive), (44_816, 2, true));
 }
 
@@ -202,7 +202,7 @@ fn the_search_finds_what_looking_at_every_set_finds() {
             }
         }
         for (bits, best) in best.into_iter().enumerate() {
-            for (kept, best) in [Kept::Any, Kept::Mirror, Kept::All].into_iter().zip(best) {
+            for (kept, best) in [SymmetryClass::Any, SymmetryClass::Mirror, SymmetryClass::All].into_iter().zip(best) {
                 let found = search::search(&board, &request(bits as u32, kept)).unwrap();
                 assert!(found.exhaustive);
                 let updates = found.sets.first().map_or(u128::MAX, |set| set.canonical_updates);
@@ -215,7 +215,7 @@ fn the_search_finds_what_looking_at_every_set_finds() {
 #[test]
 fn the_best_sets_come_in_order_and_without_images() {
     let board = triangle(6);
-    let found = search::search(&board, &Request { top: 200, ..request(4, Kept::Any) }).unwrap();
+    let found = search::search(&board, &Request { top: 200, ..request(4, SymmetryClass::Any) }).unwrap();
     assert_eq!(found.sets.len(), 200);
     let mask = |cells: &[Cell]| cells.iter().fold(0, |mask, cell| mask | cell.mask());
     let mut seen = BTreeSet::new();
@@ -235,15 +235,16 @@ fn the_best_sets_come_in_order_and_without_images() {
 #[test]
 fn a_search_within_limits_says_so() {
     let board = triangle(9);
-    let limited = |seed| search::search(&board, &Request { sets_at_most: 20_000, seed, ..request(13, Kept::Mirror) });
+    let limited =
+        |seed| search::search(&board, &Request { sets_at_most: 20_000, seed, ..request(13, SymmetryClass::Mirror) });
     let found = limited(1).unwrap();
     assert!(!found.exhaustive);
     assert!(found.looked_at <= 20_000 && found.looked_at > 15_000, "{}", found.looked_at);
     assert_eq!(found, limited(1).unwrap());
     assert!(found.sets[0].canonical_updates < 50_000, "{:?}", found.sets);
     assert_eq!(found.sets[0].canonical_updates, search::canonical_updates(&board, &cells_of(&found.sets[0])));
-    assert!(search::search(&board, &request(25, Kept::All)).is_err());
-    assert!(search::search(&triangle(2), &request(4, Kept::All)).is_err());
+    assert!(search::search(&board, &request(25, SymmetryClass::All)).is_err());
+    assert!(search::search(&triangle(2), &request(4, SymmetryClass::All)).is_err());
 }
 
 #[test]

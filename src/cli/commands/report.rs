@@ -25,7 +25,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
-use trinim::report::{Contents, REPORT_JSON, Report, ReportError, Solution};
+use trinim::report::{self, Contents, REPORT_JSON, ReportError, Solution};
 
 /// Longest `report.json` that is read, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;
@@ -61,7 +61,7 @@ pub struct ReportArgs {
 /// What `trinim report` prints: the file `report.json` of the report.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the library writes the file: this is its form")]
-pub struct Printed {
+pub struct Report {
     /// Whether the report is complete and contradicts nothing: exit code 0.
     ok: bool,
     #[schemars(flatten)]
@@ -78,7 +78,7 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         refuse_inside(&args.out, database.folder())?;
         solutions.push(Solution::read(&database)?);
     }
-    let report = Report::new(solutions).map_err(|error| {
+    let report = report::Report::new(solutions).map_err(|error| {
         let hint = match error {
             ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong",
             _ => "",
@@ -136,7 +136,7 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn write(folder: &Path, report: &Report, earlier: Option<&Contents>) -> Result<(), Error> {
+fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> Result<(), Error> {
     let storage = RealStorage::create(folder)?.with_syncs(false);
     let place = |name: &str, text: &str| -> Result<(), Error> {
         let beside = format!("{name}.new");
@@ -162,7 +162,7 @@ fn write(folder: &Path, report: &Report, earlier: Option<&Contents>) -> Result<(
     place(REPORT_JSON, &report.contents.to_json())
 }
 
-fn print(report: &Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
     let width = report.contents.databases.iter().map(|row| grouped(row.losses).len()).max().unwrap_or(0).max(6);
     writeln!(out, "layers  rule    {:>width$}      rate  start  winning moves", "losses")?;
     for row in &report.contents.databases {

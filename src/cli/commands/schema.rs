@@ -61,7 +61,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout/1", &[layout::Report::json_schema]),
     ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
-    ("trinim.report/1", &[report::Printed::json_schema]),
+    ("trinim.report/1", &[report::Report::json_schema]),
     ("trinim.bench/1", &[trinim::record::Record::json_schema]),
 ];
 

@@ -125,7 +125,7 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
 
 /// A rule that a search of 8,000 to 20,000 orders found for a layout that solves take by default.
 /// Its peak is in the table of the [page](super).
-struct Known {
+struct KnownRule {
     layers: u32,
     bid_cells: &'static [u8],
     quarters: i64,
@@ -134,22 +134,22 @@ struct Known {
     cells: &'static [i64],
 }
 
-const KNOWN: [Known; 3] = [
-    Known {
+const KNOWN: [KnownRule; 3] = [
+    KnownRule {
         layers: 8,
         bid_cells: &[4, 6, 9, 10, 12, 14, 17, 18, 22, 26, 31, 32],
         quarters: 7,
         target: 61_367,
         cells: &[5446, 160_907, -156_423, 93_307, 291_057, 25_595, 50_000, -3808, -72_488, 139_986, 91_913, 61_833],
     },
-    Known {
+    KnownRule {
         layers: 9,
         bid_cells: &[4, 6, 9, 12, 15, 20, 23, 25, 29, 34, 39, 41],
         quarters: 9,
         target: 75_070,
         cells: &[50_000, 141_603, 43_298, 50_000, 80_918, 50_000, 22_297, 201_595, 15_568, 50_000, 58_376, 50_000],
     },
-    Known {
+    KnownRule {
         layers: 9,
         bid_cells: &[0, 4, 6, 9, 12, 15, 20, 23, 25, 29, 34, 36, 39, 41, 44],
         quarters: 10,
@@ -163,7 +163,7 @@ const KNOWN: [Known; 3] = [
 
 /// Returns the order and its peak, if a rule is known for the layout.
 pub(super) fn known(layout: &Layout, graph: &Graph) -> Option<(Vec<u32>, u32)> {
-    let is_this = |known: &&Known| Some(known.layers) == layout.layers() && known.bid_cells == layout.bid_cells();
+    let is_this = |known: &&KnownRule| Some(known.layers) == layout.layers() && known.bid_cells == layout.bid_cells();
     let known = KNOWN.iter().find(is_this)?;
     let rule = Rule { quarters: known.quarters, target: known.target, cells: known.cells.to_vec() };
     let order = rule.order(graph, &images(layout));

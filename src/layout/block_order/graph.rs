@@ -15,7 +15,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn of(&self, block: u32) -> &[u32] {
+    pub(super) fn list(&self, block: u32) -> &[u32] {
         let block = block as usize;
         &self.blocks[self.starts[block] as usize..self.starts[block + 1] as usize]
     }
@@ -32,7 +32,7 @@ impl Lists {
         let mut free = starts.clone();
         let mut transposed = vec![0; self.blocks.len()];
         for block in 0..blocks as u32 {
-            for &other in self.of(block) {
+            for &other in self.list(block) {
                 transposed[free[other as usize] as usize] = block;
                 free[other as usize] += 1;
             }
@@ -42,15 +42,15 @@ impl Lists {
 }
 
 impl Graph {
-    pub(super) fn of(layout: &Layout) -> Graph {
-        Graph::of_children(layout.ordinals().map(|target| {
+    pub(super) fn new(layout: &Layout) -> Graph {
+        Graph::from_children(layout.ordinals().map(|target| {
             let edges = layout.edges_into(target);
             edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source.0).collect()
         }))
     }
 
     /// Returns the graph of blocks with these children each.
-    pub(super) fn of_children(all: impl Iterator<Item = Vec<u32>>) -> Graph {
+    pub(super) fn from_children(all: impl Iterator<Item = Vec<u32>>) -> Graph {
         let mut children = Lists { starts: vec![0], blocks: Vec::new() };
         for mut of_block in all {
             children.blocks.append(&mut of_block);
@@ -70,12 +70,12 @@ impl Graph {
 
     pub(super) fn peak_live_blocks(&self, order: &[u32]) -> u32 {
         let mut targets_left: Vec<usize> =
-            (0..self.blocks() as u32).map(|block| self.targets.of(block).len()).collect();
+            (0..self.blocks() as u32).map(|block| self.targets.list(block).len()).collect();
         let (mut live, mut peak) = (0, 0);
         for &block in order {
             live += u32::from(targets_left[block as usize] > 0);
             peak = peak.max(live);
-            for &child in self.children.of(block) {
+            for &child in self.children.list(block) {
                 targets_left[child as usize] -= 1;
                 live -= u32::from(targets_left[child as usize] == 0);
             }

@@ -87,9 +87,9 @@ impl<'a> Walk<'a> {
         };
         let all = 0..graph.blocks() as u32;
         let block = |block: u32| {
-            let left = |lists: &Lists| lists.of(block).len() as u32;
+            let left = |lists: &Lists| lists.list(block).len() as u32;
             let shares: i64 =
-                children.of(block).iter().map(|child| scoring.share(targets.of(*child).len() as u32)).sum();
+                children.list(block).iter().map(|child| scoring.share(targets.list(*child).len() as u32)).sum();
             Block {
                 score: shares - scoring.target * i64::from(left(targets)) - sign * scoring.pieces[block as usize],
                 children_left: left(children),
@@ -135,17 +135,17 @@ impl<'a> Walk<'a> {
     /// Changes the scores of the blocks around one that is finished now.
     fn finish(&mut self, block: u32) {
         let Walk { children, targets, scoring, .. } = *self;
-        for &child in children.of(block) {
+        for &child in children.list(block) {
             let left = self.blocks[child as usize].targets_left;
             self.blocks[child as usize].targets_left -= 1;
             let more = scoring.share(left - 1) - scoring.share(left);
             if left > 1 && more != 0 {
-                targets.of(child).iter().for_each(|&target| self.raise(target, more));
+                targets.list(child).iter().for_each(|&target| self.raise(target, more));
             }
         }
-        for &target in targets.of(block) {
+        for &target in targets.list(block) {
             if !std::mem::replace(&mut self.blocks[target as usize].is_touched, true) {
-                children.of(target).iter().for_each(|&child| self.raise(child, scoring.target));
+                children.list(target).iter().for_each(|&child| self.raise(child, scoring.target));
             }
             self.blocks[target as usize].children_left -= 1;
             self.offer(target);
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn order_of(children: &[&[u32]], target: i64, shares: &[i64], direction: Direction, equals: Equals) -> Vec<u32> {
-        let graph = Graph::of_children(children.iter().map(|children| children.to_vec()));
+        let graph = Graph::from_children(children.iter().map(|children| children.to_vec()));
         order(&graph, &Scoring { direction, target, shares, pieces: &vec![0; children.len()], equals })
     }
 

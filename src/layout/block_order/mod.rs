@@ -49,7 +49,7 @@ const QUICK_STEPS: usize = 12;
 const QUICK_PAIRS: usize = 500_000;
 
 pub(super) fn order(layout: &Layout) -> Vec<BlockId> {
-    let order: Vec<BlockId> = chosen(layout, &Graph::of(layout)).0.into_iter().map(BlockId).collect();
+    let order: Vec<BlockId> = chosen(layout, &Graph::new(layout)).0.into_iter().map(BlockId).collect();
     debug_assert!(is_topological(layout, &order), "layout, invariant 2: a block comes before its child");
     order
 }
@@ -107,7 +107,7 @@ impl Layout {
     /// once.
     pub fn peak_live_blocks(&self, order: &[BlockId]) -> u32 {
         let order: Vec<u32> = order.iter().map(|block| block.0).collect();
-        Graph::of(self).peak_live_blocks(&order)
+        Graph::new(self).peak_live_blocks(&order)
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
             assert_eq!(permille(&layout.ordinals().collect::<Vec<_>>()), f64::from(of_numeric));
             assert_eq!(permille(&layout.order()), f64::from(of_chosen));
             // What is known is taken without a look at others.
-            let graph = Graph::of(&layout);
+            let graph = Graph::new(&layout);
             assert!(chosen(&layout, &graph).1 < quick(&layout, &graph).1);
         }
         // Twelve orders and two steps of the search found nothing better.

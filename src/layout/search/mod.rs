@@ -7,11 +7,12 @@
 //!
 //! | kept | unions of a given size, nine layers | examined |
 //! |---|---|---|
-//! | all six ([`Kept::All`]) | some hundreds at most | all |
-//! | a mirror at least ([`Kept::Mirror`]) | up to 3 million | all, as long as the limit allows |
-//! | any, or none ([`Kept::Any`]) | up to 4 * 10^12 | see below |
+//! | all six ([`SymmetryClass::All`]) | some hundreds at most | all |
+//! | a mirror at least ([`SymmetryClass::Mirror`]) | up to 3 million | all, as long as the limit allows |
+//! | any, or none ([`SymmetryClass::Any`]) | up to 4 * 10^12 | see below |
 //!
-//! [`Kept::Any`] examines the unions for all symmetries, for a mirror and for the rotations alone.
+//! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the rotations
+//! alone.
 //! The remaining sets keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and
 //! more, because cells share lines. That bound (`score.rs`) nearly always exceeds what sets with a
 //! mirror reach, and then no such set needs to be examined. Otherwise all are, or a local search
@@ -51,7 +52,7 @@ const QUICK_SETS: u64 = 4000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
+pub enum SymmetryClass {
     /// All symmetries of the board.
     #[serde(rename = "d3")]
     All,
@@ -67,7 +68,7 @@ pub struct Request {
     /// The number of BID cells, at most [`BID_BITS_MAX`] and at most the board's cells.
     pub bits: u32,
     /// The symmetries kept.
-    pub kept: Kept,
+    pub kept: SymmetryClass,
     /// The number of best sets to return.
     pub top: usize,
     /// The most sets of one kind to examine. If there are more, a local search examines this many.
@@ -79,7 +80,7 @@ pub struct Request {
 /// A BID set and its score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Scored {
+pub struct ScoredLayout {
     /// The cells, by index.
     #[serde(rename = "bid_cells")]
     pub cells: Vec<u32>,
@@ -97,7 +98,7 @@ pub struct Found {
     /// The sets, best first. Among equals, the set that leaves the corners whole to the greatest
     /// depth comes first, because corners in the offset compress well; then the one with the first
     /// cells in row order.
-    pub sets: Vec<Scored>,
+    pub sets: Vec<ScoredLayout>,
     /// The number of sets examined.
     pub looked_at: u64,
     /// Whether no other set can be better than those found.
@@ -116,16 +117,16 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
         return Err(SearchError::Bits { bits: request.bits, most });
     }
     let all: Vec<&Symmetry> = board.symmetries().iter().collect();
-    let scores = Scores::of(board);
+    let scores = Scores::new(board);
     let mut best = Best::new(board, request);
     best.unions(&scores, &all);
     if board.layers().is_none() {
         // Of the groups between all symmetries and none, only a triangle's are known.
         match request.kept {
-            Kept::All => {}
-            Kept::Mirror => return Err(SearchError::Mirror),
-            Kept::Any if all.len() > 1 => best.unions(&scores, &all[..1]),
-            Kept::Any => {}
+            SymmetryClass::All => {}
+            SymmetryClass::Mirror => return Err(SearchError::Mirror),
+            SymmetryClass::Any if all.len() > 1 => best.unions(&scores, &all[..1]),
+            SymmetryClass::Any => {}
         }
         return Ok(best.into_found());
     }
@@ -134,10 +135,10 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
         [identity, once, twice, vertical, ..] => (vec![identity, once, twice], vec![identity, vertical]),
         _ => (all.clone(), all.clone()),
     };
-    if request.kept != Kept::All {
+    if request.kept != SymmetryClass::All {
         best.unions(&scores, &mirror);
     }
-    if request.kept == Kept::Any {
+    if request.kept == SymmetryClass::Any {
         best.unions(&scores, &rotations);
         let bound = scores.asymmetric_at_least(request.bits);
         best.found.asymmetric_at_least = Some(bound);
@@ -157,9 +158,9 @@ pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
 
 pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     let sets_at_most = if board.layers().is_some() { u64::MAX } else { QUICK_SETS };
-    let request = Request { bits, kept: Kept::All, top: 1, sets_at_most, seed: 0 };
+    let request = Request { bits, kept: SymmetryClass::All, top: 1, sets_at_most, seed: 0 };
     let mut best = Best::new(board, &request);
-    best.unions(&Scores::of(board), &board.symmetries().iter().collect::<Vec<_>>());
+    best.unions(&Scores::new(board), &board.symmetries().iter().collect::<Vec<_>>());
     best.sets.into_values().next()
 }
 
@@ -250,7 +251,7 @@ impl<'a> Best<'a> {
     fn into_found(self) -> Found {
         let scored = |(rank, set): (Rank, u64)| {
             let action = Action::on(self.board, set);
-            Scored {
+            ScoredLayout {
                 cells: position::cells(set),
                 canonical_updates: rank.0,
                 canonical_blocks: action.blocks(),

@@ -35,7 +35,7 @@ pub(super) struct Scores {
 
 impl Scores {
     /// Returns the lines of a triangle; of another board, none.
-    pub(super) fn of(board: &Board) -> Scores {
+    pub(super) fn new(board: &Board) -> Scores {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
         let layers = board.layers().unwrap_or(0);

@@ -52,7 +52,7 @@ pub const MOVE_WORDS: [&str; 3] = ["piece", "taken by the move", "empty cell"];
 impl Sheet<'_> {
     /// Draws the sheet.
     pub fn draw(&self) -> Svg {
-        let frame = Frame::of(self.board);
+        let frame = Frame::new(self.board);
         let (board_width, board_height) = (frame.columns * PITCH, frame.height + 2.0 * RADIUS + 2.0);
         let captions = self.pictures.iter().map(|picture| text_width(&picture.caption, CAPTION));
         let column = board_width.max(captions.fold(0.0, f64::max)) + 20.0;
@@ -120,7 +120,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn of(board: &Board) -> Frame {
+    fn new(board: &Board) -> Frame {
         let least = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
         let most = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::NEG_INFINITY, f64::max);
         let is_set_off = board.places().iter().any(|place| (place[0] - least(0)).fract() != 0.0);

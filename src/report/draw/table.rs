@@ -70,7 +70,7 @@ impl Cell {
     }
 
     /// Returns the cell that `cell` makes from the value, or an empty one.
-    pub fn of<T>(value: Option<T>, cell: impl Fn(T) -> Cell) -> Cell {
+    pub fn from_option<T>(value: Option<T>, cell: impl Fn(T) -> Cell) -> Cell {
         value.map_or_else(Cell::nothing, cell)
     }
 }
@@ -88,7 +88,7 @@ pub struct Table {
 
 impl Table {
     /// Makes a table of these rows.
-    pub fn of<R>(rows: impl IntoIterator<Item = R>, columns: &[Column<'_, R>]) -> Table {
+    pub fn new<R>(rows: impl IntoIterator<Item = R>, columns: &[Column<'_, R>]) -> Table {
         Table {
             columns: columns.iter().map(|(shown, plain, _)| (*shown, *plain)).collect(),
             rows: rows.into_iter().map(|row| columns.iter().map(|(.., cell)| cell(&row)).collect()).collect(),
@@ -162,11 +162,11 @@ mod tests {
     #[test]
     fn one_table_is_written_four_ways() {
         let rows = [(Some("a \"b\", <c|d>"), Some(1234u64), 0.0726), (None, None, 0.5)];
-        let table = Table::of(
+        let table = Table::new(
             rows,
             &[
-                ("name", "name", &|row| Cell::of(row.0, Cell::word)),
-                ("losses", "losses", &|row| Cell::of(row.1, Cell::count)),
+                ("name", "name", &|row| Cell::from_option(row.0, Cell::word)),
+                ("losses", "losses", &|row| Cell::from_option(row.1, Cell::count)),
                 ("rate", "loss_rate", &|row| Cell::share(row.2)),
             ],
         );

@@ -51,7 +51,7 @@ enum Outcome {
 }
 
 /// A process that has ended.
-struct Ended {
+struct RunEnd {
     /// Wall-clock time.
     seconds: f64,
     /// How it ended.
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if it cannot be started or its output cannot be read.
-    fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<Ended>, Error> {
+    fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<RunEnd>, Error> {
         let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
         fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
         let mut command = Command::new(&self.executable);
@@ -164,7 +164,7 @@ impl<'a> Rounds<'a> {
         let first = errors.lines().next().unwrap_or("no reason given");
         let reason = first.strip_prefix("error: ").unwrap_or(first).to_owned();
         let output = String::from_utf8_lossy(&read(&stdout)?).into_owned();
-        Ok(Some(Ended { seconds, status, output, reason }))
+        Ok(Some(RunEnd { seconds, status, output, reason }))
     }
 
     /// Solves into `folder`.
@@ -239,7 +239,7 @@ fn cells(case: &Case) -> u32 {
 }
 
 /// Returns the report of a process that succeeded with the right answer.
-fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
+fn checked(case: &Case, ended: &RunEnd, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
     succeeded(case, ended)?;
     let wrong = |what: String| check::wrong_answer(&case.command(), &what);
     let report: Value = serde_json::from_str(&ended.output).map_err(|error| wrong(format!("no JSON: {error}")))?;
@@ -248,7 +248,7 @@ fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), 
 }
 
 /// Refuses a process that failed: it is no measurement.
-fn succeeded(case: &Case, ended: &Ended) -> anyhow::Result<()> {
+fn succeeded(case: &Case, ended: &RunEnd) -> anyhow::Result<()> {
     if ended.status.success() {
         return Ok(());
     }

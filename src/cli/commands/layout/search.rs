@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::game::Board;
-use trinim::layout::search::{self, Kept, Request, Scored};
+use trinim::layout::search::{self, Request, ScoredLayout, SymmetryClass};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,8 +22,11 @@ Examples:
 All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
 says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
 
-const SYMMETRIES: &[(Kept, &str)] =
-    &[(Kept::All, "All six of the triangle"), (Kept::Mirror, "At least one mirror"), (Kept::Any, "Any or none")];
+const SYMMETRIES: &[(SymmetryClass, &str)] = &[
+    (SymmetryClass::All, "All six of the triangle"),
+    (SymmetryClass::Mirror, "At least one mirror"),
+    (SymmetryClass::Any, "Any or none"),
+];
 
 /// Find the BID cells with the fewest updates between canonical blocks
 #[derive(Args)]
@@ -38,7 +41,7 @@ pub struct SearchArgs {
 
     /// Symmetries that the cells must keep
     #[arg(long, value_name = "SYMMETRY", value_parser = explained(SYMMETRIES), default_value = "d3")]
-    symmetry: Kept,
+    symmetry: SymmetryClass,
 
     /// Number of layouts to show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5")]
@@ -67,7 +70,7 @@ pub struct Report {
     /// Number of BID cells.
     bits: u32,
     /// Symmetries that the cells must keep: `d3`, `mirror` or `any`.
-    symmetry: Kept,
+    symmetry: SymmetryClass,
     /// Whether all sets of the kind were examined.
     exhaustive: bool,
     /// Sets examined.
@@ -76,7 +79,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     asymmetric_at_least: Option<u128>,
     /// The best sets, best first.
-    layouts: Vec<Scored>,
+    layouts: Vec<ScoredLayout>,
 }
 
 /// Runs the subcommand.
