@@ -281,7 +281,6 @@ fn a_folder_of_another_version_is_refused() {
         &["status", "old"][..],
         &["solve", "--layers", "4", "--out", "old"],
         &["solve", "--layers", "4", "--keep", "counts", "--out", "old"],
-        &["resume", "old"],
         &["check", "old"],
         &["repair", "old"],
         &["verify", "old"],

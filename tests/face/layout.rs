@@ -1,4 +1,4 @@
-//! `trinim layout`, and orders of blocks in a solve, as users of the binary meet them.
+//! `trinim layout`, as users of the binary meet it.
 
 use crate::common::program::{ends, json, trinim};
 use crate::common::scratch;
@@ -59,7 +59,7 @@ fn a_layout_is_analysed() {
     // The same cells as a solve would choose, and none at all.
     let suggested = report(folder.path(), &["layout", "-k", "8", "--json"]);
     assert_eq!(suggested["bid_cells"], report(folder.path(), &["plan", "-k", "8", "--json"])["bid_cells"]);
-    let whole = report(folder.path(), &["layout", "-k", "5", "--bid-cells", "none", "--order", "search", "--json"]);
+    let whole = report(folder.path(), &["layout", "-k", "5", "--bid-cells", "none", "--json"]);
     assert_eq!((&whole["blocks"], &whole["updates"], &whole["symmetries"]), (&json!(1), &json!(0), &json!(6)));
     // Ten layers cannot be solved yet, but analysed. Two corners are the ends of a line, which is a
     // run of two BID cells.

@@ -6,7 +6,7 @@
 //! column.
 
 use crate::common::{Way, assert_same_files, database_files, scratch};
-use pipeline::{Damage, Error, Metrics, Placement, RealStorage, Storage, checkpoint};
+use pipeline::{Damage, Error, Metrics, Placement, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

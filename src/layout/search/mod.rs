@@ -11,10 +11,9 @@
 //! | a mirror at least ([`SymmetryClass::Mirror`]) | up to 3 million | all, as long as the limit allows |
 //! | any, or none ([`SymmetryClass::Any`]) | up to 4 * 10^12 | see below |
 //!
-//! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the rotations
-//! alone.
-//! The remaining sets keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and
-//! more, because cells share lines. That bound (`score.rs`) nearly always exceeds what sets with a
+//! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the
+//! rotations alone. The remaining sets keep no symmetry. Nothing divides their updates: there are
+//! `2^b * b / 2` and more, because cells share lines. That bound (`score.rs`) nearly always exceeds what sets with a
 //! mirror reach, and then no such set needs to be examined. Otherwise all are, or a local search
 //! takes a sample.
 //!
