@@ -5,7 +5,7 @@
 //! engine keeps the time of each stage in bins: within a bin the stages follow each other in the
 //! order of [`Stage::ALL`], so the length of an event is measured and its place is known to a bin.
 
-use crate::cli::face::file::{Export, OutputKind};
+use crate::cli::face::file::{OutputFile, OutputKind};
 use crate::cli::words::summary::board_words;
 use pipeline::timeline::LaneRecord;
 use pipeline::{Error, Metrics, Stage};
@@ -20,16 +20,16 @@ const TIMELINE: OutputKind = OutputKind { flag: "--timeline", what: "timeline", 
 /// Checks that the trace can be written, before any work.
 ///
 /// # Errors
-/// Those of [`Export::claim`].
-pub fn claim(path: Option<&Path>) -> anyhow::Result<Option<Export>> {
-    path.map(|path| Export::claim(path, TIMELINE)).transpose()
+/// Those of [`OutputFile::claim`].
+pub fn claim(path: Option<&Path>) -> anyhow::Result<Option<OutputFile>> {
+    path.map(|path| OutputFile::claim(path, TIMELINE)).transpose()
 }
 
 /// Writes the trace of a run, if any thread recorded work: a refused solve has none.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.
-pub fn write(file: &Export, job: &Job, metrics: &Metrics) -> Result<(), Error> {
+pub fn write(file: &OutputFile, job: &Job, metrics: &Metrics) -> Result<(), Error> {
     let recorded = metrics.timeline().map_or_else(Vec::new, |timeline| timeline.recorded());
     if recorded.is_empty() {
         return Ok(());
