@@ -1,12 +1,10 @@
 //! `trinim layout`, as users of the binary meet it.
 
-use crate::common::program::{ends, json, trinim};
+use crate::common::program::{ends, json};
 use crate::common::scratch;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
 
