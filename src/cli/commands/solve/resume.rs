@@ -38,7 +38,7 @@ pub struct ResumeArgs {
 /// Runs the subcommand.
 pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = args.resources.bound(begun(&args.folder)?);
-    super::carry_out(solve, &args.folder, None, &args.session, out)
+    super::carry_out(solve, &args.folder, &args.session, out)
 }
 
 /// Returns the solve that an unfinished folder was begun with.
