@@ -260,7 +260,7 @@ fn no_metadata(storage: &dyn Storage, report: &Report) -> Error {
 /// Estimates the time of one worker, in seconds.
 fn seconds(workload: &dyn Workload, plan: &Plan) -> f64 {
     let raw = workload.stream_words() as f64 * 8.0;
-    let rates = rates::of(Keep::Database, raw as u64);
+    let rates = rates::for_blocks(Keep::Database, raw as u64);
     let (recalls, edges) = (plan.recalls as f64, plan.edges as f64);
     let (blocks, entries) = (plan.blocks.len() as f64, plan.entries.len() as f64);
     let processor = raw

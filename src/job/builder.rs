@@ -228,7 +228,7 @@ impl Solve {
         let plan = match &self.cut {
             Cut::Planned => Plan::suggested(scenario, None),
             Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
-            Cut::Exactly(layout) => Plan::of(scenario, layout)?,
+            Cut::Exactly(layout) => Plan::for_layout(scenario, layout)?,
         };
         Ok(plan.within(scenario, disk_bytes))
     }

@@ -81,7 +81,7 @@ impl Job {
         let (scenario, layout) = (self.timed(), &self.game.layout);
         let free_bytes = free_bytes(&self.folder).saturating_add(used_bytes(&self.folder));
         let limit_bytes = self.solve.max_disk_bytes.unwrap_or(u64::MAX);
-        let plan = Plan::of(scenario, layout)?;
+        let plan = Plan::for_layout(scenario, layout)?;
         let (plan, baseline) = match self.strategy {
             Strategy::UpdateLog => {
                 let plan = plan.within(scenario, free_bytes.min(limit_bytes));
@@ -89,7 +89,7 @@ impl Job {
                 (plan, None)
             }
             Strategy::Baseline(baseline) => {
-                let needs = BaselinePlan::of(&plan, layout, baseline, scenario.threads)?;
+                let needs = BaselinePlan::new(&plan, layout, baseline, scenario.threads)?;
                 needs.check(u64::MAX)?;
                 (plan, Some(needs))
             }
@@ -124,7 +124,7 @@ impl Job {
                 let (scenario, layout) = (self.timed(), &self.game.layout);
                 let bytes = |keep| {
                     let plan = planned.plan.with(Scenario { keep, ..scenario });
-                    Some(BaselinePlan::of(&plan, layout, baseline, scenario.threads).ok()?.disk_bytes)
+                    Some(BaselinePlan::new(&plan, layout, baseline, scenario.threads).ok()?.disk_bytes)
                 };
                 let fitting = keeps.filter_map(|keep| {
                     let bytes = bytes(keep).filter(|bytes| *bytes <= planned.room_bytes())?;

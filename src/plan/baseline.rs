@@ -24,7 +24,7 @@ impl BaselinePlan {
     ///
     /// # Errors
     /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
-    pub fn of(plan: &Plan, layout: &Layout, baseline: Baseline, threads: usize) -> Result<BaselinePlan, PlanError> {
+    pub fn new(plan: &Plan, layout: &Layout, baseline: Baseline, threads: usize) -> Result<BaselinePlan, PlanError> {
         let scratch_blocks = baseline::scratch_blocks(layout, baseline);
         if scratch_blocks > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found: scratch_blocks });
@@ -68,8 +68,8 @@ mod tests {
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {
         let board = Board::triangle(7, None).unwrap();
         let layout = Layout::suggested(&board, 20);
-        let plan = Plan::of(Scenario { memory_bytes, threads: 3, ..scenario(&board) }, &layout).unwrap();
-        let planned = BaselinePlan::of(&plan, &layout, baseline, 3).unwrap();
+        let plan = Plan::for_layout(Scenario { memory_bytes, threads: 3, ..scenario(&board) }, &layout).unwrap();
+        let planned = BaselinePlan::new(&plan, &layout, baseline, 3).unwrap();
         (layout, planned)
     }
 

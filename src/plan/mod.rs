@@ -212,13 +212,14 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
-    pub fn of(scenario: Scenario<'_>, layout: &Layout) -> Result<Plan, PlanError> {
+    pub fn for_layout(scenario: Scenario<'_>, layout: &Layout) -> Result<Plan, PlanError> {
         let found = layout.canonical_blocks().len() as u64;
         if found > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found });
         }
         let is_walked = Shape::is_walked(layout.bid_bits());
-        let shape = if is_walked { Shape::of(layout) } else { Shape::outline(scenario.board, layout.bid_cells()) };
+        let shape =
+            if is_walked { Shape::from_layout(layout) } else { Shape::outline(scenario.board, layout.bid_cells()) };
         Ok(Plan::first(scenario, shape))
     }
 
@@ -255,7 +256,7 @@ impl Plan {
         });
         let with = |speed| Scenario { speed: Speed::exactly(speed), ..scenario };
         let at = |speed| placement_plan(with(speed), &shape, &memory, &reads).seconds;
-        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(scenario.speed.median);
+        let rates = rates::for_blocks(keep, shape.raw_bytes() as u64).at_speed(scenario.speed.median);
         Plan {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -344,7 +345,7 @@ fn placement_plan(scenario: Scenario<'_>, shape: &Shape, memory: &MemoryPlan, re
     let is_published = scenario.placement == Placement::Shared && scenario.keep.is_database();
     let block_bytes = database_bytes as f64 / shape.canonical_blocks as f64;
     let entry = if is_published { block_bytes } else { entry };
-    let rates = rates::of(scenario.keep, shape.raw_bytes() as u64).for_planes(planes);
+    let rates = rates::for_blocks(scenario.keep, shape.raw_bytes() as u64).for_planes(planes);
     let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
     let times = shape.seconds_of(reads, &rates, entry);
@@ -490,6 +491,6 @@ mod tests {
     fn layouts_with_too_many_blocks_are_refused() {
         let board = Board::triangle(7, None).unwrap();
         let layout = Layout::suggested(&board, 4).without_symmetries();
-        assert!(matches!(Plan::of(scenario(&board), &layout), Err(PlanError::Blocks { .. })));
+        assert!(matches!(Plan::for_layout(scenario(&board), &layout), Err(PlanError::Blocks { .. })));
     }
 }

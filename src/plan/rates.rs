@@ -75,7 +75,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [3.1e9, 1.5e9];
 
 /// Returns the rates of a solve that keeps this, in blocks of this many bytes.
-pub fn of(keep: Keep, block_bytes: u64) -> Rates {
+pub fn for_blocks(keep: Keep, block_bytes: u64) -> Rates {
     let is_large = block_bytes >= LARGE_BYTES;
     let rates = if is_large { LARGE } else { SMALL };
     match keep {

@@ -122,7 +122,7 @@ impl Passes {
 
 impl Shape {
     /// Walks the block graph of a layout.
-    pub fn of(layout: &Layout) -> Shape {
+    pub fn from_layout(layout: &Layout) -> Shape {
         let order = layout.order();
         let traces = (0..layout.traces().len() as u32).map(TraceId);
         let restrictions: Vec<u64> = traces.map(|trace| layout.restriction(trace)).collect();
@@ -189,7 +189,7 @@ impl Shape {
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Shape {
         let bid_bits = board.cells().saturating_sub(offset_bits_at_most).min(BID_BITS_MAX);
         match Shape::is_walked(bid_bits) {
-            true => Shape::of(&Layout::suggested(board, offset_bits_at_most)),
+            true => Shape::from_layout(&Layout::suggested(board, offset_bits_at_most)),
             false => Shape::outline_of_best(board, bid_bits),
         }
     }
@@ -362,7 +362,7 @@ mod tests {
         for (layers, bits) in [(5, 6), (7, 7), (8, 9), (9, 12)] {
             let board = Board::triangle(layers, None).unwrap();
             let outlined = Shape::outline_of_best(&board, bits);
-            let walked = Shape::of(&Layout::suggested(&board, board.cells() - outlined.bid_bits));
+            let walked = Shape::from_layout(&Layout::suggested(&board, board.cells() - outlined.bid_bits));
             assert_eq!(outlined.bid_cells, walked.bid_cells);
             assert_eq!(outlined.canonical_blocks, walked.canonical_blocks);
             assert_eq!(outlined.edges, walked.edges);
@@ -375,7 +375,7 @@ mod tests {
     fn the_peak_lies_between_what_is_needed_and_what_is_written() {
         for (layers, bits) in [(5, 9), (6, 12), (7, 18), (8, 27)] {
             let board = Board::triangle(layers, None).unwrap();
-            let shape = Shape::of(&Layout::suggested(&board, bits));
+            let shape = Shape::from_layout(&Layout::suggested(&board, bits));
             let times = vec![1.0 / shape.steps.len() as f64; shape.steps.len()];
             let streams = |placement, delay| shape.peaks(placement, [1.0, 0.0], &times, delay)[0] as u64;
             let sources = shape.steps.iter().filter(|step| step.sent[1] > 0).count() as u64;
@@ -396,7 +396,7 @@ mod tests {
     fn streams_in_memory_are_those_used_soonest() {
         for (layers, bits) in [(5, 9), (6, 12), (7, 18), (8, 27)] {
             let board = Board::triangle(layers, None).unwrap();
-            let shape = Shape::of(&Layout::suggested(&board, bits));
+            let shape = Shape::from_layout(&Layout::suggested(&board, bits));
             let loads: usize = shape.steps.iter().map(|step| step.sources.len()).sum();
             assert_eq!(loads as u64, shape.loads);
             let from_files = |most| shape.reads(most).iter().map(|read| u64::from(read.loads)).sum::<u64>();
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn the_shares_for_large_graphs_are_those_of_nine_layers() {
         let board = Board::triangle(9, None).unwrap();
-        let shape = Shape::of(&Layout::suggested(&board, 30));
+        let shape = Shape::from_layout(&Layout::suggested(&board, 30));
         let live = shape.peak_shared_streams as f64 / shape.canonical_blocks as f64;
         let waiting = shape.peak_dedicated_streams as f64 / shape.edges as f64;
         assert!((live - LIVE_SHARE).abs() < 0.03, "{live}");

@@ -42,7 +42,7 @@ impl Speed {
     }
 
     /// Returns the speeds of these rounds, in seconds; the shortest first.
-    fn of_rounds(rounds: &[f64]) -> Speed {
+    fn from_rounds(rounds: &[f64]) -> Speed {
         let at = |quarters: usize| RECORDED_SECONDS / rounds[(rounds.len() - 1) * quarters / 4];
         Speed { fast: at(1), median: at(2), slow: at(3) }
     }
@@ -52,7 +52,7 @@ impl Speed {
 /// process and takes about a quarter of a second.
 pub fn of_this_machine(threads: usize) -> Speed {
     static MEASURED: OnceLock<Speed> = OnceLock::new();
-    *MEASURED.get_or_init(|| Speed::of_rounds(&seconds_of_rounds(threads.max(1))))
+    *MEASURED.get_or_init(|| Speed::from_rounds(&seconds_of_rounds(threads.max(1))))
 }
 
 /// Returns the seconds of all rounds of all threads, the shortest first.
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn quartiles_of_the_rounds_give_a_range_around_the_estimate() {
         let calm = [RECORDED_SECONDS; 5];
-        assert_eq!(Speed::of_rounds(&calm), Speed::RECORDED);
+        assert_eq!(Speed::from_rounds(&calm), Speed::RECORDED);
         let beside_load = [0.5, 1.0, 1.0, 2.0, 8.0].map(|times| times * RECORDED_SECONDS);
-        assert_eq!(Speed::of_rounds(&beside_load), Speed { fast: 1.0, median: 1.0, slow: 0.5 });
+        assert_eq!(Speed::from_rounds(&beside_load), Speed { fast: 1.0, median: 1.0, slow: 0.5 });
         let board = Board::triangle(8, None).unwrap();
         let plan = |speed| Plan::suggested(Scenario { speed, ..scenario(&board) }, None);
         let (ranged, exact) = (plan(Speed { fast: 2.0, median: 1.0, slow: 0.5 }), plan(Speed::RECORDED));

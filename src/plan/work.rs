@@ -127,7 +127,7 @@ fn held_block_ns(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
         return vec![1.0; blocks];
     }
     let mut times = vec![0.0; blocks];
-    let rates = rates::of(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
+    let rates = rates::for_blocks(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
     let planned = shape.block_seconds(&rates, shape.usual_stream_bytes(), held);
     layout.order().into_iter().zip(planned).for_each(|(block, planned)| times[block.index()] = (planned * 1e9).round());
     times
@@ -150,7 +150,7 @@ mod tests {
         let layout = Layout::suggested(&Board::triangle(7, None).unwrap(), 18);
         let all: BTreeSet<BlockId> = layout.ordinals().collect();
         let half: BTreeSet<BlockId> = all.iter().copied().take(all.len() / 2).collect();
-        let shape = Shape::of(&layout);
+        let shape = Shape::from_layout(&layout);
         let [whole, rest, none] =
             [&BTreeSet::new(), &half, &all].map(|finished| SessionWork::new(&layout, &shape, 3, finished));
         assert_eq!((whole.positions, whole.resumed_share()), (1 << 28, 0.0));

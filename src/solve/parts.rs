@@ -66,20 +66,20 @@ pub struct PartSolver {
     kernel: Kernel,
     options: Options,
     pieces_max: u32,
-    known: Vec<Known>,
+    known: Vec<SolvedPart>,
     /// Parts that were solved in folders.
     in_folders: u32,
     runner: Box<Runner>,
 }
 
 /// Pieces whose subsets are known.
-struct Known {
+struct SolvedPart {
     part: Part,
-    values: Store,
+    values: PartValues,
 }
 
 /// What is known of a part.
-enum Store {
+enum PartValues {
     /// One bit for each position, set for a loss.
     Losses(Bitmap),
     /// For each nimber the positions that have it.
@@ -226,12 +226,12 @@ impl PartSolver {
             Way::Memory => {
                 let part = self.part(position)?;
                 let losses = self.in_memory(&part)?;
-                self.remember(Known { part, values: Store::Losses(losses) });
+                self.remember(SolvedPart { part, values: PartValues::Losses(losses) });
             }
             Way::Folder => {
                 let part = self.part(position)?;
                 let solved = self.in_folder(&part)?;
-                self.remember(Known { part, values: Store::Folder(Box::new(solved)) });
+                self.remember(SolvedPart { part, values: PartValues::Folder(Box::new(solved)) });
             }
             Way::Components => self.solve_components(position)?,
         }
@@ -246,7 +246,7 @@ impl PartSolver {
             }
             let part = self.part(component)?;
             let nimbers = self.nimbers(&part)?;
-            self.remember(Known { part, values: Store::Nimbers(nimbers) });
+            self.remember(SolvedPart { part, values: PartValues::Nimbers(nimbers) });
         }
         Ok(())
     }
@@ -265,10 +265,10 @@ impl PartSolver {
     }
 
     /// Remembers what was solved, in place of what it contains.
-    fn remember(&mut self, known: Known) {
+    fn remember(&mut self, known: SolvedPart) {
         let kind = std::mem::discriminant(&known.values);
-        let is_contained = |old: &Known| {
-            let is_more = matches!(old.values, Store::Nimbers(_) | Store::Distances(_));
+        let is_contained = |old: &SolvedPart| {
+            let is_more = matches!(old.values, PartValues::Nimbers(_) | PartValues::Distances(_));
             old.part.pieces & !known.part.pieces == 0 && (!is_more || std::mem::discriminant(&old.values) == kind)
         };
         self.known.retain(|old| !is_contained(old));
@@ -279,12 +279,12 @@ impl PartSolver {
     /// a folder counts as that half, because the disk is to be shared, too.
     fn make_room(&mut self) {
         let half = self.options.memory_bytes / 2;
-        let bytes = |known: &Known| match &known.values {
-            Store::Losses(losses) => losses.words().len() as u64 * 8,
-            Store::Nimbers(planes) | Store::Distances(planes) => {
+        let bytes = |known: &SolvedPart| match &known.values {
+            PartValues::Losses(losses) => losses.words().len() as u64 * 8,
+            PartValues::Nimbers(planes) | PartValues::Distances(planes) => {
                 planes.iter().map(|plane| plane.words().len() as u64 * 8).sum()
             }
-            Store::Folder(_) => half,
+            PartValues::Folder(_) => half,
         };
         while self.known.iter().map(bytes).sum::<u64>() > half {
             self.known.remove(0);
@@ -354,7 +354,7 @@ impl PartSolver {
     /// Returns the distance of a position to the end, if it is known.
     fn distance(&self, position: u64) -> Option<u32> {
         self.known.iter().find_map(|known| {
-            let Store::Distances(planes) = &known.values else { return None };
+            let PartValues::Distances(planes) = &known.values else { return None };
             let inside = known.part.inside(position)?;
             (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(distance, _)| distance)
         })
@@ -363,7 +363,7 @@ impl PartSolver {
     /// Returns the nimber of a component, if it is known.
     fn nimber(&self, component: u64) -> Option<u32> {
         self.known.iter().find_map(|known| {
-            let Store::Nimbers(planes) = &known.values else { return None };
+            let PartValues::Nimbers(planes) = &known.values else { return None };
             let inside = known.part.inside(component)?;
             (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(nimber, _)| nimber)
         })
@@ -390,13 +390,13 @@ impl PartSolver {
         for known in &self.known {
             let Some(inside) = known.part.inside(position) else { continue };
             match &known.values {
-                Store::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
-                Store::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
-                Store::Distances(_) => match self.distance(position) {
+                PartValues::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
+                PartValues::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
+                PartValues::Distances(_) => match self.distance(position) {
                     Some(distance) => return Ok(Some(value_at(distance, self.rule))),
                     None => continue,
                 },
-                Store::Folder(solved) => return Ok(Some(solved.database.value(inside)?)),
+                PartValues::Folder(solved) => return Ok(Some(solved.database.value(inside)?)),
             }
         }
         if self.rule == Rule::Normal {
@@ -460,7 +460,7 @@ impl PartSolver {
             self.make_room();
             let part = self.part(position)?;
             let distances = self.distances(&part)?;
-            self.remember(Known { part, values: Store::Distances(distances) });
+            self.remember(SolvedPart { part, values: PartValues::Distances(distances) });
         }
         Ok(true)
     }

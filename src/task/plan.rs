@@ -211,7 +211,7 @@ fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])
 fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
     let block_bytes = 8 * spec.stream_words() as u64;
     let (layers, offset_bits) = (spec.game.board.size_in_layers(), spec.game.layout.offset_bits());
-    let rates = rates::of(Keep::Database, block_bytes);
+    let rates = rates::for_blocks(Keep::Database, block_bytes);
     let stored_share = rates::database_bits_per_position(Values::Outcomes, layers, offset_bits);
     move |blocks, edges, turned, reads| {
         let work = reads * (1.0 / rates.decode_bytes_per_second + stored_share / rates.fetch_bytes_per_second)

@@ -5,8 +5,8 @@ use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
-use crate::cli::words::job::{Counter, Job, of_care, print_finding};
 use crate::cli::words::owner::{self, Owner};
+use crate::cli::words::work::{Counter, WorkArgs, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};
@@ -50,7 +50,7 @@ pub struct CheckArgs {
     depth: Depth,
 
     #[command(flatten)]
-    job: Job,
+    work: WorkArgs,
 }
 
 /// What `trinim check` prints.
@@ -72,11 +72,11 @@ pub struct Report<'a> {
 pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let counter = Counter::of("checking", "bytes");
+    let counter = Counter::new("checking", "bytes");
     let sealed = args.folder.join(PUBLISHED).join(SUMS);
     let (found, owner) = loop {
         let found = args
-            .job
+            .work
             .counted(&[&counter], &signals, out, |request| care::check(&args.folder, args.depth, request))?
             .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
         let owner = owner_of(&args.folder);
@@ -92,7 +92,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         owned: matches!(owner, Owner::Held(_)),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    args.job.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
+    args.work.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
     if !report.ok {
         out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
     }

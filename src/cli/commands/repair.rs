@@ -4,7 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
-use crate::cli::words::job::{Counter, Job, of_care, print_finding};
+use crate::cli::words::work::{Counter, WorkArgs, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct RepairArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    job: Job,
+    work: WorkArgs,
 }
 
 /// What `trinim repair` prints.
@@ -63,15 +63,15 @@ pub struct Report<'a> {
 pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let counter = Counter::of("checking", "bytes");
+    let counter = Counter::new("checking", "bytes");
     let repair = args
-        .job
+        .work
         .counted(&[&counter], &signals, out, |request| Repair::prepare(&args.folder, args.dry_run, request))?
         .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
-    if !args.job.json.json {
+    if !args.work.json.json {
         for finding in &findings {
             print_finding(finding, out)?;
         }
@@ -81,14 +81,14 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let was_sound = findings.is_empty();
     let repaired = !args.dry_run && !estimate.is_empty();
     if repaired {
-        let counter = Counter::of("repairing", "blocks and logs");
-        args.job
+        let counter = Counter::new("repairing", "blocks and logs");
+        args.work
             .counted(&[&counter], &signals, out, |request| repair.carry_out(request))?
             .map_err(|error| of_care(refused(error), &args.folder, &signals, "what was computed so far is written"))?;
     }
     let ok = was_sound || repaired;
     let elapsed_s = watch.elapsed().as_secs_f64();
-    if args.job.json.json {
+    if args.work.json.json {
         out.json(
             "trinim.repair/1",
             &Report { ok, repaired, findings, estimate: &estimate, estimated_s: estimate.seconds, elapsed_s },

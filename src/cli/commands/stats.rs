@@ -103,7 +103,7 @@ fn winning(database: &Database) -> anyhow::Result<Vec<u64>> {
 fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<'a>> {
     let manifest = database.manifest();
     Ok(Report {
-        summary: Summary::of(manifest, database.game()),
+        summary: Summary::new(manifest, database.game()),
         first_moves: database.board().moves().len(),
         book: match (manifest.keep, database.book()?) {
             (Keep::Book { pieces }, Some(book)) => {

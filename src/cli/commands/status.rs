@@ -123,7 +123,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let units = block_ns(&layout, &Shape::of(&layout));
+    let units = block_ns(&layout, &Shape::from_layout(&layout));
     let work = |records: &[BlockRecord]| {
         // A sum of nothing would be -0.0.
         records.iter().fold(0.0, |sum, record| sum + units[record.block.index()])

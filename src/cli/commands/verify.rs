@@ -4,8 +4,8 @@ use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, Size};
-use crate::cli::words::job::{self, Counter, Job};
 use crate::cli::words::machine::peak_rss_bytes;
+use crate::cli::words::work::{self, Counter, WorkArgs};
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ pub struct VerifyArgs {
     seed: u64,
 
     #[command(flatten)]
-    job: Job,
+    work: WorkArgs,
 }
 
 /// What `trinim verify` prints.
@@ -76,9 +76,9 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (false, None) => (Depth::Full, "full"),
     };
     // Files are counted in bytes, then blocks in positions.
-    let counters = [&Counter::of("checking", "bytes"), &Counter::of("checking", "canonical positions")];
+    let counters = [&Counter::new("checking", "bytes"), &Counter::new("checking", "canonical positions")];
     let check = |request: &CareRequest<'_>| verify::verify(&database, depth, request);
-    let Some(found) = args.job.counted(&counters, &signals, out, check)?? else {
+    let Some(found) = args.work.counted(&counters, &signals, out, check)?? else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };
     let elapsed_s = watch.elapsed().as_secs_f64();
@@ -90,8 +90,8 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
     };
-    args.job.json.report("trinim.verify/1", &report, out, print)?;
-    Ok(job::exit_of(&report.found))
+    args.work.json.report("trinim.verify/1", &report, out, print)?;
+    Ok(work::exit_of(&report.found))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
@@ -100,7 +100,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
     }
     let rate = per_second(report.rate_positions_per_second.unwrap_or_default(), "positions");
-    let verdict = match job::exit_of(found) {
+    let verdict = match work::exit_of(found) {
         Exit::Done => out.paint.good("correct"),
         Exit::Refuted => out.paint.bad("wrong values"),
         _ => out.paint.bad("damaged"),

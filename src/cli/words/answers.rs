@@ -117,7 +117,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path)
         commit_interval: options.commit_interval,
         speed: Speed::RECORDED,
     };
-    let plan = Plan::of(scenario, &game.layout)?;
+    let plan = Plan::for_layout(scenario, &game.layout)?;
     plan.check(free_bytes(folder))?;
     Ok(plan)
 }

@@ -236,7 +236,7 @@ impl ResourceArgs {
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
     /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of this machine's [default:
-    /// 1GiB; half of the free memory to solve or plan more than 36 cells]
+    /// 1GiB; to solve or plan more than 36 cells half of what is free]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,

@@ -86,7 +86,7 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises a finished database.
-    pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
+    pub fn new(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
         let census = &manifest.census;
         Summary {
             game: GameFields::new(board, *rule),

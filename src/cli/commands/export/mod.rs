@@ -11,8 +11,8 @@ use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::chosen;
-use crate::cli::words::job::{self, Counter};
 use crate::cli::words::solved::SolvedArgs;
+use crate::cli::words::work::{self, Counter};
 use clap::Args;
 use format::{Format, Selection};
 use pipeline::Stopwatch;
@@ -94,7 +94,7 @@ pub struct ExportArgs {
     force: bool,
 
     #[command(flatten)]
-    job: job::Job,
+    work: work::WorkArgs,
 }
 
 /// What `trinim export` prints, only with `--out FILE`: without it, the positions go to standard
@@ -147,7 +147,7 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = Format::chosen(args.format, args.out.as_deref())?;
-    let sink = Sink::claim(args.out.as_deref(), format, args.force, args.job.json.json)?;
+    let sink = Sink::claim(args.out.as_deref(), format, args.force, args.work.json.json)?;
     args.solved.read(out, |database, out| export(&args, &database, (format, sink, watch), out))
 }
 
@@ -170,14 +170,14 @@ fn export(
         refuse_what_is_not_kept(database, args, &pieces)?;
         Some(Listing::new(database, pieces.clone())?)
     };
-    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
-    let rows = &Counter::of("exporting", "positions");
-    let shown = args.job.progress.on(out)?;
+    let parts = &Counter::new(if args.sample.is_some() { "sampling" } else { "reading" }, "parts");
+    let rows = &Counter::new("exporting", "positions");
+    let shown = args.work.progress.on(out)?;
     let export = Rows {
         database,
         what: args.what,
         format,
-        threads: args.job.threads.count(),
+        threads: args.work.threads.count(),
         sorted_max: args.sorted_max,
         stop: &signals.stop,
         parts,
@@ -189,7 +189,7 @@ fn export(
         let rows = export.write(listing.as_ref(), &pieces, sample, &mut writer)?;
         Ok::<_, anyhow::Error>((rows, writer.finish()?))
     };
-    let status = |elapsed: f64| job::status(&[parts, rows], elapsed);
+    let status = |elapsed: f64| work::status(&[parts, rows], elapsed);
     let written = progress::during(&status, &signals, &shown, work);
     let (rows, bytes) = written.map_err(|error| match error.is::<stream::Stop>() {
         true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
@@ -207,7 +207,7 @@ fn export(
         out: &path.to_string_lossy(),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    args.job.json.report("trinim.export/1", &report, out, |_, out| {
+    args.work.json.report("trinim.export/1", &report, out, |_, out| {
         Ok(writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?)
     })
 }

@@ -10,7 +10,7 @@
 use super::format::{Csv, Format, Masks, Pairs, RowWriter, Selection, Text, TwoMasks, number_of};
 use super::sink::SinkWriter;
 use crate::cli::words::answers;
-use crate::cli::words::job::Counter;
+use crate::cli::words::work::Counter;
 use parking_lot::Mutex;
 use pipeline::parallel;
 use std::ops::RangeInclusive;

@@ -71,7 +71,7 @@ pub struct SolveArgs {
     #[command(flatten)]
     kernel: KernelArgs,
 
-    /// Folder of the run [default: trinim-k<K>-<RULE> in the current folder]
+    /// Folder of the run [default: ./trinim-k<K>-<RULE>]
     #[arg(long, help_heading = "Output", short, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -105,7 +105,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
-    /// Start even if the plan needs more disk than --max-disk allows or is free
+    /// Start even if the plan needs more disk than is allowed or free
     #[arg(long, help_heading = "Limits")]
     force: bool,
 

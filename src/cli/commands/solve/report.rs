@@ -108,8 +108,8 @@ struct CodecRow {
     decode_bytes_per_second: f64,
 }
 
-impl CodecRow {
-    fn of(measured: &Candidate) -> CodecRow {
+impl From<&Candidate> for CodecRow {
+    fn from(measured: &Candidate) -> CodecRow {
         CodecRow {
             codec: measured.codec,
             ratio: measured.ratio,
@@ -134,7 +134,7 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
     let counts = metrics.snapshot();
     Report {
         finished: true,
-        summary: Summary::of(&solved.manifest, game),
+        summary: Summary::new(&solved.manifest, game),
         elapsed_s,
         rate_positions_per_second: Some(outcome.session_positions)
             .filter(|positions| *positions > 0)
@@ -165,7 +165,7 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
-        codec_candidates: solved.candidates.iter().map(CodecRow::of).collect(),
+        codec_candidates: solved.candidates.iter().map(CodecRow::from).collect(),
         memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,

@@ -5,7 +5,7 @@ use super::usage;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
-use crate::cli::words::job;
+use crate::cli::words::work;
 use clap::Args;
 use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
@@ -114,7 +114,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
     args.json.report("trinim.task.verify/1", &report, out, print)?;
-    Ok(job::exit_of(&report.found))
+    Ok(work::exit_of(&report.found))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {

@@ -293,7 +293,7 @@ pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), threads, progress)?;
     let report = FinishReport {
         finished: true,
-        summary: Summary::of(&sealed.manifest, &opened.game),
+        summary: Summary::new(&sealed.manifest, &opened.game),
         elapsed_s: watch.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
         database_bytes: sealed.database_bytes,

@@ -17,7 +17,7 @@ use trinim::verify;
 
 /// How such a command works and tells.
 #[derive(Args)]
-pub struct Job {
+pub struct WorkArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
 
@@ -28,7 +28,7 @@ pub struct Job {
     pub progress: ProgressArgs,
 }
 
-impl Job {
+impl WorkArgs {
     /// Does work in the parts that these counters count one after the other, with its progress
     /// shown.
     ///
@@ -67,7 +67,7 @@ pub fn status(counters: &[&Counter], elapsed: f64) -> Reading {
 
 impl Counter {
     /// Returns a counter that has not begun; `unit` is what it counts, in the plural.
-    pub fn of(doing: &'static str, unit: &'static str) -> Counter {
+    pub fn new(doing: &'static str, unit: &'static str) -> Counter {
         Counter { doing, unit, done: AtomicU64::new(0), all: AtomicU64::new(0) }
     }
 
