@@ -13,9 +13,9 @@
 //!
 //! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the
 //! rotations alone. The remaining sets keep no symmetry. Nothing divides their updates: there are
-//! `2^b * b / 2` and more, because cells share lines. That bound (`score.rs`) nearly always exceeds what sets with a
-//! mirror reach, and then no such set needs to be examined. Otherwise all are, or a local search
-//! takes a sample.
+//! `2^b * b / 2` and more, because cells share lines. That bound (`score.rs`) nearly always exceeds
+//! what sets with a mirror reach, and then no such set needs to be examined. Otherwise all are, or
+//! a local search takes a sample.
 //!
 //! Boards that are not triangles have no lines that the search knows. Their sets are scored one by
 //! one from the traces of the moves, microseconds each, and the unions for all symmetries and those
