@@ -81,8 +81,8 @@
 //! # Invariants
 //! The pages of the modules number theirs. Each is asserted where it is made and where it is relied
 //! on, the dear ones in debug builds only; the message names page and number. A panic in any thread
-//! ends the run without another commit. What has no assertion is held by a type, or is an [`Error`]:
-//! bytes of files and answers of the system are never asserted.
+//! ends the run without another commit. What has no assertion is held by a type, or is an
+//! [`Error`]: bytes of files and answers of the system are never asserted.
 //!
 //! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
 //! corrupts writes.

@@ -95,9 +95,9 @@ impl Values {
         }
     }
 
-    /// Returns the number of bitmaps of a block, one for each value possible on a board. A nimber is
-    /// at most the number of pieces, and so is a distance: a position has more pieces than any of
-    /// its children, and a number of at most one more than theirs.
+    /// Returns the number of bitmaps of a block, one for each value possible on a board. A nimber
+    /// is at most the number of pieces, and so is a distance: a position has more pieces than any
+    /// of its children, and a number of at most one more than theirs.
     pub fn planes(self, board: &Board) -> usize {
         match self {
             Values::Outcomes => 1,

@@ -6,8 +6,8 @@
 //! known.
 //!
 //! The paper leaves much open. Every open point is a choice in [`search::Settings`]; one preset
-//! reproduces the paper's experiments, others do better. The paper does not check formulas beyond the
-//! positions they were found on, nor prove them; the room [`proof`] does.
+//! reproduces the paper's experiments, others do better. The paper does not check formulas beyond
+//! the positions they were found on, nor prove them; the room [`proof`] does.
 //!
 //! | room | what it knows, from the rooms above it only |
 //! |---|---|
@@ -18,9 +18,9 @@
 //! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
-//! quotient by zero, or of −2^31 by −1, has no value: [`language::Op`]. A position is a list of features,
-//! mostly heaps: [`language::Scope`]. Value 0 is a loss for the player to move (P), any other value a win
-//! (N).
+//! quotient by zero, or of −2^31 by −1, has no value: [`language::Op`]. A position is a list of
+//! features, mostly heaps: [`language::Scope`]. Value 0 is a loss for the player to move (P), any
+//! other value a win (N).
 //!
 //! ```
 //! use trinim_evolve::games::{Game, Ordering};

@@ -7,8 +7,8 @@
 //! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
 //! ```
 //!
-//! Others decide which task runs when and where: [`plan`] lists the blocks and what each depends on,
-//! [`committed`] what is done. `FORMAT.md` has the bytes of the store.
+//! Others decide which task runs when and where: [`plan`] lists the blocks and what each depends
+//! on, [`committed`] what is done. `FORMAT.md` has the bytes of the store.
 //!
 //! # Invariants
 //! 1. The bytes of every file are a function of the store's `task.json` alone. A name never has two

@@ -1,5 +1,5 @@
-//! Streams of blocks that a process which computes task after task holds in memory, decoded, for the
-//! targets that will need them.
+//! Streams of blocks that a process which computes task after task holds in memory, decoded, for
+//! the targets that will need them.
 //!
 //! Nobody says which tasks come, but where these are blocks alone, the driver takes them in the
 //! order of the blocks as far as it can. So a stream's next use is taken to be its first target
@@ -111,8 +111,8 @@ impl Streams {
         self.awaited.remove(&block);
     }
 
-    /// Notes that the block at a place is done. A stream without further targets makes room at once:
-    /// memory that was used costs less than memory that the system has yet to give.
+    /// Notes that the block at a place is done. A stream without further targets makes room at
+    /// once: memory that was used costs less than memory that the system has yet to give.
     pub(super) fn release(&mut self, place: u32) {
         self.held.retain(|_, held| {
             held.targets.retain(|target| *target != place);

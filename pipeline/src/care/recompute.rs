@@ -12,9 +12,9 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The result depends on the sources alone. Where a thread finds the bitmap of a block in use, it
-//!    may gather in a part of its own, and parts are merged: updates only set bits, so it does not
-//!    matter which thread applied them, and where.
+//! 1. The result depends on the sources alone. Where a thread finds the bitmap of a block in use,
+//!    it may gather in a part of its own, and parts are merged: updates only set bits, so it does
+//!    not matter which thread applied them, and where.
 //! 2. An auditor, if there is one, sees every source once, and then the finished block.
 //! 3. Among blocks that are computed together, sources come before their targets, and are finished
 //!    before these read them.

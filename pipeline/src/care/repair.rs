@@ -281,8 +281,8 @@ fn restore(
     checkpoint::write_atomically(store, &file.name, &bytes)
 }
 
-/// Writes the entries of a source again, for one target if they are dedicated, and names them in the
-/// draft: M4. Takes and returns the stream that was recalled last, with its block.
+/// Writes the entries of a source again, for one target if they are dedicated, and names them in
+/// the draft: M4. Takes and returns the stream that was recalled last, with its block.
 fn rewrite(
     workload: &dyn Workload,
     recomputer: &Recomputer<'_>,

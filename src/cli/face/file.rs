@@ -133,8 +133,8 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the system's error of a temporary file or folder, without the temporary name, which means
-/// nothing to the user.
+/// Returns the system's error of a temporary file or folder, without the temporary name, which
+/// means nothing to the user.
 pub fn unnamed(error: io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split_once(" at path ").map_or(text.clone(), |(reason, _)| reason.to_owned()))
@@ -185,8 +185,8 @@ pub struct ParentsArgs {
 }
 
 impl ParentsArgs {
-    /// Refuses a folder whose parent is missing, unless `--parents` is given: below the mount point of
-    /// a disk that is not mounted, a run would fill another disk.
+    /// Refuses a folder whose parent is missing, unless `--parents` is given: below the mount point
+    /// of a disk that is not mounted, a run would fill another disk.
     pub fn check(self, folder: &Path) -> Result<(), Refused> {
         let parent = folder_of(folder);
         if self.parents || !matches!(parent.try_exists(), Ok(false)) {

@@ -18,8 +18,8 @@ pub struct MetricsArgs {
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     metrics: Option<PathBuf>,
 
-    /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to anyone
-    /// who can reach that address and port, like 127.0.0.1:9464; port 0 takes any free one
+    /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to
+    /// anyone who can reach that address and port, like 127.0.0.1:9464; port 0 takes any free one
     #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = values::address)]
     metrics_listen: Option<SocketAddr>,
 }

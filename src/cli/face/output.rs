@@ -205,8 +205,8 @@ impl Out {
         }
     }
 
-    /// Does some work, and names it on standard error, unless quiet, once it takes more than a moment.
-    /// A stream of events begins later, with the work itself.
+    /// Does some work, and names it on standard error, unless quiet, once it takes more than a
+    /// moment. A stream of events begins later, with the work itself.
     pub fn announcing<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
         let what = what.to_string();
         let announce = || {

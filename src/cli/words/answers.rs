@@ -1,5 +1,5 @@
-//! The sources of values for `probe`, `play` and `serve`: a folder, the built-in books, and positions
-//! solved on the spot, with memory, a folder for temporary files and progress.
+//! The sources of values for `probe`, `play` and `serve`: a folder, the built-in books, and
+//! positions solved on the spot, with memory, a folder for temporary files and progress.
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::file::unnamed;
@@ -214,7 +214,8 @@ pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Ar
     Ok(Arc::new(OnTheSpot::new(Some(database), solver)))
 }
 
-/// Answers for a board without a folder: from a built-in book, and from positions solved on request.
+/// Answers for a board without a folder: from a built-in book, and from positions solved on
+/// request.
 ///
 /// # Errors
 /// Those of [`SpotArgs::solver`], and of a database that is built in.

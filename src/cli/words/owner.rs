@@ -157,8 +157,8 @@ mod tests {
         fs::File::open(&path).unwrap().try_lock().unwrap();
     }
 
-    /// Regression: a check said that a running solve had ended, because the list was read in parts and
-    /// other locks were released in between.
+    /// Regression: a check said that a running solve had ended, because the list was read in parts
+    /// and other locks were released in between.
     #[test]
     fn locks_that_come_and_go_hide_no_owner() {
         for others in [2, 200] {

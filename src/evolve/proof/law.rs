@@ -17,7 +17,8 @@ use trinim_game::{Rule, Value};
 /// What is known for all heaps of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// Bouton's and Moore's theorems, which [`Question`](crate::proof::Question) decides bit by bit.
+    /// Bouton's and Moore's theorems, which [`Question`](crate::proof::Question) decides bit by
+    /// bit.
     Bits(Theorem),
     /// Wythoff's theorem.
     Wythoff(Rule),

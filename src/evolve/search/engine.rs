@@ -392,7 +392,8 @@ impl Evolution<'_> {
         best
     }
 
-    /// Lets the offspring of a pair replace the worst member; returns whether one has no violations.
+    /// Lets the offspring of a pair replace the worst member; returns whether one has no
+    /// violations.
     fn pair(&mut self) -> bool {
         let parents = [(); 2].map(|()| self.parent());
         for (child, parent) in self.children.iter_mut().zip(parents) {

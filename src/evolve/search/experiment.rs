@@ -119,8 +119,8 @@ impl Experiment {
         settings
     }
 
-    /// Measures the points in turn, each with this many runs; ends before the first point whose runs
-    /// are stopped.
+    /// Measures the points in turn, each with this many runs; ends before the first point whose
+    /// runs are stopped.
     ///
     /// # Errors
     /// [`ProblemError`] for settings or an alphabet that cannot be run.

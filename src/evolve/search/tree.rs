@@ -82,8 +82,8 @@ impl Tree {
         Some(Tree { branches })
     }
 
-    /// Draws the tree for Graphviz, like the paper's figure 1: each position with its outcome by the
-    /// formula, and a ring around it if it breaks a rule.
+    /// Draws the tree for Graphviz, like the paper's figure 1: each position with its outcome by
+    /// the formula, and a ring around it if it breaks a rule.
     pub fn dot(&self, graph: &Graph) -> String {
         let mut text = "digraph tree {\n  node [shape=plain]\n  edge [arrowhead=none]\n".to_owned();
         for (index, branch) in self.branches.iter().enumerate() {

@@ -28,8 +28,8 @@ impl Sink {
     /// Chooses the output and checks that it can be written.
     ///
     /// # Errors
-    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal, and for
-    /// a report that would be mixed with the positions.
+    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal, and
+    /// for a report that would be mixed with the positions.
     pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
         match path {
             Some(path) if path != Path::new("-") => {

@@ -298,8 +298,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Writes a sample of values that are not kept, solving its positions one after another; returns
-    /// its size.
+    /// Writes a sample of values that are not kept, solving its positions one after another;
+    /// returns its size.
     ///
     /// # Errors
     /// Those of [`Rows::stream`] and of the solver.

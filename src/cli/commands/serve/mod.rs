@@ -76,10 +76,10 @@ pub struct ServeArgs {
           default_value = "1GiB", env = "TRINIM_MEMORY", hide_env = true)]
     memory: Size,
 
-    /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up to
-    /// 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a time
-    /// for all clients, which see the progress: 36 pieces take 512 MiB, 1 GiB in the folder for
-    /// temporary files and up to a minute
+    /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up
+    /// to 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a
+    /// time for all clients, which see the progress: 36 pieces take 512 MiB, 1 GiB in the folder
+    /// for temporary files and up to a minute
     #[arg(long, value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
@@ -156,7 +156,8 @@ mod tests {
         tokio::runtime::Builder::new_multi_thread().enable_time().build().expect("threads")
     }
 
-    /// A client that stored a line that was cut off for lack of time would never see the rest of it.
+    /// A client that stored a line that was cut off for lack of time would never see the rest of
+    /// it.
     #[test]
     fn an_answer_that_may_change_has_no_tag() {
         let (app, runtime) = (app(), runtime());

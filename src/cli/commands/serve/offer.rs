@@ -69,8 +69,8 @@ pub struct Offers(Vec<Arc<Offer>>);
 
 impl Offers {
     /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
-    /// boards, and adds the boards that are built in. A folder takes precedence over both. Positions
-    /// of up to `spot_pieces` pieces whose values are not kept are solved on request.
+    /// boards, and adds the boards that are built in. A folder takes precedence over both.
+    /// Positions of up to `spot_pieces` pieces whose values are not kept are solved on request.
     ///
     /// # Errors
     /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]

@@ -30,8 +30,8 @@ pub fn json_answer(text: String) -> Response {
     typed("application/json", text)
 }
 
-/// How long a client may store an answer. A year would be as true, but later versions of the program
-/// add fields.
+/// How long a client may store an answer. A year would be as true, but later versions of the
+/// program add fields.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=86400");
 
 /// The tag of an answer, which follows from the request and from what answers it.

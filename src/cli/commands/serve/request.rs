@@ -1,7 +1,7 @@
 //! A request, its parameters, and the answer to it.
 //!
-//! The parameters are read here and not by a derived extractor: each may occur once, and errors name
-//! the parameter, its value and what is expected.
+//! The parameters are read here and not by a derived extractor: each may occur once, and errors
+//! name the parameter, its value and what is expected.
 
 use super::app::App;
 use super::offer::Offer;
@@ -47,8 +47,8 @@ impl ApiRequest {
         Query::read(self.uri.query(), known)
     }
 
-    /// Answers with the result of a job: JSON, and whether it is the same next time. With `is_kept`,
-    /// such an answer has a tag, and a client that already has it gets status 304.
+    /// Answers with the result of a job: JSON, and whether it is the same next time. With
+    /// `is_kept`, such an answer has a tag, and a client that already has it gets status 304.
     ///
     /// # Errors
     /// Those of the job and of [`App::work`].
@@ -140,8 +140,8 @@ impl Query {
 /// Reads a position of a board.
 ///
 /// # Errors
-/// [`Problem`] with the reason: 400 for text that is not a position of any board, 404 for a position
-/// of another board.
+/// [`Problem`] with the reason: 400 for text that is not a position of any board, 404 for a
+/// position of another board.
 pub fn read(offer: &Offer, text: &str) -> Result<u64, Problem> {
     position::parse(offer.answers.board(), text).map_err(|error| {
         let reason: String = error.to_string().chars().take(200).collect();

@@ -49,8 +49,8 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Counts a request, compresses its answer if the client accepts that, and adds the headers of every
-/// answer. Pages from any origin may ask.
+/// Counts a request, compresses its answer if the client accepts that, and adds the headers of
+/// every answer. Pages from any origin may ask.
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {

@@ -66,8 +66,8 @@ pub struct TaskArgs {
     #[arg(long, value_name = "STORE", required = true)]
     store: Option<String>,
 
-    /// Block to compute, or blocks, with their inner edges in memory; other sources are committed; -
-    /// for lists on standard input, one a line
+    /// Block to compute, or blocks, with their inner edges in memory; other sources are
+    /// committed; - for lists on standard input, one a line
     #[arg(long, value_name = "N,..", value_parser = lines::batch, required = true)]
     batch: Option<Batch>,
 

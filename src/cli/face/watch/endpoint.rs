@@ -4,8 +4,8 @@
 //!
 //! # Invariants
 //! 1. No client holds up the work: it never waits for this thread.
-//! 2. No client holds up the others, no matter what it sends or leaves unread: its time is bounded, and
-//!    so is the number of connections.
+//! 2. No client holds up the others, no matter what it sends or leaves unread: its time is bounded,
+//!    and so is the number of connections.
 //!
 //! # Not here
 //! Encryption, accounts and other paths: a proxy has them.

@@ -6,8 +6,8 @@
 //! parsing of its arguments to its exit code.
 //!
 //! # Invariants
-//! 1. With `--progress json`, standard error always has one object a line and nothing else: texts for
-//!    people become events too.
+//! 1. With `--progress json`, standard error always has one object a line and nothing else: texts
+//!    for people become events too.
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
 //! 3. A missing reader never stops the work: a failed write to any of these is ignored.
 
