@@ -143,7 +143,9 @@ pub(crate) fn of_job(error: JobError) -> PyErr {
         JobError::Run(error) => of_run(error),
         JobError::Database(error) => of_database(error),
         JobError::Plan(error) => of_plan(error),
-        JobError::Contradiction(_) => refused(error, "nimbers need rule=\"normal\"; nimbers and distances are kept whole"),
+        JobError::Contradiction(_) => {
+            refused(error, "nimbers need rule=\"normal\"; nimbers and distances are kept whole")
+        }
         JobError::Cells { .. } => refused(error, "choose a smaller board"),
         error => refused(error, "leave keep out for the usual choice"),
     }

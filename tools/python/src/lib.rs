@@ -60,7 +60,8 @@ fn solve(
     if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
         return Err(wrong("block_bits is from 1 to 40"));
     }
-    let solve = Solve::new(&board.0, rule).values(values).keep(keep).memory_bytes(memory).threads(self::threads(threads));
+    let solve =
+        Solve::new(&board.0, rule).values(values).keep(keep).memory_bytes(memory).threads(self::threads(threads));
     let solve = block_bits.into_iter().fold(solve, Solve::block_bits);
     let (finished, all) = (AtomicU32::new(0), AtomicU32::new(0));
     let monitor = Monitor::default();
