@@ -294,7 +294,7 @@ impl Job {
     /// logs.
     ///
     /// # Errors
-    /// Those of [`solve`](crate::solve::solve) and [`baseline::solve`]; [`Error::OpenFiles`] before
+    /// Those of [`solve`] and [`baseline::solve`]; [`Error::OpenFiles`] before
     /// anything is written.
     pub fn run(&self, plan: &JobPlan, monitor: &Monitor, observer: &(dyn Fn(&Event) + Sync)) -> Result<Solved, Error> {
         let Scenario { threads, memory_bytes, placement, commit_interval, .. } = self.scenario();
