@@ -1,8 +1,7 @@
 //! `trinim-evolve`: formulas that tell wins from losses of Nim-like games, evolved, checked and
 //! proved.
 //!
-//! Data goes to standard output, everything else to standard error. What a report has as `--json`
-//! is written at the fields of its struct, in the file of its command.
+//! Data goes to standard output, everything else to standard error.
 //!
 //! # Invariants
 //! 1. No argument or signal makes the program panic, and no closed or full output.
@@ -61,17 +60,11 @@ const GONE: [(&str, &str); 6] = [
 /// What `--json` prints, on one line, if a command fails before its report.
 #[derive(Serialize)]
 struct Failure<'a> {
-    /// Name and version.
     schema: &'static str,
-    /// False: there is no report.
     finished: bool,
-    /// The command.
     command: &'static str,
-    /// The exit code.
     exit_code: u8,
-    /// What went wrong, as on standard error.
     reason: &'a str,
-    /// What to do next.
     hint: &'a str,
 }
 

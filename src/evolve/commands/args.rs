@@ -1,14 +1,13 @@
-//! How games and formulas are given, and the positions that check them.
+//! Arguments that commands share: the game, the formula, and how searches are run.
 
-use super::output::{counted, named, refused};
+use super::output::{Stop, counted, named, progress, refused};
 use clap::Args;
 use trinim_evolve::games::{Game, GameError, Graph, HEAP_MAX, Ordering};
 use trinim_evolve::language::{Formula, OnFault, Scope, parse, parse_chromosome};
 use trinim_evolve::proof::HeldOut;
-use trinim_evolve::search::Target;
+use trinim_evolve::search::{Bench, Target};
 use trinim_game::Rule;
 
-/// The game.
 #[derive(Args)]
 pub struct GameArgs {
     /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4
@@ -33,7 +32,6 @@ pub struct Subject {
 }
 
 impl GameArgs {
-    /// Reads the game.
     pub fn read(&self) -> anyhow::Result<Subject> {
         let game =
             Game::parse(&self.game).map_err(|error| refused(error, "trinim-evolve run --help shows all games"))?;
@@ -65,7 +63,6 @@ impl Subject {
     }
 }
 
-/// The largest heap of a check.
 #[derive(Args)]
 pub struct MaxArgs {
     /// Largest heap of the positions that formulas are checked on [default: up to four times the
@@ -75,9 +72,9 @@ pub struct MaxArgs {
 }
 
 /// Describes the positions that check formulas: their number, and the largest heap.
-pub fn held_in_words(heap_max: Option<i32>, positions: usize) -> String {
-    match heap_max {
-        Some(most) => format!("all heaps up to {most}: {}, all orderings", counted(positions as u64, "position")),
+pub fn held_in_words(held: &HeldOut) -> String {
+    match held.heap_max {
+        Some(most) => format!("all heaps up to {most}: {}, all orderings", counted(held.positions(), "position")),
         None => "nothing: the next larger heaps have too many positions".to_owned(),
     }
 }
@@ -91,7 +88,6 @@ pub const fn ordering_in_words(ordering: Ordering) -> &'static str {
     }
 }
 
-/// The formula, typed or as a chromosome, and the meaning of a division by zero in it.
 #[derive(Args)]
 pub struct FormulaArgs {
     /// The formula; operators bind as in C
@@ -113,7 +109,6 @@ pub struct FormulaArgs {
 }
 
 impl FormulaArgs {
-    /// Reads the formula over the terminals of a game.
     pub fn read(&self, scope: &Scope) -> anyhow::Result<Formula> {
         if let Some(genes) = &self.chromosome {
             let hint = "genes are numbered from 1: a terminal, or a function and the numbers of earlier genes";
@@ -125,7 +120,6 @@ impl FormulaArgs {
     }
 }
 
-/// The random numbers and the processors of a search.
 #[derive(Args)]
 pub struct SearchArgs {
     /// Seed of the random numbers
@@ -138,9 +132,13 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// Returns the number of threads to use.
-    pub fn threads(&self) -> usize {
+    /// Does some work whose runs are shown as progress.
+    pub fn with_bench<T>(&self, runs: u64, stop: &Stop, work: impl FnOnce(&Bench<'_>) -> T) -> T {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
-        if self.threads == 0 { all() } else { self.threads }
+        let threads = if self.threads == 0 { all() } else { self.threads };
+        let bar = progress(runs);
+        let done = work(&Bench { seed: self.seed, threads, stop: &stop.flag, finished: &|| bar.inc(1) });
+        bar.finish_and_clear();
+        done
     }
 }

@@ -2,17 +2,17 @@
 //! test for each point, and every claim of the paper, with a verdict.
 
 use super::args::SearchArgs;
-use super::output::{FAILED, Stop, counted, name, progress, refused, write, write_json};
-use super::settings::{Preset, SettingsArgs};
+use super::output::{FAILED, Stop, counted, name, refused, write_json, write_sorted};
+use super::settings::SettingsArgs;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use trinim_evolve::claims::{self, ClaimsError};
 use trinim_evolve::games::Game;
 use trinim_evolve::search::{
-    Axis, Bench, EXPERIMENTS, Experiment, GAME, PAPER_RUNS, PointResult, Target, log_likelihood, wilson,
+    Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS, PointResult, Target, log_likelihood, wilson,
 };
 use trinim_game::Rule;
 use trinim_game::claims::{Claim, Verdict};
@@ -55,7 +55,6 @@ The text calls 35 genes the optimum; the figure has the same 25 of 50 at 45 gene
 the best lengths are 15 to 25. Five genes cannot hold a formula of four heaps, which takes seven.",
 ];
 
-/// The runs of an experiment.
 #[derive(Args)]
 struct PointArgs {
     /// Runs per point of an experiment; the paper has 50
@@ -64,17 +63,6 @@ struct PointArgs {
 
     #[command(flatten)]
     search: SearchArgs,
-}
-
-impl PointArgs {
-    /// Does something with the runs, whose progress is shown.
-    fn with_bench<T>(&self, runs: u64, stop: &Stop, work: impl FnOnce(&Bench<'_>) -> T) -> T {
-        let bar = progress(runs);
-        let (seed, threads) = (self.search.seed, self.search.threads());
-        let done = work(&Bench { seed, threads, stop: &stop.flag, finished: &|| bar.inc(1) });
-        bar.finish_and_clear();
-        done
-    }
 }
 
 /// Repeat the paper's experiment 1, 2 or 3
@@ -96,83 +84,21 @@ pub struct ExperimentArgs {
     csv: bool,
 }
 
-/// What `experiment` prints.
-#[derive(Serialize)]
-struct Report {
-    /// Number of the experiment, 1 to 3.
-    experiment: u32,
-    /// The game.
-    game: &'static str,
-    /// The parameter that varies.
-    varied: &'static str,
-    /// `--preset`.
-    preset: Preset,
-    /// `--seed`.
-    seed: u64,
-    /// Runs of the paper at each point.
-    paper_runs: u64,
-    /// The test behind `p`.
-    test: &'static str,
-    /// One for each number of generations.
-    sweeps: Vec<Sweep>,
-    /// What is known about the experiment.
-    remark: &'static str,
-    /// Whether the command was stopped.
-    interrupted: bool,
-    /// Runs at each point.
-    #[serde(skip)]
-    runs: u64,
-}
-
 /// All points at one number of generations.
-#[derive(Serialize)]
 struct Sweep {
-    /// Generations; null if they vary.
+    /// Nothing if they vary.
     generations: Option<u32>,
-    /// The points.
-    points: Vec<Rates>,
-    /// Log-likelihood of the paper's points at our rates; null if points are missing.
+    points: Vec<PointResult>,
+    /// Log-likelihood of the paper's points at our rates, if no point is missing.
     log_likelihood: Option<f64>,
 }
 
-/// A point of a sweep.
-#[derive(Serialize)]
-struct Rates {
-    /// Value of the varied parameter.
-    value: u32,
-    /// The paper's success rate.
-    paper_rate: f64,
-    /// Wilson's 95 % interval of it.
-    paper_wilson_95: (f64, f64),
-    /// Our successes.
-    successes: u64,
-    /// Our runs.
-    runs: u64,
-    /// Our success rate.
-    rate: f64,
-    /// Wilson's 95 % interval of it.
-    wilson_95: (f64, f64),
-    /// Probability of a difference at least as large, by the test.
-    p: f64,
+/// Returns the paper's success rate and ours, each with Wilson's 95 % interval.
+fn rates(measured: &PointResult) -> [(f64, (f64, f64)); 2] {
+    [(measured.point.paper, PAPER_RUNS), (measured.successes, measured.runs)]
+        .map(|(hits, runs)| (hits as f64 / runs as f64, wilson(hits, runs)))
 }
 
-impl Rates {
-    fn new(measured: &PointResult) -> Rates {
-        let PointResult { point, runs, successes, .. } = measured;
-        Rates {
-            value: point.value,
-            paper_rate: point.paper as f64 / PAPER_RUNS as f64,
-            paper_wilson_95: wilson(point.paper, PAPER_RUNS),
-            successes: *successes,
-            runs: *runs,
-            rate: *successes as f64 / *runs as f64,
-            wilson_95: wilson(*successes, *runs),
-            p: measured.p(),
-        }
-    }
-}
-
-/// Runs `experiment`.
 pub fn run(args: &ExperimentArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let experiment = chosen(args)?;
     let preset = args.settings.settings(Target::Rules)?;
@@ -190,37 +116,59 @@ pub fn run(args: &ExperimentArgs, json: bool, out: &mut dyn Write) -> anyhow::Re
     let (stop, runs) = (Stop::at_signals()?, args.points.runs);
     let points = generations.len() * experiment.points.len();
     let mut sweeps = Vec::new();
-    args.points.with_bench(runs * points as u64, &stop, |bench| {
+    args.points.search.with_bench(runs * points as u64, &stop, |bench| {
         for generations in generations {
             let measured = experiment.measure((&graph, &alphabet), &preset, generations, runs, bench);
-            let measured = measured.map_err(|error| refused(error, help))?;
-            let fit = measured.iter().map(|one| log_likelihood(one.point.paper, PAPER_RUNS, one.successes, one.runs));
-            let log_likelihood = (measured.len() == experiment.points.len()).then(|| fit.sum());
-            let points: Vec<Rates> = measured.iter().map(Rates::new).collect();
+            let points = measured.map_err(|error| refused(error, help))?;
+            let fit = points.iter().map(|one| log_likelihood(one.point.paper, PAPER_RUNS, one.successes, one.runs));
+            let log_likelihood = (points.len() == experiment.points.len()).then(|| fit.sum());
             sweeps.extend((!points.is_empty()).then_some(Sweep { generations, points, log_likelihood }));
         }
         anyhow::Ok(())
     })?;
     let came: usize = sweeps.iter().map(|sweep| sweep.points.len()).sum();
-    let report = Report {
-        experiment: experiment.number,
-        game: GAME,
-        varied: experiment.axis.name(),
-        preset: args.settings.preset,
-        seed: args.points.search.seed,
-        paper_runs: PAPER_RUNS,
-        test: "Fisher's exact test, two-sided",
-        sweeps,
-        remark: REMARKS[experiment.number as usize - 1],
-        interrupted: came < points,
-        runs,
-    };
+    let (varied, preset) = (experiment.axis.name(), args.settings.preset);
+    let remark = REMARKS[experiment.number as usize - 1];
     if args.csv {
-        report.write_csv(out)?;
+        write_csv(varied, &sweeps, out)?;
+    } else if json {
+        let point = |measured: &PointResult| {
+            let [(paper_rate, paper_wilson), (rate, wilson)] = rates(measured);
+            json!({
+                "value": measured.point.value,
+                "paper_rate": paper_rate,
+                "paper_wilson_95": paper_wilson,
+                "successes": measured.successes,
+                "runs": measured.runs,
+                "rate": rate,
+                "wilson_95": wilson,
+                "p": measured.p(),
+            })
+        };
+        let sweep = |Sweep { generations, points, log_likelihood }: &Sweep| {
+            let points: Vec<_> = points.iter().map(point).collect();
+            json!({ "generations": generations, "points": points, "log_likelihood": log_likelihood })
+        };
+        let report = json!({
+            "experiment": experiment.number,
+            "game": GAME,
+            "varied": varied,
+            "preset": preset,
+            "seed": args.points.search.seed,
+            "paper_runs": PAPER_RUNS,
+            "test": "Fisher's exact test, two-sided",
+            "sweeps": sweeps.iter().map(sweep).collect::<Vec<_>>(),
+            "remark": remark,
+            "interrupted": came < points,
+        });
+        write_sorted(out, "trinim.evolve.experiment/1", report)?;
     } else {
-        write(out, json, "trinim.evolve.experiment/1", &report)?;
+        write!(out, "experiment {}: {varied} varied, {GAME}, preset {}, ", experiment.number, name(preset))?;
+        writeln!(out, "{runs} runs a point against the paper's {PAPER_RUNS}")?;
+        write_text(varied, &sweeps, out)?;
+        writeln!(out, "\np: Fisher's exact test, two-sided, of the paper's runs against ours\n\n{remark}")?;
     }
-    Ok(if report.interrupted { stop.code(format_args!("after {came} of {points} points")) } else { 0 })
+    Ok(if came < points { stop.code(format_args!("after {came} of {points} points")) } else { 0 })
 }
 
 /// Returns the experiment, with the given values of the parameters that it does not vary.
@@ -242,46 +190,37 @@ fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     Ok(experiment)
 }
 
-impl Report {
-    /// Writes each point as a line, with the intervals of both rates.
-    fn write_csv(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let header = "generations,paper_rate,successes,runs,rate,low,high,p_fisher,paper_low,paper_high";
-        writeln!(out, "{},{header}", self.varied)?;
-        for sweep in &self.sweeps {
-            for Rates { value, paper_rate, paper_wilson_95, successes, runs, rate, wilson_95, p } in &sweep.points {
-                let generations = sweep.generations.unwrap_or(*value);
-                let ((low, high), (paper_low, paper_high)) = (wilson_95, paper_wilson_95);
-                write!(out, "{value},{generations},{paper_rate},{successes},{runs},")?;
-                writeln!(out, "{rate:.4},{low:.4},{high:.4},{p:.4},{paper_low:.4},{paper_high:.4}")?;
-            }
-        }
-        Ok(())
+fn write_csv(varied: &str, sweeps: &[Sweep], out: &mut dyn Write) -> io::Result<()> {
+    let header = "generations,paper_rate,successes,runs,rate,low,high,p_fisher,paper_low,paper_high";
+    writeln!(out, "{varied},{header}")?;
+    for (sweep, measured) in sweeps.iter().flat_map(|sweep| sweep.points.iter().map(move |point| (sweep, point))) {
+        let PointResult { point, runs, successes, .. } = measured;
+        let (value, generations) = (point.value, sweep.generations.unwrap_or(point.value));
+        let [(paper_rate, (paper_low, paper_high)), (rate, (low, high))] = rates(measured);
+        write!(out, "{value},{generations},{paper_rate},{successes},{runs},{rate:.4},{low:.4},{high:.4},")?;
+        writeln!(out, "{:.4},{paper_low:.4},{paper_high:.4}", measured.p())?;
     }
+    Ok(())
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { experiment, varied, preset, runs, .. } = self;
-        let preset = name(preset);
-        write!(f, "experiment {experiment}: {varied} varied, {GAME}, preset {preset}, {runs} runs a point ")?;
-        writeln!(f, "against the paper's {PAPER_RUNS}")?;
-        for sweep in &self.sweeps {
-            match sweep.generations {
-                Some(generations) => writeln!(f, "\nat {generations} generations")?,
-                None => writeln!(f)?,
-            }
-            writeln!(f, "{varied:>11} {:>8} {:>8}  {:>16}  {:>8}", "paper", "ours", "95 % (Wilson)", "p")?;
-            for Rates { value, paper_rate, rate, wilson_95: (low, high), p, .. } in &sweep.points {
-                let [paper, ours, low, high] = [*paper_rate, *rate, *low, *high].map(|rate| rate * 100.0);
-                let interval = format!("{low:.1} to {high:.1} %");
-                writeln!(f, "{value:>11} {paper:>6.0} % {ours:>6.1} %  {interval:>16}  {p:>8.4}")?;
-            }
-            if let Some(log_likelihood) = sweep.log_likelihood {
-                writeln!(f, "log-likelihood of the paper's points at our rates: {log_likelihood:.1}")?;
-            }
+fn write_text(varied: &str, sweeps: &[Sweep], out: &mut dyn Write) -> io::Result<()> {
+    for sweep in sweeps {
+        match sweep.generations {
+            Some(generations) => writeln!(out, "\nat {generations} generations")?,
+            None => writeln!(out)?,
         }
-        writeln!(f, "\np: Fisher's exact test, two-sided, of the paper's runs against ours\n\n{}", self.remark)
+        writeln!(out, "{varied:>11} {:>8} {:>8}  {:>16}  {:>8}", "paper", "ours", "95 % (Wilson)", "p")?;
+        for measured in &sweep.points {
+            let [(paper, _), (rate, (low, high))] = rates(measured);
+            let [paper, ours, low, high] = [paper, rate, low, high].map(|rate| rate * 100.0);
+            let (interval, value) = (format!("{low:.1} to {high:.1} %"), measured.point.value);
+            writeln!(out, "{value:>11} {paper:>6.0} % {ours:>6.1} %  {interval:>16}  {:>8.4}", measured.p())?;
+        }
+        if let Some(log_likelihood) = sweep.log_likelihood {
+            writeln!(out, "log-likelihood of the paper's points at our rates: {log_likelihood:.1}")?;
+        }
     }
+    Ok(())
 }
 
 /// List every claim of the paper with a verdict; exit code 1 if one does not hold
@@ -292,53 +231,41 @@ pub struct ClaimsArgs {
     points: PointArgs,
 }
 
-/// The claims of the paper, with verdicts.
+/// What `claims` prints, with its fields in this order.
 #[derive(Serialize)]
 struct ClaimsReport<'a> {
-    /// The same as `agrees`.
     ok: bool,
-    /// The paper.
     paper: &'static str,
-    /// Whether no claim is contradicted or misprinted: exit code 0.
     agrees: bool,
-    /// Claims by verdict.
     verdicts: BTreeMap<&'static str, usize>,
-    /// The claims, in the order of the paper.
     claims: &'a [Claim],
 }
 
-/// Runs `claims`.
 pub fn claims(args: &ClaimsArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (stop, runs) = (Stop::at_signals()?, args.points.runs);
-    let found = match args.points.with_bench(claims::runs(runs), &stop, |bench| claims::all(runs, bench)) {
-        Ok(found) => found,
+    let found = args.points.search.with_bench(claims::runs(runs), &stop, |bench| claims::all(runs, bench));
+    let claims = match found {
+        Ok(claims) => claims,
         Err(ClaimsError::Stopped) => return Ok(stop.code("before all runs were done: no claim is judged by a part")),
         Err(error) => return Err(refused(error, "use fewer --runs")),
     };
-    let agrees = !found.iter().any(Claim::is_refuted);
-    let count = |verdict: Verdict| found.iter().filter(|claim| claim.verdict == verdict).count();
-    let verdicts = Verdict::ALL.map(|verdict| (verdict.name(), count(verdict)));
-    let report = ClaimsReport { ok: agrees, paper: "[Olt21]", agrees, verdicts: verdicts.into(), claims: &found };
+    let (paper, agrees) = ("[Olt21]", !claims.iter().any(Claim::is_refuted));
+    let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     if json {
+        let verdicts = Verdict::ALL.map(|verdict| (verdict.name(), count(verdict))).into();
+        let report = ClaimsReport { ok: agrees, paper, agrees, verdicts, claims: &claims };
         write_json(out, "trinim.evolve.claims/1", &report)?;
     } else {
-        write!(out, "{report}")?;
-    }
-    Ok(if agrees { 0 } else { FAILED })
-}
-
-impl fmt::Display for ClaimsReport<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Claim { place, claim, printed, computed, verdict, reason } in self.claims {
-            writeln!(f, "{place}: {}", verdict.name())?;
+        for Claim { place, claim, printed, computed, verdict, reason } in &claims {
+            writeln!(out, "{place}: {}", verdict.name())?;
             let rows = [("claim", claim), ("printed", printed), ("computed", computed), ("why", reason)];
             for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
-                writeln!(f, "  {label:8}  {text}")?;
+                writeln!(out, "  {label:8}  {text}")?;
             }
-            writeln!(f)?;
+            writeln!(out)?;
         }
-        let verdicts = Verdict::ALL.map(|verdict| format!("{} {}", self.verdicts[verdict.name()], verdict.name()));
-        let claims = counted(self.claims.len() as u64, "claim");
-        writeln!(f, "{claims} of {}: {}", self.paper, verdicts.join(", "))
+        let verdicts = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
+        writeln!(out, "{} of {paper}: {}", counted(claims.len(), "claim"), verdicts.join(", "))?;
     }
+    Ok(if agrees { 0 } else { FAILED })
 }

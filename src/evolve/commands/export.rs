@@ -1,10 +1,9 @@
 //! `trinim-evolve export`: a formula as source code.
 
 use super::args::{FormulaArgs, GameArgs};
-use super::output::{named, write};
+use super::output::{named, write_sorted};
 use clap::Args;
-use serde::Serialize;
-use std::fmt;
+use serde_json::json;
 use std::io::Write;
 use trinim_evolve::export::{Language, export};
 use trinim_evolve::games::Ordering;
@@ -39,24 +38,6 @@ pub struct ExportArgs {
     simplify: bool,
 }
 
-/// What `export` prints.
-#[derive(Serialize)]
-struct Report {
-    /// `--as`.
-    language: Language,
-    /// The formula.
-    formula: String,
-    /// The program text.
-    code: String,
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.code)
-    }
-}
-
-/// Runs the command.
 pub fn run(args: &ExportArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let scope = args.game.read()?.graph(Ordering::Descending)?.scope;
     let mut formula = args.formula.read(&scope)?;
@@ -64,7 +45,11 @@ pub fn run(args: &ExportArgs, json: bool, out: &mut dyn Write) -> anyhow::Result
         formula = simplify(&formula);
     }
     let code = export(&formula, &scope, args.language, args.formula.zero);
-    let report = Report { language: args.language, formula: formula.text(&scope), code };
-    write(out, json, "trinim.evolve.export/1", &report)?;
+    if json {
+        let report = json!({ "language": args.language, "formula": formula.text(&scope), "code": code });
+        write_sorted(out, "trinim.evolve.export/1", report)?;
+    } else {
+        write!(out, "{code}")?;
+    }
     Ok(0)
 }

@@ -1,5 +1,5 @@
-//! The commands, one file each, and what they share: how games, formulas and settings are given
-//! ([`args`], [`settings`]), verdicts ([`verdict`]) and output ([`output`]).
+//! The commands, one file each, and what they share: arguments ([`args`], [`settings`]) and output
+//! ([`output`]).
 //!
 //! # Invariants
 //! 1. A formula is called a strategy only after it was checked on more positions than it was found
@@ -13,7 +13,6 @@ mod output;
 mod run;
 mod score;
 mod settings;
-mod verdict;
 mod verify;
 
 use clap::Subcommand;
@@ -46,12 +45,10 @@ impl Command {
     }
 
     /// Runs the command and returns its exit code.
-    ///
-    /// # Errors
-    /// [`Refusal`] for arguments that cannot be carried out, `io::Error` where writing failed.
+    /// An error is a [`Refusal`] of the arguments, or an `io::Error` where writing failed.
     pub fn run(self, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
         match self {
-            Command::Run(args) => run::run(*args, json, out),
+            Command::Run(args) => run::run(&args, json, out),
             Command::Score(args) => score::run(&args, json, out),
             Command::Verify(args) => verify::run(&args, json, out),
             Command::Experiment(args) => experiment::run(&args, json, out),

@@ -1,11 +1,11 @@
-//! Reports as JSON and as text, refusals, progress and signals.
+//! Reports, refusals, progress and signals.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,21 +15,12 @@ use std::time::Duration;
 pub const FAILED: u8 = 1;
 
 /// Arguments that cannot be carried out, and what to do instead.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Refusal {
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub hint: String,
 }
-
-impl Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 /// Turns an error of the library into a refusal.
 pub fn refused(error: impl Display, hint: &str) -> anyhow::Error {
@@ -49,24 +40,20 @@ pub fn write_json(out: &mut dyn Write, schema: &str, report: &impl Serialize) ->
     Ok(writeln!(out, "{}", serde_json::to_string_pretty(&Document { schema, report })?)?)
 }
 
-/// Writes a report as JSON, with the fields of all objects in the order of their names, or as text.
-pub fn write(out: &mut dyn Write, json: bool, schema: &str, report: &(impl Serialize + Display)) -> anyhow::Result<()> {
-    if !json {
-        return Ok(write!(out, "{report}")?);
-    }
-    let mut value = serde_json::to_value(report)?;
-    value.sort_all_objects();
-    write_json(out, schema, &value)
+/// Writes a report as JSON, with the fields of all objects in the order of their names.
+pub fn write_sorted(out: &mut dyn Write, schema: &str, mut report: Value) -> anyhow::Result<()> {
+    report.sort_all_objects();
+    write_json(out, schema, &report)
 }
 
 /// Writes a table of two columns.
-pub fn table(f: &mut fmt::Formatter<'_>, rows: &[(&str, String)]) -> fmt::Result {
+pub fn table(out: &mut dyn Write, rows: &[(&str, String)]) -> io::Result<()> {
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-    rows.iter().try_for_each(|(label, text)| writeln!(f, "{label:width$}  {text}"))
+    rows.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))
 }
 
 /// Writes a number with its noun, in the plural if needed.
-pub fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -88,18 +75,14 @@ pub fn progress(runs: u64) -> ProgressBar {
     bar
 }
 
-/// Whether a search was asked to stop.
+/// Whether a signal has asked a search to stop; the second signal ends the program.
 pub struct Stop {
-    /// Set by the first signal; the second one ends the program.
     pub flag: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
 }
 
 impl Stop {
     /// From now on SIGINT and SIGTERM set the flag.
-    ///
-    /// # Errors
-    /// The system refuses a handler.
     pub fn at_signals() -> io::Result<Stop> {
         let stop = Stop { flag: Arc::default(), signal: Arc::new(AtomicUsize::new(SIGINT as usize)) };
         for signal in [SIGINT, SIGTERM] {

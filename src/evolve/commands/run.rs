@@ -2,21 +2,19 @@
 //! were found on.
 
 use super::args::{GameArgs, MaxArgs, SearchArgs, Subject, held_in_words, ordering_in_words};
-use super::output::{Stop, name, progress, refused, table, write};
+use super::output::{Stop, name, refused, table, write_sorted};
 use super::score::{RULES_LEGEND, in_parentheses, write_wrong};
-use super::settings::{Preset, SettingsArgs, in_words, set_help};
-use super::verdict::Verdict;
+use super::settings::{SettingsArgs, in_words, set_help};
+use super::verify::Verdict;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use trinim_evolve::language::{Formula, Scope, simplify};
 use trinim_evolve::proof::HeldOut;
 use trinim_evolve::search::{
-    Bench, BrokenPosition, Candidate, Problem, Run, Settings, Target, Violations, WORST, violations, wilson, wrong,
+    Bench, BrokenPosition, Candidate, Problem, Run, Settings, Violations, WORST, violations, wilson, wrong,
 };
-use trinim_game::Rule;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,155 +54,7 @@ pub struct RunArgs {
     chromosomes: bool,
 }
 
-/// What `run` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    /// The game, as `--game` takes it.
-    game: String,
-    /// `normal`: the player who makes the last move wins; `misere`: loses.
-    rule: Rule,
-    /// What a formula computes.
-    target: Target,
-    /// Positions of the game.
-    positions: usize,
-    /// Moves of all positions together.
-    options: usize,
-    /// `--preset`.
-    preset: Preset,
-    /// All settings of the run.
-    settings: RunSettings<'a>,
-    /// Terminals.
-    terminals: Vec<String>,
-    /// Functions.
-    functions: Vec<&'static str>,
-    /// `--seed`.
-    seed: u64,
-    /// `--runs`.
-    runs_asked: u64,
-    /// Runs that were not stopped.
-    runs_finished: u64,
-    /// Whether the command was stopped.
-    interrupted: bool,
-    /// Runs with a formula without violations.
-    success: Rate,
-    /// Runs whose formula a player can rely on.
-    strategies: Rate,
-    /// Larger positions that formulas are checked on.
-    held_out: HeldOutRow,
-    /// The runs.
-    runs: Vec<RunRow>,
-    /// Best formulas by size, over all runs.
-    pareto: Vec<SizeRow>,
-    /// Where the best formula is wrong; null if nowhere.
-    best_is_wrong_at: Option<WrongAt>,
-    /// Whether the text has the genes of each run.
-    #[serde(skip)]
-    chromosomes: bool,
-}
-
-/// The settings of a run.
-#[derive(Serialize)]
-struct RunSettings<'a> {
-    #[serde(flatten)]
-    settings: &'a Settings,
-    /// Pairs of parents in a generation: `steps` as a number.
-    pairs_per_generation: usize,
-}
-
-/// A share of the finished runs.
-#[derive(Serialize)]
-struct Rate {
-    /// Such runs.
-    runs: u64,
-    /// Share of the finished runs.
-    rate: f64,
-    /// Wilson's 95 % interval of the rate.
-    wilson_95: (f64, f64),
-}
-
-impl Rate {
-    fn text(&self, finished: u64) -> String {
-        let [percent, low, high] = [self.rate, self.wilson_95.0, self.wilson_95.1].map(|rate| rate * 100.0);
-        format!("{} of {finished} runs, {percent:.1} % (95 % by Wilson: {low:.1} to {high:.1} %)", self.runs)
-    }
-}
-
-/// Positions that no run has seen.
-#[derive(Serialize)]
-struct HeldOutRow {
-    /// Largest heap.
-    heap_max: Option<i32>,
-    /// Their number.
-    positions: usize,
-}
-
-/// A run.
-#[derive(Serialize)]
-struct RunRow {
-    /// Number of the run, from 1.
-    run: u64,
-    /// Whether it was not stopped.
-    finished: bool,
-    /// Generation of the success.
-    generation: Option<u32>,
-    /// Formulas judged.
-    judged: u64,
-    /// Violations of the best formula; null if it has no value.
-    violations: Option<u32>,
-    /// Violations by rule.
-    violations_by_rule: Violations,
-    /// The best formula.
-    formula: String,
-    /// The same, simplified.
-    simplified: String,
-    /// Symbols of the simplified formula.
-    size: usize,
-    /// Whether these are fewer.
-    #[serde(skip)]
-    is_shorter: bool,
-    /// Its genes.
-    chromosome: Vec<String>,
-    /// The gene that stands for it, from 1.
-    gene: usize,
-    /// How far the formula can be trusted; null with violations.
-    check: Option<Verdict>,
-    /// Best formulas by size.
-    front: Vec<SizeRow>,
-}
-
-/// A formula that no smaller one equals.
-#[derive(Serialize)]
-struct SizeRow {
-    /// Symbols.
-    size: usize,
-    /// Violations; null if it has no value.
-    violations: Option<u32>,
-    /// The formula.
-    formula: String,
-}
-
-impl SizeRow {
-    fn new(violations: u32, formula: &Formula, scope: &Scope) -> SizeRow {
-        SizeRow { size: formula.size(), violations: with_value(violations), formula: formula.text(scope) }
-    }
-}
-
-/// Returns the violations of a formula that has a value.
-fn with_value(violations: u32) -> Option<u32> {
-    (violations != WORST).then_some(violations)
-}
-
-/// Where a formula is wrong.
-#[derive(Serialize)]
-struct WrongAt {
-    /// The formula.
-    formula: String,
-    /// The positions.
-    positions: Vec<BrokenPosition>,
-}
-
-/// Runs the command.
-pub fn run(args: RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub fn run(args: &RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let subject = args.game.read()?;
     let settings = args.settings.settings(subject.target)?;
     let graph = subject.graph(settings.ordering)?;
@@ -218,162 +68,229 @@ pub fn run(args: RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8>
     }
     // Fail before hours of work, not after them.
     let held = subject.held_out(settings.ordering, args.max.max)?;
-    let (stop, bar) = (Stop::at_signals()?, progress(args.runs));
-    let (seed, threads) = (args.search.seed, args.search.threads());
-    let bench = Bench { seed, threads, stop: &stop.flag, finished: &|| bar.inc(1) };
-    let runs = bench.run_all(&problem, &settings, 0..args.runs);
-    bar.finish_and_clear();
-    let report = Report::new(&args, &subject, &problem, &settings, &held, &runs);
-    write(out, json, "trinim.evolve.run/1", &report)?;
-    Ok(match report.interrupted {
-        true => stop.code(format_args!("after {} of {} runs", report.runs_finished, args.runs)),
-        false => 0,
-    })
+    let stop = Stop::at_signals()?;
+    let all = |bench: &Bench<'_>| bench.run_all(&problem, &settings, 0..args.runs);
+    let runs = args.search.with_bench(args.runs, &stop, all);
+    let report = Report::new(args, &subject, &problem, &settings, &held, &runs);
+    match json {
+        true => write_sorted(out, "trinim.evolve.run/1", report.json())?,
+        false => report.write(out)?,
+    }
+    match report.finished {
+        finished if finished < args.runs => Ok(stop.code(format_args!("after {finished} of {} runs", args.runs))),
+        _ => Ok(0),
+    }
 }
 
-/// Describes each run, and checks its formula if it has no violations.
-fn rows<'a>(problem: &Problem, settings: &Settings, held: &HeldOut, runs: &'a [Run]) -> Vec<RunRow> {
-    let Problem { graph, alphabet, .. } = problem;
-    let (scope, on_fault) = (&graph.scope, settings.zero.on_fault());
-    let mut known: HashMap<&Formula, Verdict> = HashMap::new();
-    let row = |Run { run, finished, success, judged, best, front }: &'a Run| {
-        let formula = &best.formula;
-        let column = formula.column(scope, graph.features(), on_fault).ok();
-        let by_rule = column.map(|column| violations(graph, settings.target, settings.count, &column));
-        let simple = simplify(formula);
-        let check = || Verdict::new(held, formula, on_fault);
-        RunRow {
-            run: run + 1,
-            finished: *finished,
-            generation: *success,
-            judged: *judged,
-            violations: with_value(best.violations),
-            violations_by_rule: by_rule.unwrap_or_default(),
-            formula: formula.text(scope),
-            simplified: simple.text(scope),
-            size: simple.size(),
-            is_shorter: simple.size() < formula.size(),
-            chromosome: alphabet.text(&best.genes, |terminal| scope.name(terminal)),
-            gene: best.place + 1,
-            check: success.map(|_| known.entry(formula).or_insert_with(check).clone()),
-            front: front.iter().map(|found| SizeRow::new(found.violations, &found.formula, scope)).collect(),
-        }
-    };
-    runs.iter().map(row).collect()
+/// A run, and what is known of its formula.
+struct Row<'a> {
+    run: &'a Run,
+    by_rule: Violations,
+    simple: Formula,
+    /// Nothing if the formula has violations.
+    check: Option<Verdict>,
+}
+
+struct Report<'a> {
+    args: &'a RunArgs,
+    subject: &'a Subject,
+    problem: &'a Problem,
+    settings: &'a Settings,
+    held: &'a HeldOut,
+    rows: Vec<Row<'a>>,
+    /// Runs that were not stopped.
+    finished: u64,
+    /// Formulas with fewer violations than all smaller ones, smallest first.
+    pareto: Vec<(u32, Formula)>,
+    /// The best formula and where it is wrong.
+    wrong_at: Option<(String, Vec<BrokenPosition>)>,
 }
 
 impl<'a> Report<'a> {
     fn new(
-        args: &RunArgs,
-        subject: &Subject,
-        problem: &Problem,
+        args: &'a RunArgs,
+        subject: &'a Subject,
+        problem: &'a Problem,
         settings: &'a Settings,
-        held: &HeldOut,
-        runs: &[Run],
+        held: &'a HeldOut,
+        runs: &'a [Run],
     ) -> Report<'a> {
-        let Problem { graph, alphabet, .. } = problem;
-        let (scope, &Settings { target, count, .. }) = (&graph.scope, settings);
-        let rows = rows(problem, settings, held, runs);
-        let finished = rows.iter().filter(|run| run.finished).count() as u64;
-        let rate = |is_one: fn(&RunRow) -> bool| {
-            let runs = rows.iter().filter(|run| is_one(run)).count() as u64;
-            Rate { runs, rate: runs as f64 / finished.max(1) as f64, wilson_95: wilson(runs, finished) }
+        let (graph, on_fault) = (&problem.graph, settings.zero.on_fault());
+        let column = |formula: &Formula| formula.column(&graph.scope, graph.features(), on_fault).ok();
+        let mut known: HashMap<&Formula, Verdict> = HashMap::new();
+        let row = |run: &'a Run| {
+            let formula = &run.best.formula;
+            let by_rule = column(formula).map(|column| violations(graph, settings.target, settings.count, &column));
+            let check = || Verdict::new(held, formula, on_fault);
+            let check = run.success.map(|_| known.entry(formula).or_insert_with(check).clone());
+            Row { run, by_rule: by_rule.unwrap_or_default(), simple: simplify(formula), check }
         };
+        let rows = runs.iter().map(row).collect();
         let best = runs.iter().map(|run| &run.best).min_by_key(|best| best.violations);
         let wrong_at = best.filter(|best| best.violations > 0).and_then(|Candidate { formula, .. }| {
-            let column = formula.column(scope, graph.features(), settings.zero.on_fault()).ok()?;
-            Some(WrongAt { formula: formula.text(scope), positions: wrong(graph, target, count, &column) })
+            let positions = wrong(graph, settings.target, settings.count, &column(formula)?);
+            Some((formula.text(&graph.scope), positions))
         });
-        Report {
-            game: subject.game.to_string(),
-            rule: subject.rule,
-            target,
-            positions: graph.len(),
-            options: graph.options_total(),
-            preset: args.settings.preset,
-            settings: RunSettings { settings, pairs_per_generation: settings.pairs() },
-            terminals: alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect(),
-            functions: alphabet.functions.iter().map(|op| op.name()).collect(),
-            seed: args.search.seed,
-            runs_asked: args.runs,
-            runs_finished: finished,
-            interrupted: finished < args.runs,
-            success: rate(|run| run.generation.is_some()),
-            strategies: rate(|run| run.check.as_ref().is_some_and(|check| check.strategy)),
-            held_out: HeldOutRow { heap_max: held.heap_max, positions: held.positions() },
-            pareto: pareto(runs.iter().flat_map(|run| &run.front), scope),
-            best_is_wrong_at: wrong_at,
-            runs: rows,
-            chromosomes: args.chromosomes,
-        }
+        let finished = runs.iter().filter(|run| run.finished).count() as u64;
+        let pareto = pareto(runs.iter().flat_map(|run| &run.front));
+        Report { args, subject, problem, settings, held, rows, finished, pareto, wrong_at }
     }
 
-    fn write_runs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |run: &RunRow| match run.violations {
-            None => "no value".to_owned(),
-            Some(some) => format!("{some} {}", in_parentheses(&run.violations_by_rule)).trim_end().to_owned(),
+    fn successes(&self) -> u64 {
+        self.rows.iter().filter(|row| row.run.success.is_some()).count() as u64
+    }
+
+    /// Counts the runs whose formula a player can rely on.
+    fn strategies(&self) -> u64 {
+        let is_strategy = |row: &&Row<'_>| row.check.as_ref().is_some_and(|check| check.standing.is_strategy());
+        self.rows.iter().filter(is_strategy).count() as u64
+    }
+
+    /// Returns the share of the finished runs, and its interval by Wilson.
+    fn rate(&self, runs: u64) -> (f64, (f64, f64)) {
+        (runs as f64 / self.finished.max(1) as f64, wilson(runs, self.finished))
+    }
+
+    fn json(&self) -> Value {
+        let Report { args, subject, problem, settings, held, finished, .. } = self;
+        let Problem { graph, alphabet, .. } = problem;
+        let scope = &graph.scope;
+        let rate = |runs: u64| {
+            let (rate, wilson_95) = self.rate(runs);
+            json!({ "runs": runs, "rate": rate, "wilson_95": wilson_95 })
         };
-        let violations: Vec<String> = self.runs.iter().map(text).collect();
+        let sized = |violations: u32, formula: &Formula| {
+            let size = formula.size();
+            json!({ "size": size, "violations": with_value(violations), "formula": formula.text(scope) })
+        };
+        let front = |found: &Candidate| sized(found.violations, &found.formula);
+        let row = |Row { run, by_rule, simple, check }: &Row<'_>| {
+            json!({
+                "run": run.run + 1,
+                "finished": run.finished,
+                // Of the success.
+                "generation": run.success,
+                // Chromosomes.
+                "judged": run.judged,
+                // Null if the formula has no value at some position.
+                "violations": with_value(run.best.violations),
+                "violations_by_rule": by_rule,
+                "formula": run.best.formula.text(scope),
+                "simplified": simple.text(scope),
+                "size": simple.size(),
+                "chromosome": alphabet.text(&run.best.genes, |terminal| scope.name(terminal)),
+                // The one that stands for the chromosome, from 1.
+                "gene": run.best.place + 1,
+                "check": check.as_ref().map(Verdict::json),
+                "front": run.front.iter().map(front).collect::<Vec<_>>(),
+            })
+        };
+        let mut all_settings = json!(settings);
+        all_settings["pairs_per_generation"] = json!(settings.pairs());
+        json!({
+            "game": subject.game.to_string(),
+            "rule": subject.rule,
+            "target": settings.target,
+            "positions": graph.len(),
+            "options": graph.options_total(),
+            "preset": args.settings.preset,
+            "settings": all_settings,
+            "terminals": alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
+            "functions": alphabet.functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
+            "seed": args.search.seed,
+            "runs_asked": args.runs,
+            "runs_finished": finished,
+            "interrupted": *finished < args.runs,
+            // A formula without violations; one that a player can rely on.
+            "success": rate(self.successes()),
+            "strategies": rate(self.strategies()),
+            "held_out": { "heap_max": held.heap_max, "positions": held.positions() },
+            "runs": self.rows.iter().map(row).collect::<Vec<_>>(),
+            "pareto": self.pareto.iter().map(|(violations, formula)| sized(*violations, formula)).collect::<Vec<_>>(),
+            "best_is_wrong_at": self.wrong_at.as_ref().map(|(formula, positions)| {
+                json!({ "formula": formula, "positions": positions })
+            }),
+        })
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Report { args, subject: Subject { game, rule, target }, problem, settings, finished, .. } = self;
+        let Problem { graph, alphabet, .. } = problem;
+        let scope = &graph.scope;
+        let terminals: Vec<String> = alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect();
+        let functions: Vec<&str> = alphabet.functions.iter().map(|op| op.name()).collect();
+        let rows = [
+            ("game", format!("{game}, {rule}, {}", name(target))),
+            ("positions", format!("{}, {}", graph.len(), ordering_in_words(settings.ordering))),
+            ("engine", in_words(args.settings.preset, settings)),
+            ("symbols", format!("{}; {}", terminals.join(" "), functions.join(" "))),
+            ("seed", args.search.seed.to_string()),
+            ("checked on", held_in_words(self.held)),
+        ];
+        table(out, &rows)?;
+        self.write_runs(scope, out)?;
+        if self.rows.iter().any(|row| !in_parentheses(&row.by_rule).is_empty()) {
+            writeln!(out, "{RULES_LEGEND}")?;
+        }
+        writeln!(out)?;
+        let rate = |runs: u64| {
+            let (rate, (low, high)) = self.rate(runs);
+            let [percent, low, high] = [rate, low, high].map(|rate| rate * 100.0);
+            format!("{runs} of {finished} runs, {percent:.1} % (95 % by Wilson: {low:.1} to {high:.1} %)")
+        };
+        if *finished == 0 {
+            writeln!(out, "no run finished, so there is no success rate")?;
+        } else {
+            let strategies = format!("{}: right on the held-out positions too", rate(self.strategies()));
+            table(out, &[("no violations", rate(self.successes())), ("strategies", strategies)])?;
+        }
+        writeln!(out, "\n{:>5} {:>10}  fewest violations by size", "size", "violations")?;
+        for (violations, formula) in &self.pareto {
+            writeln!(out, "{:>5} {violations:>10}  {}", formula.size(), formula.text(scope))?;
+        }
+        if let Some((formula, positions)) = &self.wrong_at {
+            writeln!(out, "\nnone found; the best one, {formula}, is wrong at")?;
+            write_wrong(positions, "  ", out)?;
+        }
+        Ok(())
+    }
+
+    fn write_runs(&self, scope: &Scope, out: &mut dyn Write) -> io::Result<()> {
+        let text = |row: &Row<'_>| match with_value(row.run.best.violations) {
+            None => "no value".to_owned(),
+            Some(some) => format!("{some} {}", in_parentheses(&row.by_rule)).trim_end().to_owned(),
+        };
+        let violations: Vec<String> = self.rows.iter().map(text).collect();
         let width = violations.iter().map(String::len).fold("violations".len(), usize::max);
         // The column where the formulas begin.
         let indent = width + 19;
-        writeln!(f, "\n{:>5} {:>10} {:>width$}  formula", "run", "generation", "violations")?;
-        for (run, violations) in self.runs.iter().zip(violations) {
-            let generation = match run.generation {
+        writeln!(out, "\n{:>5} {:>10} {:>width$}  formula", "run", "generation", "violations")?;
+        for (Row { run, simple, check, .. }, violations) in self.rows.iter().zip(violations) {
+            let (formula, number) = (&run.best.formula, run.run + 1);
+            let generation = match run.success {
                 Some(generation) => generation.to_string(),
                 None if run.finished => "-".to_owned(),
                 None => "stopped".to_owned(),
             };
-            writeln!(f, "{:>5} {generation:>10} {violations:>width$}  {}", run.run, run.formula)?;
-            let simplified = run.is_shorter.then(|| format!("= {}", run.simplified));
-            let check = run.check.as_ref().map(|check| check.text(self.held_out.heap_max));
-            let genes = run.chromosome.iter().filter(|_| self.chromosomes).cloned();
+            writeln!(out, "{number:>5} {generation:>10} {violations:>width$}  {}", formula.text(scope))?;
+            let simplified = (simple.size() < formula.size()).then(|| format!("= {}", simple.text(scope)));
+            let check = check.as_ref().map(|check| check.text(self.held.heap_max));
+            let genes = self.problem.alphabet.text(&run.best.genes, |terminal| scope.name(terminal));
+            let genes = genes.into_iter().filter(|_| self.args.chromosomes);
             for line in simplified.into_iter().chain(check).chain(genes) {
-                writeln!(f, "{:indent$}{line}", "")?;
+                writeln!(out, "{:indent$}{line}", "")?;
             }
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Report<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { game, rule, target, positions, held_out, runs_finished: finished, .. } = self;
-        let states = ordering_in_words(self.settings.settings.ordering);
-        let rows = [
-            ("game", format!("{game}, {rule}, {}", name(target))),
-            ("positions", format!("{positions}, {states}")),
-            ("engine", in_words(self.preset, self.settings.settings)),
-            ("symbols", format!("{}; {}", self.terminals.join(" "), self.functions.join(" "))),
-            ("seed", self.seed.to_string()),
-            ("checked on", held_in_words(held_out.heap_max, held_out.positions)),
-        ];
-        table(f, &rows)?;
-        self.write_runs(f)?;
-        if self.runs.iter().any(|run| !in_parentheses(&run.violations_by_rule).is_empty()) {
-            writeln!(f, "{RULES_LEGEND}")?;
-        }
-        writeln!(f)?;
-        if *finished == 0 {
-            writeln!(f, "no run finished, so there is no success rate")?;
-        } else {
-            let strategies = format!("{}: right on the held-out positions too", self.strategies.text(*finished));
-            table(f, &[("no violations", self.success.text(*finished)), ("strategies", strategies)])?;
-        }
-        writeln!(f, "\n{:>5} {:>10}  fewest violations by size", "size", "violations")?;
-        for SizeRow { size, violations, formula } in &self.pareto {
-            writeln!(f, "{size:>5} {:>10}  {formula}", violations.unwrap_or(WORST))?;
-        }
-        if let Some(WrongAt { formula, positions }) = &self.best_is_wrong_at {
-            writeln!(f, "\nnone found; the best one, {formula}, is wrong at")?;
-            write_wrong(positions, "  ", f)?;
-        }
-        Ok(())
-    }
+/// Returns the violations of a formula that has a value.
+fn with_value(violations: u32) -> Option<u32> {
+    (violations != WORST).then_some(violations)
 }
 
-/// Returns the formulas with fewer violations than all smaller ones, smallest first.
-fn pareto<'a>(found: impl Iterator<Item = &'a Candidate>, scope: &Scope) -> Vec<SizeRow> {
+fn pareto<'a>(found: impl Iterator<Item = &'a Candidate>) -> Vec<(u32, Formula)> {
     let valued = found.filter(|found| found.violations != WORST);
     let mut all: Vec<(u32, Formula)> = valued.map(|found| (found.violations, simplify(&found.formula))).collect();
     all.sort_by_key(|(violations, formula)| (formula.size(), *violations));
@@ -383,5 +300,5 @@ fn pareto<'a>(found: impl Iterator<Item = &'a Candidate>, scope: &Scope) -> Vec<
         least = least.min(*violations);
         is_better
     });
-    all.iter().map(|(violations, formula)| SizeRow::new(*violations, formula, scope)).collect()
+    all
 }

@@ -1,12 +1,11 @@
 //! `trinim-evolve score`: where a formula breaks the rules, by each way to count.
 
 use super::args::{FormulaArgs, GameArgs, Subject, ordering_in_words};
-use super::output::{counted, name, refused, table, write};
-use super::verdict::TheoremRow;
+use super::output::{counted, name, refused, table, write_sorted};
+use super::verify::{theorem_rows, theorems_json};
 use clap::Args;
-use serde::Serialize;
-use std::fmt;
-use std::io::Write;
+use serde_json::json;
+use std::io::{self, Write};
 use trinim_evolve::games::{Graph, Ordering};
 use trinim_evolve::language::Formula;
 use trinim_evolve::proof::{Law, Theorems};
@@ -14,7 +13,7 @@ use trinim_evolve::search::{
     BRANCHES_MAX, Branch, Breach, BrokenPosition, Count, Target, Tree, Violations, explain, tree_size, tree_violations,
     violations, wrong,
 };
-use trinim_game::{Outcome, Rule, Value};
+use trinim_game::{Outcome, Value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,65 +56,6 @@ pub struct ScoreArgs {
     dot: bool,
 }
 
-/// What `score` prints.
-#[derive(Serialize)]
-struct Report {
-    /// The game, as `--game` takes it.
-    game: String,
-    /// `normal`: the player who makes the last move wins; `misere`: loses.
-    rule: Rule,
-    /// What a formula computes.
-    target: Target,
-    /// The formula.
-    formula: String,
-    /// Positions of the game tree; null where the target has none.
-    tree_positions: Option<u64>,
-    /// Violations on the tree.
-    tree_violations: Option<u64>,
-    /// Violations in every way to count them.
-    countings: Vec<Counting>,
-    /// Whether it is right for all heaps; null if no theorem is known for the game.
-    theorems: Option<[TheoremRow; 2]>,
-    /// Positions that break a rule.
-    broken: Vec<BrokenPosition>,
-    /// The game tree, with `--tree`.
-    tree: Option<Vec<BranchRow>>,
-    #[serde(skip)]
-    drawn: String,
-}
-
-/// Violations, counted in one way.
-#[derive(Serialize)]
-struct Counting {
-    /// `tree` or `positions`.
-    on: &'static str,
-    /// Orderings of the heaps; only on positions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    states: Option<Ordering>,
-    /// Positions counted; only on positions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    positions: Option<usize>,
-    /// What counts as a violation of rule (i).
-    count: Count,
-    /// All violations.
-    violations: u64,
-    /// Violations by rule.
-    by_rule: Violations,
-}
-
-/// A position of the game tree.
-#[derive(Serialize)]
-struct BranchRow {
-    /// The position.
-    position: String,
-    /// Index of its parent in the list.
-    parent: Option<usize>,
-    /// `N` or `P`.
-    outcome: Outcome,
-    /// The rule that the formula breaks here.
-    rule: Option<&'static str>,
-}
-
 /// The values of a formula on a graph.
 struct Valuation {
     ordering: Ordering,
@@ -140,46 +80,26 @@ impl Valuation {
     }
 
     /// Describes a branch of the tree in one line.
-    fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
-        let Valuation { graph, column, .. } = self;
-        let broken = breach.map_or(String::new(), |breach| {
-            format!("  <- {} {}", breach.name(), explain(graph, column, *position, breach))
+    fn line(&self, branch: &Branch) -> String {
+        let broken = branch.breach.map_or(String::new(), |breach| {
+            format!("  <- {} {}", breach.name(), explain(&self.graph, &self.column, branch.position, breach))
         });
-        format!("{} {}{broken}", graph.label(*position), Value::from_loss(*is_loss).outcome())
+        format!("{} {}{broken}", self.graph.label(branch.position), outcome(branch))
     }
 
-    /// Grows the game tree.
     fn tree(&self) -> anyhow::Result<Tree> {
         Tree::grow(&self.graph, &self.column).ok_or_else(|| {
-            let size = counted(tree_size(&self.graph), "position");
+            let size = counted(tree_size(&self.graph) as usize, "position");
             let message = format!("the game tree has {size}, at most {BRANCHES_MAX} are drawn");
             refused(message, "use smaller heaps, or leave out --tree and --dot")
         })
     }
-
-    /// Counts the violations in every way.
-    fn countings(all: &[Valuation], target: Target) -> Vec<Counting> {
-        let mut countings = Vec::new();
-        for count in COUNTS {
-            let counted = |on, scored: Option<&Valuation>, by_rule: Violations| Counting {
-                on,
-                states: scored.map(|scored| scored.ordering),
-                positions: scored.map(|scored| scored.graph.len()),
-                count,
-                violations: by_rule.total(),
-                by_rule,
-            };
-            if let (Target::Rules, [whole, ..]) = (target, all) {
-                countings.push(counted("tree", None, tree_violations(&whole.graph, count, &whole.column)));
-            }
-            let on = |on: &Valuation| counted("positions", Some(on), violations(&on.graph, target, count, &on.column));
-            countings.extend(all.iter().map(on));
-        }
-        countings
-    }
 }
 
-/// Runs the command.
+fn outcome(branch: &Branch) -> Outcome {
+    Value::from_loss(branch.is_loss).outcome()
+}
+
 pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let subject = args.game.read()?;
     let (whole, formula) = Valuation::new(&subject, &args.formula, Ordering::All)?;
@@ -187,8 +107,8 @@ pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<
     for ordering in [Ordering::Descending, Ordering::Ascending] {
         all.push(Valuation::new(&subject, &args.formula, ordering)?.0);
     }
-    let (Valuation { graph, column, .. }, target) = (&all[0], subject.target);
-    let has_tree = target == Target::Rules;
+    let (Valuation { graph, column, .. }, Subject { game, rule, target }) = (&all[0], &subject);
+    let has_tree = *target == Target::Rules;
     let tree = match args.tree || args.dot {
         true if has_tree => Some(all[0].tree()?),
         true => return Err(refused("the game tree shows outcomes", "leave out --target")),
@@ -198,78 +118,93 @@ pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<
         write!(out, "{}", tree.dot(graph))?;
         return Ok(0);
     }
-    let countings = Valuation::countings(&all, target);
-    let law = Law::for_game(&subject.game, subject.rule, target);
+    // On the game tree first, if there is one, then on the positions in each ordering.
+    let mut on: Vec<(Option<&Valuation>, [Violations; 4])> = Vec::new();
+    if has_tree {
+        on.push((None, COUNTS.map(|count| tree_violations(graph, count, column))));
+    }
+    let by_count = |on: &Valuation| COUNTS.map(|count| violations(&on.graph, *target, count, &on.column));
+    on.extend(all.iter().map(|valuation| (Some(valuation), by_count(valuation))));
+    let first = on[0].1[0];
+    let law = Law::for_game(game, *rule, *target);
     let theorems = law.and_then(|law| Theorems::decide(&formula, &graph.scope, &law, Ordering::All));
-    let row = |Branch { position, parent, is_loss, breach, .. }: &Branch| BranchRow {
-        position: graph.label(*position),
-        parent: *parent,
-        outcome: Value::from_loss(*is_loss).outcome(),
-        rule: breach.map(Breach::name),
+    let broken = wrong(graph, *target, Count::Position, column);
+    if json {
+        let counting = |(place, count): (usize, &Count), (on, counted): &(Option<&Valuation>, [Violations; 4])| {
+            let by_rule = counted[place];
+            let mut row = json!({ "on": "tree", "count": count, "violations": by_rule.total(), "by_rule": by_rule });
+            if let Some(on) = on {
+                (row["on"], row["states"], row["positions"]) =
+                    (json!("positions"), json!(on.ordering), json!(on.graph.len()));
+            }
+            row
+        };
+        let countings = COUNTS.iter().enumerate().flat_map(|count| on.iter().map(move |on| counting(count, on)));
+        let row = |branch: &Branch| {
+            let (position, rule) = (graph.label(branch.position), branch.breach.map(Breach::name));
+            json!({ "position": position, "parent": branch.parent, "outcome": outcome(branch), "rule": rule })
+        };
+        let report = json!({
+            "game": game.to_string(),
+            "rule": rule,
+            "target": target,
+            "formula": formula.text(&graph.scope),
+            "tree_positions": has_tree.then(|| tree_size(graph)),
+            "tree_violations": has_tree.then(|| first.total()),
+            "countings": countings.collect::<Vec<_>>(),
+            "theorems": theorems_json(theorems.as_ref()),
+            "broken": broken,
+            "tree": tree.map(|tree| tree.branches.iter().map(row).collect::<Vec<_>>()),
+        });
+        write_sorted(out, "trinim.evolve.score/1", report)?;
+        return Ok(0);
+    }
+    let counted = match has_tree {
+        true => {
+            format!("{} {} on the game tree of {} positions", first.total(), in_parentheses(&first), tree_size(graph))
+        }
+        false => format!("{} of {} positions", first.total(), graph.len()),
     };
-    let report = Report {
-        game: subject.game.to_string(),
-        rule: subject.rule,
-        target,
-        formula: formula.text(&graph.scope),
-        tree_positions: has_tree.then(|| tree_size(graph)),
-        tree_violations: has_tree.then(|| countings[0].violations),
-        theorems: theorems.as_ref().map(TheoremRow::both),
-        broken: wrong(graph, target, Count::Position, column),
-        drawn: tree.as_ref().map_or(String::new(), |tree| tree.text(|branch| all[0].line(branch))),
-        tree: tree.map(|tree| tree.branches.iter().map(row).collect()),
-        countings,
-    };
-    write(out, json, "trinim.evolve.score/1", &report)?;
+    let mut rows = vec![
+        ("formula", formula.text(&graph.scope)),
+        ("game", format!("{game}, {rule}, {}", name(target))),
+        ("violations", counted),
+    ];
+    rows.extend(theorem_rows(theorems.as_ref()));
+    table(out, &rows)?;
+    if has_tree {
+        if first.total() > 0 {
+            writeln!(out, "{RULES_LEGEND}")?;
+        }
+        let names: String = COUNTS.map(|count| format!(" {:>8}", name(count))).concat();
+        writeln!(out, "\n{:36} {:>9}{names}", "counted on", "positions")?;
+        for (on, counted) in &on {
+            let (on, positions) = match on {
+                None => ("game tree".to_owned(), tree_size(graph)),
+                Some(on) => (format!("positions, {}", ordering_in_words(on.ordering)), on.graph.len() as u64),
+            };
+            let cells: String = counted.iter().map(|counted| format!(" {:>8}", counted.total())).collect();
+            writeln!(out, "{on:36} {positions:>9}{cells}")?;
+        }
+    }
+    if !broken.is_empty() {
+        writeln!(out)?;
+    }
+    write_wrong(&broken, "", out)?;
+    if let Some(tree) = tree {
+        write!(out, "\n{}", tree.text(|branch| all[0].line(branch)))?;
+    }
     Ok(0)
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { game, rule, formula, countings, .. } = self;
-        // The first are those of the tree, or of all orderings.
-        let Some(Counting { positions, violations, by_rule, .. }) = countings.first() else { return Ok(()) };
-        let violations = match self.tree_positions {
-            Some(size) => format!("{violations} {} on the game tree of {size} positions", in_parentheses(by_rule)),
-            None => format!("{violations} of {} positions", positions.unwrap_or(0)),
-        };
-        let mut rows = vec![
-            ("formula", formula.clone()),
-            ("game", format!("{game}, {rule}, {}", name(self.target))),
-            ("violations", violations),
-        ];
-        rows.extend(self.theorems.iter().flatten().map(TheoremRow::text));
-        table(f, &rows)?;
-        if self.tree_violations.is_some_and(|violations| violations > 0) {
-            writeln!(f, "{RULES_LEGEND}")?;
-        }
-        if let Some(size) = self.tree_positions {
-            let [node, edge, all, wrong] = COUNTS.map(name);
-            writeln!(f, "\n{:36} {:>9} {node:>8} {edge:>8} {all:>8} {wrong:>8}", "counted on", "positions")?;
-            for Counting { states, positions, .. } in countings.iter().take_while(|one| one.count == Count::Position) {
-                let of = countings.iter().filter(|one| one.states == *states);
-                let cells: String = of.map(|one| format!(" {:>8}", one.violations)).collect();
-                let name =
-                    states.map_or("game tree".to_owned(), |states| format!("positions, {}", ordering_in_words(states)));
-                writeln!(f, "{name:36} {:>9}{cells}", positions.map_or(size, |positions| positions as u64))?;
-            }
-        }
-        if !self.broken.is_empty() {
-            writeln!(f)?;
-        }
-        write_wrong(&self.broken, "", f)?;
-        if self.drawn.is_empty() { Ok(()) } else { write!(f, "\n{}", self.drawn) }
-    }
-}
-
 /// Lists the first positions that break a rule, each on a line.
-pub fn write_wrong(wrong: &[BrokenPosition], indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub fn write_wrong(wrong: &[BrokenPosition], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     for BrokenPosition { position, rule, broken } in wrong.iter().take(WRONG_SHOWN) {
-        writeln!(f, "{indent}{position} {rule}: {broken}")?;
+        writeln!(out, "{indent}{position} {rule}: {broken}")?;
     }
     match wrong.len().saturating_sub(WRONG_SHOWN) {
         0 => Ok(()),
-        more => writeln!(f, "{indent}and {more} more; --json lists all"),
+        more => writeln!(out, "{indent}and {more} more; --json lists all"),
     }
 }
 

@@ -27,7 +27,6 @@ pub const SETTINGS: [(&str, &str); 10] = [
     ("initial-counts", "whether the initial population is the first generation: true or false"),
 ];
 
-/// The settings that `--set` takes, for the help.
 pub fn set_help() -> String {
     let lines = SETTINGS.iter().map(|(name, values)| format!("\n  {name:22} {values}"));
     format!("Settings of the engine for --set:{}", lines.collect::<String>())
@@ -66,7 +65,6 @@ impl Preset {
     }
 }
 
-/// Every choice of the engine.
 #[derive(Args)]
 pub struct SettingsArgs {
     /// Source of the settings that are not given
@@ -122,7 +120,6 @@ pub struct SettingsArgs {
 }
 
 impl SettingsArgs {
-    /// Returns the settings: the preset with what replaces its parts.
     pub fn settings(&self, target: Target) -> anyhow::Result<Settings> {
         let preset = self.preset.settings();
         let mut settings = Settings {
@@ -142,7 +139,6 @@ impl SettingsArgs {
         Ok(settings)
     }
 
-    /// Returns the symbols for a game.
     pub fn alphabet(&self, scope: &Scope) -> anyhow::Result<Alphabet> {
         let (number, terminals, functions) = self.preset.symbols();
         let (terminals, functions) = (given_or(&self.terminals, terminals), given_or(&self.functions, functions));
@@ -173,7 +169,6 @@ fn given_or<'a>(given: &'a Option<Vec<String>>, preset: &[&'a str]) -> Vec<&'a s
     }
 }
 
-/// Describes the settings in one line.
 pub fn in_words(preset: Preset, settings: &Settings) -> String {
     let Settings { population, generations, genes, representative, mutation, replacement, zero, count, .. } = settings;
     format!(

@@ -2,7 +2,7 @@
 //!
 //! The golden files hold the output of `export`; `TRINIM_WRITE_GOLDEN=1` rewrites them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use trinim_evolve::export::{Language, export};
 use trinim_evolve::language::{Formula, OnFault, Scope, parse};
@@ -35,33 +35,28 @@ fn arguments() -> Vec<[i32; 4]> {
     let mut all = Vec::new();
     for (index, a) in edges.iter().enumerate() {
         for (other, b) in edges.iter().enumerate() {
-            all.push([
-                *a,
-                *b,
-                edges[(index + other + 1) % edges.len()],
-                edges[(index * 5 + other * 7 + 3) % edges.len()],
-            ]);
-            all.push([edges[(index * 3 + other + 2) % edges.len()], 7, *a, *b]);
+            let edge = |place: usize| edges[place % edges.len()];
+            all.push([*a, *b, edge(index + other + 1), edge(index * 5 + other * 7 + 3)]);
+            all.push([edge(index * 3 + other + 2), 7, *a, *b]);
         }
     }
     all
 }
 
-fn golden(name: &str, extension: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/all/golden/{name}.{extension}"));
+/// Compares with a golden file, or writes it.
+pub(crate) fn golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/golden").join(name);
     if std::env::var_os("TRINIM_WRITE_GOLDEN").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(&path, found).unwrap();
     }
-    let expected = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text, expected, "{}", path.display());
+    assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
 }
 
 #[test]
 fn exports_are_the_golden_files() {
     for (name, text, on_fault) in FORMULAS {
         for (language, extension) in [(Language::Python, "py"), (Language::Latex, "tex")] {
-            golden(name, extension, &export(&formula(text), &scope(), language, on_fault));
+            golden(&format!("{name}.{extension}"), &export(&formula(text), &scope(), language, on_fault));
         }
     }
 }
