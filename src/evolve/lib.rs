@@ -3,11 +3,7 @@
 //! M. Oltean, *Evolving winning strategies for Nim-like games*, arXiv:2109.13109: a chromosome is a
 //! list of genes, each a terminal or a function of earlier genes. The fitness of a formula is the
 //! number of positions at which it breaks the rules of a strategy, so the true winners need not be
-//! known.
-//!
-//! The paper leaves much open. Every open point is a choice in [`search::Settings`]; one preset
-//! reproduces the paper's experiments, others do better. The paper does not check formulas beyond
-//! the positions they were found on, nor prove them; the room [`proof`] does.
+//! known. Every point that the paper leaves open is a choice in [`search::Settings`].
 //!
 //! | room | what it knows, from the rooms above it only |
 //! |---|---|
@@ -49,8 +45,7 @@
 //! 3. No text, file or number of a user causes a panic, and no floating point takes part in the
 //!    value of a formula.
 //!
-//! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files and printing are
-//! left to the program, `main.rs` and `commands`.
+//! Files and printing are left to the program, `main.rs` and `commands`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]

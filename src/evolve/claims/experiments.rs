@@ -1,6 +1,6 @@
 //! The paper's three experiments, and what the text says of them.
 
-use super::{Bench, ClaimsError, game, graph, refused};
+use super::{Bench, ClaimsError, fact, game, graph, printed, refused};
 use crate::games::{Game, Graph, Ordering};
 use crate::language::{Alphabet, Formula, Number, OnFault};
 use crate::proof::{HeldOut, Truth};
@@ -14,10 +14,8 @@ pub(super) const POINTS: u64 = 40;
 const DIFFERENT: f64 = 0.05;
 /// Generations with which experiment 1 was probably run.
 const PROBABLE_GENERATIONS: u32 = 50;
-/// Games of section 5, with their terminals.
 pub(super) const OTHER_GAMES: [(&str, &[&str]); 3] =
     [("subtraction:1,2,3:40", &["1", "3"]), ("moore:2:3,3,3", &[]), ("wythoff:10", &["2"])];
-/// Runs for each of them.
 pub(super) const OTHER_RUNS: u64 = 10;
 
 /// An experiment as repeated.
@@ -50,7 +48,6 @@ fn alphabet(graph: &Graph, terminals: &[&str]) -> Result<Alphabet, ClaimsError> 
     Alphabet::choose(&graph.scope, Number::Heaps, terminals, &["paper"]).map_err(refused)
 }
 
-/// Returns the claims of section 4 on its experiments.
 pub(super) fn claims(repeated: &[Repetition]) -> Result<Vec<Claim>, ClaimsError> {
     let mut claims = Vec::new();
     for one in repeated {
@@ -83,7 +80,6 @@ fn points(Repetition { experiment, points, probable }: &Repetition) -> impl Iter
     })
 }
 
-/// Returns the values at which the successes are highest.
 fn best(points: &[PointResult], successes: impl Fn(&PointResult) -> u64) -> String {
     let most = points.iter().map(&successes).max().unwrap_or(0);
     let all = points.iter().filter(|point| successes(point) == most);
@@ -114,27 +110,15 @@ fn text(Repetition { experiment, points, .. }: &Repetition) -> Vec<Claim> {
             drawn(20, "6"),
             drawn(140, "37"),
             highest("140"),
-            Claim::fact(
-                &place,
-                "The success rate increases with the population.",
-                "increases",
-                format!("from {first} to {last} of {runs}"),
-                last > first,
-            )
-            .because(format!("as a whole; the paper's figure falls {falls} times on the way")),
+            fact("increases", format!("from {first} to {last} of {runs}"), last > first)
+                .because(format!("as a whole; the paper's figure falls {falls} times on the way")),
         ],
         2 => {
             let hits = successes(at(100));
             vec![
                 drawn(20, "9").misprint("the figure has whole multiples of 2 %, and 8 of 50 at this point"),
                 drawn(100, "41"),
-                Claim::fact(
-                    &place,
-                    "Most runs find a winning strategy.",
-                    "most of the runs",
-                    format!("{hits} of {runs} with 100 generations"),
-                    2 * hits > runs,
-                ),
+                fact("most", format!("{hits} of {runs} with 100 generations"), 2 * hits > runs),
             ]
         }
         _ => vec![drawn(35, "25"), highest("35")],
@@ -147,16 +131,9 @@ fn same_settings(one: &Repetition, two: &Repetition) -> Claim {
         let point = one.experiment.points.iter().find(|point| point.value == 100);
         point.map_or(0, |point| point.paper)
     };
-    let (first, second) = (at_100(one), at_100(two));
-    let p = fisher((first, PAPER_RUNS), (second, PAPER_RUNS));
-    Claim::fact(
-        "experiments 1 and 2",
-        "Both have population 100, 100 generations and 15 genes.",
-        &format!("{first} of {PAPER_RUNS} and {second} of {PAPER_RUNS}"),
-        format!("p = {p:.4} if both were run with the same settings"),
-        p >= DIFFERENT,
-    )
-    .because(format!("experiment 1 fits {PROBABLE_GENERATIONS} generations, the number of experiment 3"))
+    let p = fisher((at_100(one), PAPER_RUNS), (at_100(two), PAPER_RUNS));
+    let claim = fact("same", format!("p = {p:.4} if both were run with the same settings"), p >= DIFFERENT);
+    claim.because(format!("experiment 1 fits {PROBABLE_GENERATIONS} generations, the number of experiment 3"))
 }
 
 /// Whether formulas that are perfect on the paper's 70 positions are strategies.
@@ -175,20 +152,14 @@ fn is_enough(repeated: &[Repetition]) -> Result<Claim, ClaimsError> {
     let even_sorted = wrong.iter().filter(|formula| !is_right(&sorted, formula)).count();
     let shortest =
         wrong.iter().map(|formula| formula.text(&all.graph.scope)).min_by_key(|text| (text.len(), text.clone()));
-    Ok(Claim::fact(
-        "section 4",
-        "The configuration (4,4,4,4) is enough to evolve a winning strategy.",
-        "enough",
-        format!(
-            "{} of {} formulas without violations are wrong with heaps up to {HEAP}, {even_sorted} of them in the same \
-             order too{}",
-            wrong.len(),
-            formulas.len(),
-            shortest.map_or(String::new(), |text| format!("; {text}"))
-        ),
-        wrong.is_empty(),
-    )
-    .because("formulas of all repeated runs; the 70 positions have only one order of the heaps"))
+    let (count, all) = (wrong.len(), formulas.len());
+    let computed = format!(
+        "{count} of {all} formulas without violations are wrong with heaps up to {HEAP}, {even_sorted} of them in the same \
+         order too{}",
+        shortest.map_or(String::new(), |text| format!("; {text}"))
+    );
+    let claim = fact("enough", computed, wrong.is_empty());
+    Ok(claim.because("formulas of all repeated runs; the 70 positions have only one order of the heaps"))
 }
 
 /// Section 5: other games through the same engine.
@@ -207,11 +178,8 @@ pub(super) fn other_games(bench: &Bench<'_>) -> Result<Claim, ClaimsError> {
         let good = formulas.clone().filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy()).count();
         found.push(format!("{text} {} and {good}", formulas.count()));
     }
-    Ok(Claim::undecided(
-        "section 5",
-        "The method can be easily applied to other games with P- and N-positions.",
-        "easily applied",
-        format!("of {OTHER_RUNS} runs, formulas without violations, and right beyond them: {}", found.join("; ")),
-        "\"easily\" has no measure; the program runs them with the preset best, and checks the formulas on larger heaps",
-    ))
+    let ([place, claim, printed], found) = (printed("easily"), found.join("; "));
+    let known = format!("of {OTHER_RUNS} runs, formulas without violations, and right beyond them: {found}");
+    let why = "\"easily\" has no measure; the program runs them with the preset best, and checks the formulas on larger heaps";
+    Ok(Claim::undecided(place, claim, printed, known, why))
 }

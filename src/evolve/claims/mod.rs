@@ -1,7 +1,7 @@
 //! The claims of \[Olt21\], each with what the program computes.
 //!
-//! `theory` has the rules of a strategy, the example and the formulas; `experiments` repeats the
-//! paper's runs. A measured success rate confirms a printed one unless Fisher's exact test finds
+//! `printed.txt` has what the paper prints: a name, the place, the claim, the printed value. `theory`
+//! has the rules of a strategy, the example and the formulas; `experiments` repeats the paper's runs. A measured success rate confirms a printed one unless Fisher's exact test finds
 //! the two too different: a probability below 0.05, divided by the ten points of an experiment.
 
 mod experiments;
@@ -11,6 +11,7 @@ use crate::games::{Game, Graph, Ordering};
 use crate::language::{Formula, OnFault, parse};
 use crate::proof::HeldOut;
 use crate::search::{Bench, Target};
+use std::fmt::Display;
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
 
@@ -26,7 +27,7 @@ pub enum ClaimsError {
     Refused(String),
 }
 
-fn refused(error: impl std::fmt::Display) -> ClaimsError {
+fn refused(error: impl Display) -> ClaimsError {
     ClaimsError::Refused(error.to_string())
 }
 
@@ -50,6 +51,25 @@ pub fn all(runs: u64, bench: &Bench<'_>) -> Result<Vec<Claim>, ClaimsError> {
     Ok(claims)
 }
 
+/// Returns the place, the claim and the printed value of a line of `printed.txt`.
+fn printed(name: &str) -> [&'static str; 3] {
+    let mut lines = include_str!("printed.txt").lines().map(|line| line.split(" | ").collect::<Vec<_>>());
+    match lines.find(|line| line[0] == name).as_deref() {
+        Some([_, place, claim, printed]) => [place, claim, printed],
+        _ => [""; 3],
+    }
+}
+
+fn value(name: &str, computed: impl Display) -> Claim {
+    let [place, claim, printed] = printed(name);
+    Claim::value(place, claim, printed, computed)
+}
+
+fn fact(name: &str, computed: impl Display, holds: bool) -> Claim {
+    let [place, claim, printed] = printed(name);
+    Claim::fact(place, claim, printed, computed, holds)
+}
+
 fn game(text: &str) -> Result<Game, ClaimsError> {
     Game::parse(text).map_err(refused)
 }
@@ -58,7 +78,6 @@ fn graph(text: &str, ordering: Ordering) -> Result<Graph, ClaimsError> {
     game(text)?.graph(Rule::Normal, ordering).map_err(refused)
 }
 
-/// Returns a formula with its values at all positions.
 fn column(graph: &Graph, text: &str) -> Result<(Formula, Vec<i32>), ClaimsError> {
     let formula = parse(&graph.scope, text).map_err(refused)?;
     let column = formula.column(&graph.scope, graph.features(), OnFault::Stop);
@@ -66,7 +85,6 @@ fn column(graph: &Graph, text: &str) -> Result<(Formula, Vec<i32>), ClaimsError>
     Ok((formula, column))
 }
 
-/// Returns larger positions of a game, to check formulas on.
 fn held_out(text: &str, ordering: Ordering, most: i32) -> Result<HeldOut, ClaimsError> {
     HeldOut::new(&game(text)?, Rule::Normal, Target::Rules, ordering, Some(most)).map_err(refused)
 }

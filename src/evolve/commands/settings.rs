@@ -16,7 +16,7 @@ pub const SETTINGS: [(&str, &str); 10] = [
     ("tournament", "chromosomes that compete to become a parent; 2"),
     ("crossover", "how parents are combined: one-point, two-point or uniform"),
     ("crossover-probability", "0.9"),
-    ("mutation", "what is redrawn: so many genes or symbols, or each with a probability: gene-rate, symbol-rate"),
+    ("mutation", "what is redrawn: a number of genes or symbols, or each with a probability: gene-rate, symbol-rate"),
     ("mutations", "how many, or the expected number; 2"),
     (
         "replacement",

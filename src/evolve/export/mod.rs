@@ -32,12 +32,10 @@ pub fn export(formula: &Formula, scope: &Scope, language: Language, on_fault: On
     }
 }
 
-/// Returns the line of a symbol in a template.
 fn line<'a>(template: &'a str, symbol: &str) -> Option<&'a str> {
     template.lines().find_map(|line| line.strip_prefix(symbol)?.strip_prefix(' '))
 }
 
-/// Puts arguments in the places `@0`, `@1`, .. of a text.
 fn filled(text: &str, args: &[String]) -> String {
     let mut parts = text.split('@');
     let first = parts.next().unwrap_or_default().to_owned();

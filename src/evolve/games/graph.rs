@@ -18,8 +18,7 @@ use crate::language::Scope;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use trinim_game::Rule;
-use trinim_game::Value;
+use trinim_game::{Rule, Value};
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// Limit on the positions of a graph.
@@ -51,15 +50,8 @@ impl Ordering {
     }
 }
 
-/// A graph beyond the limits.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("has more than {limit} {what}")]
-pub struct TooLarge {
-    /// The limit.
-    pub limit: usize,
-    /// What exceeds the limit.
-    pub what: &'static str,
-}
+/// A limit that a graph exceeds: the number, and of what.
+pub(super) type Excess = (usize, &'static str);
 
 /// The positions of a game with their moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,21 +99,15 @@ impl Graph {
     /// Builds the graph of all positions that can be reached from `starts`, at least one; the first
     /// is the position the game starts from. `options` calls its second argument with every
     /// position one move away, in any order, repeated or not.
-    ///
-    /// # Errors
-    /// [`TooLarge`] beyond `positions_max` positions or [`OPTIONS_MAX`] options.
-    ///
-    /// # Panics
-    /// If a move does not lower the sum of the features.
-    pub fn explore(
+    pub(super) fn explore(
         scope: Scope,
         rule: Rule,
         ordering: Ordering,
         starts: impl IntoIterator<Item = Vec<i32>>,
         positions_max: usize,
         options: impl Fn(&[i32], &mut dyn FnMut(&[i32])),
-    ) -> Result<Graph, TooLarge> {
-        let too_many = TooLarge { limit: positions_max, what: "positions" };
+    ) -> Result<Graph, Excess> {
+        let too_many = (positions_max, "positions");
         let mut known: HashMap<Vec<i32>, u32, Xxh3DefaultBuilder> = HashMap::default();
         let mut found: Vec<Vec<i32>> = Vec::new();
         let mut arranged = Vec::new();
@@ -160,7 +146,7 @@ impl Graph {
                 return Err(too_many);
             }
             if rows.places.len() > OPTIONS_MAX {
-                return Err(TooLarge { limit: OPTIONS_MAX, what: "options" });
+                return Err((OPTIONS_MAX, "options"));
             }
         }
         Ok(Graph::numbered(scope, rule, &found, &rows))
@@ -182,7 +168,10 @@ impl Graph {
             let from = options.places.len();
             options.places.extend(rows.row(*index).iter().map(|option| place[*option as usize]));
             options.places[from..].sort_unstable();
-            assert!(options.places[from..].iter().all(|option| *option < rank), "an option is not below its position");
+            assert!(
+                options.places[from..].iter().all(|option| *option < rank),
+                "graph, invariant 1: an option is not below its position"
+            );
             options.starts.push(options.places.len() as u32);
         }
         let column = |feature: usize| by_rank.iter().map(|index| found[*index as usize][feature]).collect();
@@ -239,11 +228,9 @@ impl Graph {
 
     /// Returns the Grundy value of every position: the least number that none of its options has.
     pub fn grundy(&self) -> Vec<i32> {
-        let mut values: Vec<i32> = Vec::with_capacity(self.len());
-        let mut seen = Vec::new();
+        let (mut values, mut seen): (Vec<i32>, _) = (Vec::with_capacity(self.len()), Vec::new());
         for index in 0..self.len() as u32 {
-            let value = mex(self.options(index).iter().map(|option| values[*option as usize]), &mut seen);
-            values.push(value);
+            values.push(mex(self.options(index).iter().map(|option| values[*option as usize]), &mut seen));
         }
         values
     }

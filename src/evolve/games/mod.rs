@@ -18,7 +18,7 @@ mod period;
 mod size;
 
 use crate::language::Scope;
-pub use graph::{Graph, OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge, label};
+pub use graph::{Graph, OPTIONS_MAX, Ordering, POSITIONS_MAX, label};
 pub(crate) use graph::{mex, size};
 pub use period::Period;
 use std::fmt;
@@ -33,22 +33,15 @@ pub const HEAP_MAX: i32 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The text is no known game, or a part of it is invalid.
+    /// The game is unknown, or a part of its text is invalid.
     #[error("{0}")]
     Text(String),
     /// The game has too many positions or options.
-    #[error("{0} {1}: expected a smaller game")]
-    TooLarge(String, TooLarge),
+    #[error("{0} has more than {1} {2}: expected a smaller game")]
+    TooLarge(String, usize, &'static str),
     /// The largest heap to check is smaller than a heap of the game.
-    #[error("the largest heap of {game} is {own}: expected a check of heaps up to {own} or more, not {most}")]
-    TooSmall {
-        /// The game.
-        game: String,
-        /// Its largest heap.
-        own: i32,
-        /// The largest heap to check.
-        most: i32,
-    },
+    #[error("the largest heap of {0} is {1}: expected a check of heaps up to {1} or more, not {2}")]
+    TooSmall(String, i32, i32),
 }
 
 /// The moves of a game.
@@ -143,7 +136,7 @@ impl Game {
         self.graph_within(rule, ordering, POSITIONS_MAX)
     }
 
-    /// Builds the graph as [`Game::graph`] does, within a lower limit.
+    /// The same within a lower limit.
     ///
     /// # Errors
     /// [`GameError::TooLarge`] beyond the limits.
@@ -175,7 +168,7 @@ impl Game {
             let options = |position: &[i32], found: &mut dyn FnMut(&[i32])| self.options(position, found);
             Graph::explore(self.scope(), rule, ordering, starts, positions_max, options)
         });
-        graph.map_err(|size| GameError::TooLarge(self.to_string(), size))
+        graph.map_err(|(limit, what)| GameError::TooLarge(self.to_string(), limit, what))
     }
 
     /// Calls `found` with every position one move away.

@@ -14,13 +14,11 @@
 use crate::games::mex;
 use trinim_game::Rule;
 
-/// Heaps to compute in search of a repeat.
 const HEAPS_MAX: usize = 1 << 16;
 
 /// The values of all heaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The values of the heaps below `start + length`.
     values: Vec<i32>,
     /// The first heap of the part that repeats.
     pub start: usize,

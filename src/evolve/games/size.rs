@@ -6,18 +6,18 @@
 //! and both numbers are exact. If one ordering stands for all, they are lower bounds: at most n!
 //! tuples of n heaps are one position, and at most n!² pairs of them one option.
 
-use super::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
+use super::graph::{Excess, OPTIONS_MAX, Ordering, POSITIONS_MAX};
 use super::{Game, Moves};
 
 impl Game {
     /// Rejects games that would take long to reach a limit.
-    pub(super) fn check_size(&self, ordering: Ordering, positions_max: usize) -> Result<(), TooLarge> {
+    pub(super) fn check_size(&self, ordering: Ordering, positions_max: usize) -> Result<(), Excess> {
         if let Moves::Subtraction(_) = self.moves {
             return Ok(());
         }
         let (positions, options) = self.least(ordering);
         let within = |count: u128, limit: usize, what| {
-            if count > limit as u128 { Err(TooLarge { limit, what }) } else { Ok(()) }
+            if count > limit as u128 { Err((limit, what)) } else { Ok(()) }
         };
         within(positions, positions_max, "positions")?;
         // The moves of one position of Moore's Nim lead to all of them, and are listed in one go.
@@ -34,7 +34,6 @@ impl Game {
         (tuples.div_ceil(orderings), self.options_of_all().div_ceil(orderings * orderings))
     }
 
-    /// Counts the options of all tuples of heaps.
     fn options_of_all(&self) -> u128 {
         let most = if let Moves::Moore(most) = self.moves { most } else { 1 };
         // ways[k] counts the pairs of a tuple and a choice of k of its heaps with fewer pieces for

@@ -64,8 +64,8 @@ impl Scope {
     pub fn find(&self, name: &str) -> Option<Terminal> {
         let feature = self.features.iter().position(|feature| feature == name);
         let feature = feature.and_then(|index| u16::try_from(index).ok()).map(Terminal::Feature);
-        let fixed =
-            Terminal::fixed(name).filter(|terminal| *terminal != Terminal::Parameter || self.parameter.is_some());
+        let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name).map(|(_, terminal)| *terminal);
+        let fixed = fixed.filter(|terminal| *terminal != Terminal::Parameter || self.parameter.is_some());
         feature.or(fixed).or_else(|| name.parse().ok().map(Terminal::Constant))
     }
 
@@ -120,12 +120,6 @@ impl Scope {
             position.iter_mut().zip(features).for_each(|(feature, column)| *feature = column[index]);
             *out = self.value(terminal, &position);
         }
-    }
-}
-
-impl Terminal {
-    fn fixed(name: &str) -> Option<Terminal> {
-        FIXED.iter().find(|(fixed, _)| *fixed == name).map(|(_, terminal)| *terminal)
     }
 }
 

@@ -106,7 +106,7 @@ impl HeldOut {
         };
         if let Some(most) = heap_max {
             if most < own {
-                return Err(GameError::TooSmall { game: game.to_string(), own, most });
+                return Err(GameError::TooSmall(game.to_string(), own, most));
             }
             return larger(most, POSITIONS_MAX);
         }
@@ -199,7 +199,7 @@ fn beyond(case: &Case<'_>, probes: Option<&Probes>) -> Standing {
 /// for integers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theorems {
-    /// The orderings of the heaps asked about.
+    /// The orderings of the heaps that count.
     pub ordering: Ordering,
     /// With words of 32 bits that wrap, for all heaps below 2^31.
     pub words: Proof,

@@ -78,17 +78,12 @@ impl Law {
 }
 
 /// A formula, and the law that it is held against.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Case<'a> {
-    /// The truth.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
     pub law: &'a Law,
-    /// The formula.
     pub formula: &'a Formula,
-    /// Its heaps.
     pub scope: &'a Scope,
-    /// The heaps that count.
     pub ordering: Ordering,
-    /// The value of a quotient without one.
     pub on_fault: OnFault,
 }
 
@@ -100,9 +95,8 @@ impl Case<'_> {
     }
 }
 
-/// The outcome of an attempted proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(super) enum Answer {
     /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
     Right(String),
     /// The formula is wrong for these heaps.

@@ -50,7 +50,6 @@ impl Probes {
         }
     }
 
-    /// Returns the number of points.
     pub(super) fn points(&self) -> usize {
         self.expected.len()
     }
@@ -153,7 +152,6 @@ fn points(law: &Law, width: usize, values: &[i32]) -> Vec<Vec<i32>> {
     points
 }
 
-/// Adds points with one or two heaps, the rest empty.
 fn sparse(width: usize, values: &[i32], points: &mut Vec<Vec<i32>>) {
     let places: Vec<(usize, usize)> =
         (0..width).flat_map(|one| (one + 1..width).map(move |other| (one, other))).collect();
@@ -165,26 +163,18 @@ fn sparse(width: usize, values: &[i32], points: &mut Vec<Vec<i32>>) {
         .filter(|value| all || value & (value - 1).max(0) == 0 || *value == HEAP_MAX)
         .take(if places.len() > 20 { 12 } else { usize::MAX })
         .collect();
-    points.push(vec![0; width]);
-    for &value in values {
-        for place in 0..width {
-            let mut heaps = vec![0; width];
-            heaps[place] = value;
-            points.push(heaps);
-        }
-    }
+    let mut point = |some: &[(usize, i32)]| {
+        let mut heaps = vec![0; width];
+        some.iter().for_each(|(place, heap)| heaps[*place] = *heap);
+        points.push(heaps);
+    };
+    point(&[]);
+    values.iter().for_each(|heap| (0..width).for_each(|place| point(&[(place, *heap)])));
     for (one, other) in places {
-        for &left in &paired {
-            for &right in &paired {
-                let mut heaps = vec![0; width];
-                (heaps[one], heaps[other]) = (left, right);
-                points.push(heaps);
-            }
-        }
+        paired.iter().for_each(|left| paired.iter().for_each(|right| point(&[(one, *left), (other, *right)])));
     }
 }
 
-/// Adds multiples of small heaps.
 fn multiples(width: usize, values: &[i32], random: &mut Random, points: &mut Vec<Vec<i32>>) {
     for &factor in values.iter().filter(|value| **value > 1) {
         for _ in 0..40 {
@@ -245,18 +235,13 @@ fn complete(law: &Law, heaps: &mut [i32], random: &mut Random) -> bool {
 
 /// Returns smaller heaps for which the formula is wrong as well, until no step finds any.
 pub(super) fn shrink(case: &Case<'_>, mut heaps: Vec<i32>) -> Vec<i32> {
-    while let Some(smaller) = steps(&heaps)
-        .into_iter()
-        .map(|mut step| {
-            case.ordering.arrange(&mut step);
-            step
-        })
-        .filter(|step| size(step) < size(&heaps) && case.is_wrong(step))
-        .min_by(|one, other| size(one).cmp(&size(other)))
-    {
+    loop {
+        let mut steps = steps(&heaps);
+        steps.iter_mut().for_each(|step| case.ordering.arrange(step));
+        steps.retain(|step| size(step) < size(&heaps) && case.is_wrong(step));
+        let Some(smaller) = steps.into_iter().min_by(|one, other| size(one).cmp(&size(other))) else { return heaps };
         heaps = smaller;
     }
-    heaps
 }
 
 /// Lists changes of the heaps that may make them smaller and keep them wrong.

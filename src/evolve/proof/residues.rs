@@ -6,7 +6,7 @@
 //! constants are. `mod` and `div` by a constant end the drift, if the period is lengthened until it
 //! does not matter; comparisons end it once the heap is so large that it decides them. The low bits
 //! of sums, differences, products and bitwise terms depend on low bits alone, so `and` with a
-//! constant repeats whatever it is applied to. A formula without drift repeats. So do the values of
+//! constant always repeats. A formula without drift repeats. So do the values of
 //! the game, hence both are compared on one tuple of heaps for each tuple of classes.
 //!
 //! # Invariants
@@ -17,7 +17,6 @@ use crate::games::Period;
 use crate::language::{Formula, Op, Scope, Term, Terminal, first};
 use crate::proof::{Answer, Case};
 
-/// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
 const TUPLES_MAX: u64 = 1 << 18;
 const HEAP_MAX: i64 = i32::MAX as i64;
@@ -29,12 +28,10 @@ struct Shape {
     period: i64,
     /// What `period` more pieces in each heap add to the value.
     drift: Vec<i64>,
-    /// Bounds of the value.
     low: i64,
     high: i64,
     /// Whether the value never wraps.
     exact: bool,
-    /// The value, if it is the same everywhere.
     constant: Option<i32>,
 }
 
@@ -141,7 +138,6 @@ struct Part {
 fn shape_of(formula: &Formula, scope: &Scope) -> Result<Shape, String> {
     let heaps = scope.features.len();
     let mut parts: Vec<Part> = Vec::new();
-    let mut unknown = None;
     for (index, term) in formula.terms().iter().enumerate() {
         let (shape, low_bits) = match *term {
             Term::Terminal(terminal) => {
@@ -167,19 +163,14 @@ fn shape_of(formula: &Formula, scope: &Scope) -> Result<Shape, String> {
         let shape = shape.filter(Shape::fits);
         let repeats = shape.as_ref().filter(|shape| shape.repeats());
         let low_bits = repeats.map(|shape| (shape.start, shape.period)).or(low_bits);
-        if shape.is_none() && low_bits.is_none() {
+        // The low bits of a part may be enough, but not of the whole formula.
+        if shape.is_none() && (low_bits.is_none() || index + 1 == formula.size()) {
             return Err(format!("{} is not known to repeat", formula.part(scope, index)));
-        }
-        if shape.is_none() {
-            unknown = Some(index);
         }
         parts.push(Part { shape, low_bits });
     }
-    match (parts.pop().and_then(|part| part.shape), unknown) {
-        (Some(shape), _) if shape.repeats() => Ok(shape),
-        (None, Some(index)) => Err(format!("{} is not known to repeat", formula.part(scope, index))),
-        _ => Err("the formula grows with the heaps".to_owned()),
-    }
+    let shape = parts.pop().and_then(|part| part.shape).filter(Shape::repeats);
+    shape.ok_or_else(|| "the formula grows with the heaps".to_owned())
 }
 
 /// Returns the shape of `and` with a constant that is not negative: the bits up to its highest one
@@ -263,7 +254,7 @@ fn apply(op: Op, args: &[&Shape], heaps: usize) -> Option<Shape> {
             Shape { drift, ..whole }.cut(a.low / divisor, a.high / divisor)
         }
         (Op::Eq | Op::Lt, [a, b]) if a.exact && b.exact => {
-            combined(&|a, b| a - b).decided(a.low - b.high, a.high - b.low)?.within(0, 1)
+            combined(&|a, b| a - b).decided(a.low - b.high, a.high - b.low).within(0, 1)
         }
         (Op::If, [condition, a, b]) if condition.repeats() && a.drift == b.drift => {
             let exact = a.exact && b.exact;
@@ -299,7 +290,7 @@ impl Shape {
 
     /// Returns the shape of the sign of a difference with this drift and these bounds: with a start
     /// from which on one heap decides it.
-    fn decided(mut self, low: i64, high: i64) -> Option<Shape> {
+    fn decided(mut self, low: i64, high: i64) -> Shape {
         let mut start = self.start;
         for drift in self.drift.iter().copied().filter(|drift| *drift != 0) {
             let bound = if drift > 0 { -low } else { high };
@@ -308,7 +299,7 @@ impl Shape {
         }
         self.start = start;
         self.drift.fill(0);
-        Some(self)
+        self
     }
 }
 

@@ -29,7 +29,6 @@ pub(super) fn settle(case: &Case<'_>) -> Answer {
     }
 }
 
-/// Factors of S, L, the first heap, ⌊φ·(L − S)⌋ and 1.
 type Combination = [i32; 5];
 
 const SMALL: Combination = [1, 0, 0, 0, 0];
@@ -53,7 +52,6 @@ fn constant(value: i32) -> Combination {
     [0, 0, 0, 0, value]
 }
 
-/// Returns the value of a combination without heaps.
 fn as_constant(a: Combination) -> Option<i32> {
     (a[..4] == [0; 4]).then_some(a[4])
 }

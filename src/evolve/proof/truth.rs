@@ -29,7 +29,6 @@ impl TrueValue {
         }
     }
 
-    /// Returns the claim of a formula with this value, in words.
     fn said(self, value: i32) -> String {
         match self {
             TrueValue::Outcome(_) => format!("{} (value {value})", Value::from_loss(value == 0).outcome()),
@@ -51,7 +50,7 @@ impl fmt::Display for TrueValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
-    /// The check of all positions, of which it is the smallest.
+    /// The check of all positions; it is the smallest.
     Check,
     /// Probing of large heaps for which a theorem tells the truth; smaller ones were then sought.
     Probe,

@@ -1,43 +1,77 @@
-//! Chromosomes: lists of genes, drawn, crossed and mutated.
+//! Chromosomes: lists of genes, drawn, crossed and mutated, by random numbers.
 //!
 //! The arguments of a gene come from lower places, so a chromosome holds one formula for every
 //! gene. A mutation of a symbol alone may use arguments again that the symbol before it did not
 //! need.
+//!
+//! The random numbers are ChaCha's with 8 rounds, one stream for each run of a seed. The step from
+//! words to choices is fixed here, so that no library version can change a result: a choice among
+//! `count` takes one 32-bit word, `word · count >> 32`. The bias is below `count/2^32`.
 //!
 //! # Invariants
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
 //!    mutation preserve both.
 
 use crate::language::{ARITY_MAX, Alphabet, Gene};
-use crate::search::{Chance, Crossover, Mutation, Probability, Settings};
+use crate::search::{Crossover, Mutation, Settings};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Draws a random terminal.
+/// Returns a probability, clamped to 0..=1, in units of 2^-32.
+fn threshold(probability: f64) -> u64 {
+    (probability.clamp(0.0, 1.0) * (1u64 << 32) as f64).round() as u64
+}
+
+pub(super) struct Chance(ChaCha8Rng);
+
+impl Chance {
+    pub(super) fn new(seed: u64, run: u64) -> Chance {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(run);
+        Chance(rng)
+    }
+
+    /// Draws one of `0..count`; 0 if `count` is 0.
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        ((u64::from(self.0.next_u32()) * count as u64) >> 32) as usize
+    }
+
+    fn happens(&mut self, threshold: u64) -> bool {
+        u64::from(self.0.next_u32()) < threshold
+    }
+}
+
 pub(super) fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {
     chance.below(alphabet.terminals.len()) as u16
 }
 
-/// Draws, crosses and mutates chromosomes.
+/// Returns whether invariant 1 holds.
+pub(super) fn is_well_formed(alphabet: &Alphabet, genes: &[Gene]) -> bool {
+    let known = |gene: &Gene| usize::from(gene.symbol) < alphabet.terminals.len() + alphabet.functions.len();
+    let below = |(place, gene): (usize, &Gene)| gene.args.iter().all(|arg| usize::from(*arg) < place.max(1));
+    alphabet.function(&genes[0]).is_none() && genes.iter().all(known) && genes.iter().enumerate().all(below)
+}
+
 pub(super) struct Variation<'a> {
     alphabet: &'a Alphabet,
     settings: &'a Settings,
     arity: usize,
-    rate: Probability,
-    crossing: Probability,
-    half: Probability,
-    terminal_share: Option<Probability>,
+    rate: u64,
+    crossing: u64,
+    half: u64,
+    terminal_share: Option<u64>,
 }
 
 impl<'a> Variation<'a> {
-    /// Prepares for this alphabet and these settings.
     pub(super) fn new(alphabet: &'a Alphabet, settings: &'a Settings) -> Variation<'a> {
         Variation {
             alphabet,
             settings,
             arity: alphabet.arity_max(),
-            rate: Probability::new(settings.mutations / settings.genes as f64),
-            crossing: Probability::new(settings.crossover_probability),
-            half: Probability::new(0.5),
-            terminal_share: settings.terminal_share.map(Probability::new),
+            rate: threshold(settings.mutations / settings.genes as f64),
+            crossing: threshold(settings.crossover_probability),
+            half: threshold(0.5),
+            terminal_share: settings.terminal_share.map(threshold),
         }
     }
 
@@ -59,7 +93,6 @@ impl<'a> Variation<'a> {
         gene
     }
 
-    /// Draws a random chromosome.
     pub(super) fn any(&self, chance: &mut Chance) -> Vec<Gene> {
         (0..self.settings.genes).map(|place| self.any_gene(place, chance)).collect()
     }
@@ -88,7 +121,6 @@ impl<'a> Variation<'a> {
         one[from..to].swap_with_slice(&mut other[from..to]);
     }
 
-    /// Mutates a chromosome.
     pub(super) fn mutate(&self, genes: &mut [Gene], chance: &mut Chance) {
         let times = self.settings.mutations as usize;
         match self.settings.mutation {
@@ -121,6 +153,7 @@ impl<'a> Variation<'a> {
                 }
             }
         }
+        debug_assert!(is_well_formed(self.alphabet, genes), "chromosome, invariant 1: a mutation breaks it");
     }
 
     /// Redraws the function of a gene (part 0) or one argument.
@@ -144,10 +177,28 @@ mod tests {
         Alphabet { terminals, functions: Op::PAPER.to_vec() }
     }
 
-    fn is_well_formed(alphabet: &Alphabet, genes: &[Gene]) -> bool {
-        let known = |gene: &Gene| usize::from(gene.symbol) < alphabet.terminals.len() + alphabet.functions.len();
-        let below = |(place, gene): (usize, &Gene)| gene.args.iter().all(|arg| usize::from(*arg) < place.max(1));
-        alphabet.function(&genes[0]).is_none() && genes.iter().all(known) && genes.iter().enumerate().all(below)
+    #[test]
+    fn streams_are_fixed_and_different() {
+        let words = |seed, run| {
+            let mut chance = Chance::new(seed, run);
+            [(); 8].map(|()| chance.below(1000))
+        };
+        assert_eq!(words(1, 0), words(1, 0));
+        assert_ne!(words(1, 0), words(1, 1));
+        assert_ne!(words(1, 0), words(2, 0));
+        // The results of every seed depend on these.
+        assert_eq!(words(1, 0), [549, 402, 984, 80, 211, 596, 386, 219]);
+    }
+
+    #[test]
+    fn choices_are_even() {
+        let mut chance = Chance::new(7, 3);
+        let mut counts = [0; 5];
+        (0..10_000).for_each(|_| counts[chance.below(5)] += 1);
+        assert!(counts.iter().all(|count| (1_850..2_150).contains(count)), "{counts:?}");
+        let yes = (0..10_000).filter(|_| chance.happens(threshold(0.9))).count();
+        assert!((8_900..9_100).contains(&yes), "{yes}");
+        assert!(!chance.happens(threshold(0.0)) && chance.happens(threshold(1.0)));
     }
 
     proptest! {

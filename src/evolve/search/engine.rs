@@ -20,14 +20,14 @@
 use crate::games::Graph;
 use crate::language::{Alphabet, Formula, GENES_MAX, Gene, OnFault, Op};
 use crate::search::{
-    Chance, Judge, Replacement, Representative, Settings, SettingsError, Variation, Zero, any_terminal,
+    Chance, Judge, ProblemError, Replacement, Representative, Settings, Variation, Zero, any_terminal, is_well_formed,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Fitness of a formula that has no value at some position.
 pub const WORST: u32 = u32::MAX;
 /// Limit on the columns of a run, in bytes.
-pub const COLUMN_BYTES_MAX: usize = 512 << 20;
+const COLUMN_BYTES_MAX: usize = 512 << 20;
 
 /// A search for formulas: the positions and the alphabet.
 pub struct Problem {
@@ -38,35 +38,23 @@ pub struct Problem {
     terminals: Vec<i32>,
 }
 
-/// A problem that cannot be run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProblemError {
-    /// A setting is out of range.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// The columns take too much memory.
-    #[error("{0} genes on {1} positions take more than {max} MiB: expected fewer", max = COLUMN_BYTES_MAX >> 20)]
-    Columns(usize, usize),
-    /// The alphabet has no terminal.
-    #[error("no terminals: expected at least one")]
-    NoTerminals,
-}
-
 impl Problem {
     /// Sets up the search for formulas over `alphabet` for `graph`.
     ///
     /// # Errors
-    /// [`ProblemError`] if a setting is out of range, the columns exceed [`COLUMN_BYTES_MAX`] or
-    /// the alphabet has no terminal.
+    /// A setting is out of range, the columns take too much memory or the alphabet has no terminal.
     pub fn new(graph: Graph, alphabet: Alphabet, settings: &Settings) -> Result<Problem, ProblemError> {
         settings.check()?;
         let (genes, positions) = (settings.genes, graph.len());
         if alphabet.terminals.is_empty() {
-            return Err(ProblemError::NoTerminals);
+            return Err(ProblemError("no terminals: expected at least one".to_owned()));
         }
         if (genes + alphabet.terminals.len()) * positions > COLUMN_BYTES_MAX / size_of::<i32>() {
-            return Err(ProblemError::Columns(genes, positions));
+            let columns = format!("{genes} genes on {positions} positions");
+            return Err(ProblemError(format!(
+                "{columns} take more than {} MiB: expected fewer",
+                COLUMN_BYTES_MAX >> 20
+            )));
         }
         let mut terminals = vec![0; alphabet.terminals.len() * positions];
         for (column, terminal) in terminals.chunks_exact_mut(positions).zip(&alphabet.terminals) {
@@ -124,7 +112,6 @@ struct Evaluation<'a> {
     /// Place of the column of each gene; `None` if the gene has no value at some position.
     slots: Vec<Option<usize>>,
     terminal_totals: Vec<u32>,
-    /// Genes to compute.
     needed: Vec<bool>,
     /// Which parents have the same formula at this gene: bit 0 the first, bit 1 the second.
     shared: Vec<u8>,
@@ -159,6 +146,10 @@ impl<'a> Evaluation<'a> {
     ///
     /// Genes that hold the same formula as in one of `parents` are not judged again.
     fn judge(&mut self, member: &mut Member, parents: Option<[&Member; 2]>, chance: &mut Chance) -> u32 {
+        debug_assert!(
+            is_well_formed(&self.problem.alphabet, &member.genes),
+            "chromosome, invariant 1: judged without it"
+        );
         self.compare(&member.genes, parents);
         self.mark(&member.genes);
         self.compute(&mut member.genes, chance);
@@ -264,7 +255,6 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The best chromosome for each number of genes used.
 struct Front {
     best: Vec<Option<(u32, Vec<Gene>, usize)>>,
 }
@@ -318,15 +308,9 @@ pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &A
     let Some(best) = front.last().cloned() else {
         unreachable!("something was judged, and {GENES_MAX} genes fit a formula")
     };
-    let success = end.unwrap_or_default();
-    Run { run, finished: end.is_ok(), success, judged: evolution.judged, best, front }
+    Run { run, finished: end.is_some(), success: end.flatten(), judged: evolution.judged, best, front }
 }
 
-/// A run was stopped.
-#[derive(Clone, Copy)]
-struct Stopped;
-
-/// The population of a run.
 struct Evolution<'a> {
     settings: &'a Settings,
     chance: Chance,
@@ -335,36 +319,36 @@ struct Evolution<'a> {
     front: Front,
     members: Vec<Member>,
     fitness: Vec<u32>,
-    /// The first of the worst members.
     worst: usize,
     children: [Member; 2],
     judged: u64,
 }
 
 impl Evolution<'_> {
-    /// Returns the generation that found a formula without violations, if one did.
-    fn evolve(&mut self, stop: &AtomicBool) -> Result<Option<u32>, Stopped> {
+    /// Returns the generation that found a formula without violations, if one did; nothing if it is
+    /// stopped.
+    fn evolve(&mut self, stop: &AtomicBool) -> Option<Option<u32>> {
         if self.populate(stop)? {
-            return Ok(Some(0));
+            return Some(Some(0));
         }
         for generation in 1..=self.settings.rounds() {
             for _ in 0..self.settings.pairs() {
                 if stop.load(Ordering::Relaxed) {
-                    return Err(Stopped);
+                    return None;
                 }
                 if self.pair() {
-                    return Ok(Some(generation));
+                    return Some(Some(generation));
                 }
             }
         }
-        Ok(None)
+        Some(None)
     }
 
     /// Draws the initial population; returns whether a member has no violations.
-    fn populate(&mut self, stop: &AtomicBool) -> Result<bool, Stopped> {
+    fn populate(&mut self, stop: &AtomicBool) -> Option<bool> {
         for _ in 0..self.settings.population {
             if stop.load(Ordering::Relaxed) && !self.members.is_empty() {
-                return Err(Stopped);
+                return None;
             }
             let mut member = Member { genes: self.variation.any(&mut self.chance), ..Member::default() };
             let value = self.evaluation.judge(&mut member, None, &mut self.chance);
@@ -373,14 +357,13 @@ impl Evolution<'_> {
             self.members.push(member);
             self.fitness.push(value);
             if value == 0 {
-                return Ok(true);
+                return Some(true);
             }
         }
         self.worst = worst_of(&self.fitness);
-        Ok(false)
+        Some(false)
     }
 
-    /// Draws a parent by tournament.
     fn parent(&mut self) -> usize {
         let mut best = self.chance.below(self.settings.population);
         for _ in 1..self.settings.tournament {
@@ -423,7 +406,6 @@ impl Evolution<'_> {
     }
 }
 
-/// Returns the index of the first of the worst.
 fn worst_of(fitness: &[u32]) -> usize {
     let most = fitness.iter().copied().max().unwrap_or(0);
     fitness.iter().position(|value| *value == most).unwrap_or(0)

@@ -34,7 +34,7 @@ pub enum Count {
     /// A loss counts once if it has options and all are losses.
     #[serde(rename = "all")]
     AllOptions,
-    /// Every position whose outcome is not the true one counts once, whatever rule it breaks.
+    /// Every position whose outcome is not the true one counts once, for any rule it breaks.
     Wrong,
 }
 
@@ -202,7 +202,6 @@ pub struct Judge<'a> {
     count: Count,
     losing_options: Vec<u32>,
     degrees: Vec<u32>,
-    /// Positions without options.
     ends: Vec<u32>,
     seen: Vec<bool>,
 }

@@ -1,16 +1,5 @@
-//! Settings of a run: every point that the paper leaves open is a choice here.
-//!
-//! - [`Settings::paper`]: the paper, with its gaps filled in the way that reproduces its
-//!   experiments 2 and 3.
-//! - [`Settings::source`]: the author's later published programs. The best gene represents the
-//!   chromosome, both offspring replace, each symbol mutates with a probability, half of the
-//!   symbols drawn are terminals, and the initial population is the first generation.
-//! - [`Settings::best`]: the best gene represents the chromosome, each symbol mutates with
-//!   probability 2/genes, and all orderings of the heaps are judged, which rejects formulas that
-//!   are right in one ordering only.
-//! - [`Settings::misere`]: the best preset, but with wrong positions counted instead of broken
-//!   rules, and more room. In misère play only the end of the game differs, so that a formula of
-//!   normal play breaks one rule and evolution gets stuck there.
+//! Settings of a run: every point that the paper leaves open is a choice here, and presets make
+//! all choices.
 //!
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
@@ -20,13 +9,6 @@ use crate::language::{GENES_MAX, OnFault};
 use crate::search::{Count, Target};
 use serde::{Deserialize, Serialize};
 
-/// Limit on the population.
-pub const POPULATION_MAX: usize = 100_000;
-/// Limit on the generations.
-pub const GENERATIONS_MAX: u32 = 1_000_000;
-/// Limit on the chromosomes of a tournament.
-pub const TOURNAMENT_MAX: u32 = 1_000;
-const STEPS_MAX: f64 = 1e6;
 const WHOLE: &str = "a whole number";
 const ANY: &str = "a number";
 
@@ -162,7 +144,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the paper's preset.
+    /// The paper, with its gaps filled in the way that reproduces its experiments 2 and 3.
     pub const fn paper() -> Settings {
         Settings {
             population: 100,
@@ -185,7 +167,8 @@ impl Settings {
         }
     }
 
-    /// Returns the preset of the author's later programs.
+    /// The author's later published programs: the initial population is the first generation, and
+    /// half of the symbols drawn are terminals.
     pub const fn source() -> Settings {
         Settings {
             mutation: Mutation::SymbolRate,
@@ -197,7 +180,8 @@ impl Settings {
         }
     }
 
-    /// Returns the preset with the highest success rate.
+    /// The highest success rate. All orderings of the heaps are judged, which rejects formulas that
+    /// are right in one ordering only.
     pub const fn best() -> Settings {
         Settings {
             mutation: Mutation::SymbolRate,
@@ -207,8 +191,10 @@ impl Settings {
         }
     }
 
-    /// Returns the preset for misère play. It needs symbols that tell the end of the game from the
-    /// rest: the terminal `big` and the functions `eq`, `lt` and `if`.
+    /// Misère play: wrong positions are counted instead of broken rules, and there is more room. Only
+    /// the end of the game differs, so a formula of normal play breaks one rule and evolution gets
+    /// stuck there. It needs symbols that tell the end from the rest: the terminal `big` and the
+    /// functions `eq`, `lt` and `if`.
     pub const fn misere() -> Settings {
         Settings { population: 200, genes: 25, count: Count::Wrong, ..Settings::best() }
     }
@@ -230,20 +216,20 @@ impl Settings {
     /// Checks all numbers.
     ///
     /// # Errors
-    /// [`SettingsError`] for the first one out of range.
-    pub fn check(&self) -> Result<(), SettingsError> {
+    /// The first one out of range.
+    pub fn check(&self) -> Result<(), ProblemError> {
         let range = |name: &str, what, value: f64, least: f64, most: f64| {
             let is_right = (least..=most).contains(&value) && (what == ANY || value.fract() == 0.0);
-            let expected = || SettingsError(format!("{name} {value}: expected {what} from {least} to {most}"));
+            let expected = || ProblemError(format!("{name} {value}: expected {what} from {least} to {most}"));
             is_right.then_some(()).ok_or_else(expected)
         };
-        range("population", WHOLE, self.population as f64, 2.0, POPULATION_MAX as f64)?;
-        range("generations", WHOLE, self.generations.into(), 1.0, GENERATIONS_MAX.into())?;
+        range("population", WHOLE, self.population as f64, 2.0, 1e5)?;
+        range("generations", WHOLE, self.generations.into(), 1.0, 1e6)?;
         range("genes", WHOLE, self.genes as f64, 1.0, GENES_MAX as f64)?;
         if let Steps::Exactly(pairs) = self.steps {
-            range("steps", WHOLE, pairs.into(), 1.0, STEPS_MAX)?;
+            range("steps", WHOLE, pairs.into(), 1.0, 1e6)?;
         }
-        range("tournament", WHOLE, self.tournament.into(), 1.0, TOURNAMENT_MAX.into())?;
+        range("tournament", WHOLE, self.tournament.into(), 1.0, 1e3)?;
         range("crossover-probability", ANY, self.crossover_probability, 0.0, 1.0)?;
         // As a rate the amount is an expectation and need not be whole.
         let mutations = match self.mutation {
@@ -255,7 +241,7 @@ impl Settings {
     }
 }
 
-/// A number out of range: which setting, its value, and what was expected.
+/// A reason why a problem cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct SettingsError(String);
+pub struct ProblemError(pub(super) String);

@@ -18,7 +18,6 @@ pub fn wilson(hits: u64, tries: u64) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// Returns the logarithms of the factorials of 0 to `last`.
 fn log_factorials(last: u64) -> Vec<f64> {
     let mut logs = vec![0.0];
     for value in 1..=last {

@@ -20,8 +20,6 @@ pub struct Branch {
     pub position: u32,
     /// The parent branch, `None` at the root.
     pub parent: Option<usize>,
-    /// Moves from the start.
-    pub depth: usize,
     /// Whether the value of the formula is 0.
     pub is_loss: bool,
     /// The rule broken here.
@@ -71,13 +69,13 @@ impl Tree {
             return None;
         }
         let mut branches: Vec<Branch> = Vec::new();
-        let mut open = vec![(graph.start, None, 0)];
-        while let Some((position, parent, depth)) = open.pop() {
+        let mut open = vec![(graph.start, None)];
+        while let Some((position, parent)) = open.pop() {
             let breach = broken(graph, Target::Rules, Count::Position, column, position).map(|(breach, _)| breach);
             let is_loss = column[position as usize] == 0;
             // The last one is popped first.
-            open.extend(graph.options(position).iter().map(|option| (*option, Some(branches.len()), depth + 1)));
-            branches.push(Branch { position, parent, depth, is_loss, breach });
+            open.extend(graph.options(position).iter().map(|option| (*option, Some(branches.len()))));
+            branches.push(Branch { position, parent, is_loss, breach });
         }
         Some(Tree { branches })
     }

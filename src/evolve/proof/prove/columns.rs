@@ -18,17 +18,15 @@
 
 use super::Theorem;
 use super::diagram::{Diagrams, FALSE, Function, TRUE};
-use super::words::{Condition, Literal, Place, Word, Words};
+use super::words::{Condition, Place, Word, Words};
 use crate::games::Ordering;
 use trinim_game::Rule;
 
-/// A formula and a theorem, read side by side.
 pub(super) struct Columns {
     words: Words,
     root: Place,
     theorem: Theorem,
     ordering: Ordering,
-    /// Number of heaps.
     pub(super) heaps: usize,
     /// Places of the bits: guesses from 0 on, then these.
     flags: u32,
@@ -40,21 +38,17 @@ pub(super) struct Columns {
     pub(super) bits: u32,
 }
 
-/// Limit on the bits of a condition.
 const BITS_MAX: u32 = 96;
 const GUESSES_MAX: u32 = 16;
-const HEAPS_MAX: usize = 16;
+const HEAPS_MAX: u32 = 16;
 
-const VALUE: u32 = 0;
-const COLUMN: u32 = 1;
-const BIG: u32 = 2;
-const ONE: u32 = 3;
+const VALUE: usize = 0;
+const COLUMN: usize = 1;
+const BIG: usize = 2;
+const ONE: usize = 3;
 
 impl Columns {
-    /// Lays out the bits of a condition.
-    ///
-    /// # Errors
-    /// There are too many.
+    /// Lays out the bits of a condition, unless there are too many.
     pub(super) fn new(
         words: Words,
         root: Place,
@@ -73,14 +67,13 @@ impl Columns {
             carries.push((next, size));
             next += size;
         }
-        if guesses > GUESSES_MAX {
-            return Err(format!("{guesses} comparisons, more than {GUESSES_MAX}"));
-        }
-        if heaps > HEAPS_MAX {
-            return Err(format!("{heaps} heaps, more than {HEAPS_MAX}"));
-        }
-        if next > BITS_MAX {
-            return Err(format!("carries and comparisons take {next} bits, more than {BITS_MAX}"));
+        let limits = [
+            (guesses, GUESSES_MAX, format!("{guesses} comparisons")),
+            (heaps as u32, HEAPS_MAX, format!("{heaps} heaps")),
+            (next, BITS_MAX, format!("carries and comparisons take {next} bits")),
+        ];
+        if let Some((_, most, what)) = limits.iter().find(|(number, most, _)| number > most) {
+            return Err(format!("{what}, more than {most}"));
         }
         Ok(Columns { words, root, theorem, ordering, heaps, flags, order, checks, carries, bits: next })
     }
@@ -95,7 +88,7 @@ impl Columns {
         let size = |value: i64| u64::BITS - (value ^ value >> 63).leading_zeros();
         let of = |word: &Word| match word {
             Word::Constant(value) | Word::Sum(_, value) => size(*value),
-            Word::Flag(_) => 1,
+            Word::Flag(..) => 1,
             _ => 0,
         };
         // The lowest column has a part in misère play.
@@ -103,9 +96,7 @@ impl Columns {
     }
 
     /// Computes what a column makes of a condition: a function of the condition and the inputs for
-    /// each bit.
-    ///
-    /// `read` has the column's bit of each heap. The last column of a word is its sign.
+    /// each bit. `read` has the column's bit of each heap; the last column of a word is its sign.
     pub(super) fn step(&self, diagrams: &mut Diagrams, column: u32, read: &[Function], is_sign: bool) -> Vec<Function> {
         let mut after: Vec<Function> = (0..self.bits).map(|bit| diagrams.variable(bit)).collect();
         let mut values: Vec<Function> = Vec::with_capacity(self.words.words.len());
@@ -125,12 +116,15 @@ impl Columns {
                     (0..size as usize).for_each(|bit| after[first as usize + bit] = total[bit + 1]);
                     total[0]
                 }
-                Word::Pick(literal, a, b) => {
-                    let test = guess(diagrams, *literal);
-                    diagrams.choose(test, values[*a], values[*b])
+                Word::Pick(condition, a, b) => {
+                    let guess = diagrams.variable(*condition as u32);
+                    diagrams.choose(guess, values[*a], values[*b])
                 }
-                Word::Flag(literal) if column == 0 => guess(diagrams, *literal),
-                Word::Flag(_) => FALSE,
+                Word::Flag(condition, holds) if column == 0 => {
+                    let guess = diagrams.variable(*condition as u32);
+                    if *holds { guess } else { diagrams.not(guess) }
+                }
+                Word::Flag(..) => FALSE,
             };
             values.push(value);
         }
@@ -145,20 +139,14 @@ impl Columns {
                 }
             };
         }
-        self.step_theorem(diagrams, column, read, values[self.root], &mut after);
+        let flags = &mut after[self.flags as usize..];
+        flags[VALUE] = diagrams.or(flags[VALUE], values[self.root]);
+        self.step_theorem(diagrams, column, read, &mut after);
         after
     }
 
-    fn step_theorem(
-        &self,
-        diagrams: &mut Diagrams,
-        column: u32,
-        read: &[Function],
-        value: Function,
-        after: &mut [Function],
-    ) {
+    fn step_theorem(&self, diagrams: &mut Diagrams, column: u32, read: &[Function], after: &mut [Function]) {
         let flags = &mut after[self.flags as usize..];
-        flags[VALUE as usize] = diagrams.or(flags[VALUE as usize], value);
         if let Theorem::Outcome { most, rule } = self.theorem {
             // How many heaps have the bit, modulo k + 1.
             let mut counts = vec![FALSE; most as usize + 1];
@@ -171,13 +159,13 @@ impl Columns {
                 }
             }
             let rest = diagrams.not(counts[0]);
-            flags[COLUMN as usize] = diagrams.or(flags[COLUMN as usize], rest);
+            flags[COLUMN] = diagrams.or(flags[COLUMN], rest);
             if rule == Rule::Misere {
                 if column == 0 {
-                    flags[ONE as usize] = counts[1 % counts.len()];
+                    flags[ONE] = counts[1 % counts.len()];
                 } else {
                     let any = read.iter().fold(FALSE, |any, bit| diagrams.or(any, *bit));
-                    flags[BIG as usize] = diagrams.or(flags[BIG as usize], any);
+                    flags[BIG] = diagrams.or(flags[BIG], any);
                 }
             }
         }
@@ -192,7 +180,7 @@ impl Columns {
     /// Returns the conditions that are wrong after the last column: right guesses, heaps in order,
     /// but formula and theorem disagree.
     pub(super) fn wrong(&self, diagrams: &mut Diagrams) -> Function {
-        let flag = |diagrams: &mut Diagrams, flag: u32| diagrams.variable(self.flags + flag);
+        let flag = |diagrams: &mut Diagrams, flag: usize| diagrams.variable(self.flags + flag as u32);
         let value = flag(diagrams, VALUE);
         let mut wrong = match self.theorem {
             Theorem::Grundy => value,
@@ -213,15 +201,15 @@ impl Columns {
         };
         for (index, condition) in self.words.conditions.iter().enumerate() {
             let (guess, check) = (diagrams.variable(index as u32), diagrams.variable(self.checks + index as u32));
-            let is_wrong = match condition {
+            let is_right = match condition {
                 // The check of a zero is whether a bit was set.
-                Condition::Zero(_) => {
-                    let not = diagrams.xor(guess, check);
-                    diagrams.not(not)
+                Condition::Zero(_) => diagrams.xor(guess, check),
+                Condition::Less(..) => {
+                    let differ = diagrams.xor(guess, check);
+                    diagrams.not(differ)
                 }
-                Condition::Less(..) => diagrams.xor(guess, check),
             };
-            wrong = diagrams.choose(is_wrong, FALSE, wrong);
+            wrong = diagrams.choose(is_right, wrong, FALSE);
         }
         for flag in self.order..self.checks {
             let flag = diagrams.variable(flag);
@@ -233,11 +221,6 @@ impl Columns {
 
 fn bit_of(value: i64, column: u32) -> Function {
     if value >> column.min(63) & 1 == 1 { TRUE } else { FALSE }
-}
-
-fn guess(diagrams: &mut Diagrams, literal: Literal) -> Function {
-    let guess = diagrams.variable(literal.condition as u32);
-    if literal.is_negated { diagrams.not(guess) } else { guess }
 }
 
 /// Returns the bits that hold the carry of a sum in two's complement, without a sign if it is never

@@ -9,11 +9,8 @@
 //! 1. Indices depend on the calls alone: no address and no random state enters a hash.
 //! 2. Once the budget is used up, every answer is `FALSE` and [`Diagrams::is_exhausted`] says so.
 
-/// The index of a function.
 pub(super) type Function = u32;
-/// Never.
 pub(super) const FALSE: Function = 0;
-/// Always.
 pub(super) const TRUE: Function = 1;
 
 /// Variable of the two constants, below all others.
@@ -27,7 +24,6 @@ struct Node {
     high: Function,
 }
 
-/// A table of functions.
 pub(super) struct Diagrams {
     nodes: Vec<Node>,
     /// Places of nodes by hash; 0 is free. At most half full.
@@ -62,7 +58,6 @@ impl Diagrams {
         }
     }
 
-    /// Returns whether the budget is used up.
     pub(super) fn is_exhausted(&self) -> bool {
         self.work > self.budget
     }
@@ -140,22 +135,18 @@ impl Diagrams {
         result
     }
 
-    /// Negation.
     pub(super) fn not(&mut self, a: Function) -> Function {
         self.choose(a, FALSE, TRUE)
     }
 
-    /// Conjunction.
     pub(super) fn and(&mut self, a: Function, b: Function) -> Function {
         self.choose(a.min(b), a.max(b), FALSE)
     }
 
-    /// Disjunction.
     pub(super) fn or(&mut self, a: Function, b: Function) -> Function {
         self.choose(a.min(b), TRUE, a.max(b))
     }
 
-    /// Exclusive disjunction.
     pub(super) fn xor(&mut self, a: Function, b: Function) -> Function {
         let (a, b) = (a.min(b), a.max(b));
         let not = self.not(b);

@@ -11,7 +11,7 @@
 //! The search goes backwards: from the conditions that are wrong after the last column to those
 //! from which some column leads there, as sets in decision `diagram`s. If the condition before
 //! the first column is not among them, no heaps are wrong. A set needs only those carries that can
-//! still matter, and conditions that are wrong for the same heaps to come are never told apart.
+//! still matter, and conditions that are wrong for the same heaps to come are one.
 //!
 //! There are two theorems, as a formula can be read in two ways ([`Domain`]): with words of 32 bits
 //! that wrap, as the program computes, for all heaps below 2^31; and with integers of any size, for
@@ -36,7 +36,6 @@
 mod columns;
 mod diagram;
 mod small;
-mod used;
 mod words;
 
 use crate::games::{Ordering, size};
@@ -44,12 +43,10 @@ use crate::language::{Formula, Scope, simplify};
 use columns::Columns;
 use diagram::{Diagrams, FALSE, Function};
 pub(super) use small::is_loss;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
 use trinim_game::Rule;
 pub use words::Domain;
 use words::Words;
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// Limit on the work of one proof, in steps of its diagrams.
 pub const WORK_MAX: u64 = 1 << 22;
@@ -144,13 +141,10 @@ struct Search<'a> {
     columns: &'a Columns,
     domain: Domain,
     diagrams: Diagrams,
-    /// The inputs as variables, and as zeros.
     inputs: Vec<Function>,
-    zeros: Vec<Function>,
-    /// The steps by column, with inputs and without.
     steps: Vec<Vec<Function>>,
-    zero_steps: Vec<Vec<Function>>,
-    /// Conditions before a column that zeros in it and in all further ones make wrong.
+    /// Conditions before a column that zeros in it and in all further ones make wrong. Above the
+    /// last of these columns all are equal.
     ends: Vec<Function>,
 }
 
@@ -158,16 +152,16 @@ impl<'a> Search<'a> {
     fn new(columns: &'a Columns, domain: Domain) -> Search<'a> {
         let mut diagrams = Diagrams::new(WORK_MAX);
         let inputs = (0..columns.heaps as u32).map(|heap| diagrams.variable(columns.bits + heap)).collect();
-        let zeros = vec![FALSE; columns.heaps];
-        Search { columns, domain, diagrams, inputs, zeros, steps: Vec::new(), zero_steps: Vec::new(), ends: Vec::new() }
+        Search { columns, domain, diagrams, inputs, steps: Vec::new(), ends: Vec::new() }
     }
 
     fn exhausted<T>(&self, value: T) -> Result<T, String> {
         if self.diagrams.is_exhausted() { Err("too many conditions".to_owned()) } else { Ok(value) }
     }
 
-    /// Conditions before a column from which some bits in it lead into the set.
+    /// Returns the conditions before a column from which some bits in it lead into the set.
     fn before(&mut self, set: Function, column: usize) -> Result<Function, String> {
+        let column = column.min(self.ends.len() - 1);
         while self.steps.len() <= column {
             let next = self.steps.len() as u32;
             let step = self.columns.step(&mut self.diagrams, next, &self.inputs, false);
@@ -178,70 +172,51 @@ impl<'a> Search<'a> {
         self.exhausted(before)
     }
 
-    /// Whether the condition before the first column is in the set, for some guesses.
-    fn is_reached(&self, set: Function) -> bool {
-        !self.guesses(set, 1).is_empty()
+    /// Lists the guesses with which the condition before the first column is in the set.
+    fn guesses(&self, set: Function) -> impl Iterator<Item = u128> {
+        let guesses = 0..1u128 << self.columns.guesses();
+        guesses.filter(move |guess| self.diagrams.value(set, |bit| guess >> bit & 1 == 1))
     }
 
-    /// The guesses with which the condition before the first column is in the set, at most `most`.
-    fn guesses(&self, set: Function, most: usize) -> Vec<u128> {
-        let mut found = Vec::new();
-        for guess in 0..1u128 << self.columns.guesses() {
-            if self.diagrams.value(set, |bit| guess >> bit & 1 == 1) {
-                found.push(guess);
-                if found.len() == most {
-                    break;
-                }
-            }
-        }
-        found
+    fn is_reached(&self, set: Function) -> bool {
+        self.guesses(set).next().is_some()
     }
 
     /// Finds the sets for zeros from each column on, and the number of columns that are read.
     fn find_ends(&mut self) -> Result<usize, String> {
-        let constant_columns = self.columns.constant_columns() as usize;
+        let zeros = vec![FALSE; self.columns.heaps];
         let wrong = self.columns.wrong(&mut self.diagrams);
-        let (columns, sign) = match self.domain {
-            Domain::Words(bits) => (bits as usize - 1, bits - 1),
-            Domain::Integers => (constant_columns, constant_columns as u32),
+        let columns = match self.domain {
+            Domain::Words(bits) => bits - 1,
+            Domain::Integers => self.columns.constant_columns(),
         };
-        let sign = self.columns.step(&mut self.diagrams, sign, &self.zeros, true);
+        let mut step = |column, is_sign| self.columns.step(&mut self.diagrams, column, &zeros, is_sign);
+        let (sign, steps) = (step(columns, true), (0..=columns).map(|column| step(column, false)).collect::<Vec<_>>());
         let mut end = self.diagrams.replace(wrong, &sign);
-        self.zero_steps = (0..=columns as u32)
-            .map(|column| self.columns.step(&mut self.diagrams, column, &self.zeros, false))
-            .collect();
         if self.domain == Domain::Integers {
             // Zeros for ever: carries die down, and then nothing changes.
             loop {
-                let next = self.diagrams.replace(end, &self.zero_steps[columns]);
+                let next = self.diagrams.replace(end, &steps[columns as usize]);
                 if self.exhausted(next)? == end {
                     break;
                 }
                 end = next;
             }
         }
-        self.ends = vec![FALSE; columns + 1];
-        self.ends[columns] = end;
-        for column in (0..columns).rev() {
-            let end = self.diagrams.replace(self.ends[column + 1], &self.zero_steps[column]);
-            self.ends[column] = self.exhausted(end)?;
+        self.ends = vec![end];
+        for step in steps[..columns as usize].iter().rev() {
+            end = self.diagrams.replace(end, step);
+            self.ends.push(self.exhausted(end)?);
         }
-        Ok(columns)
+        self.ends.reverse();
+        Ok(columns as usize)
     }
 
-    /// Conditions before a column that zeros from it on make wrong.
-    fn end(&self, column: usize) -> Function {
-        // Above the constants all columns are equal.
-        self.ends[column.min(self.ends.len() - 1)]
-    }
-
-    /// The sets before each column if heaps have `bits` bits.
+    /// Returns the sets before each column if heaps have `bits` bits.
     fn sets(&mut self, bits: usize) -> Result<Vec<Function>, String> {
-        let mut sets = vec![self.end(bits)];
+        let mut sets = vec![self.ends[bits.min(self.ends.len() - 1)]];
         for column in (0..bits).rev() {
-            let last = sets[sets.len() - 1];
-            let step = column.min(self.ends.len() - 1);
-            sets.push(self.before(last, step)?);
+            sets.push(self.before(sets[sets.len() - 1], column)?);
         }
         sets.reverse();
         Ok(sets)
@@ -254,7 +229,7 @@ impl<'a> Search<'a> {
 
     fn decide(&mut self) -> Result<Option<Vec<i64>>, String> {
         let columns = self.find_ends()?;
-        let mut set = self.end(columns);
+        let mut set = self.ends[columns];
         if self.domain == Domain::Integers {
             loop {
                 let before = self.before(set, columns)?;
@@ -271,23 +246,18 @@ impl<'a> Search<'a> {
         if !self.is_reached(set) {
             return Ok(None);
         }
-        // More bits reach whatever fewer do.
+        // What fewer bits reach, more bits reach too.
         let limit = match self.domain {
             Domain::Words(bits) => bits as usize - 1,
             Domain::Integers => HEAP_BITS_MAX,
         };
         let (mut least, mut most) = (0, 1);
         while most < limit && !self.is_wrong_within(most)? {
-            least = most + 1;
-            most = (2 * most).min(limit);
+            (least, most) = (most + 1, (2 * most).min(limit));
         }
         while least < most {
             let middle = (least + most) / 2;
-            if self.is_wrong_within(middle)? {
-                most = middle;
-            } else {
-                least = middle + 1;
-            }
+            (least, most) = if self.is_wrong_within(middle)? { (least, middle) } else { (middle + 1, most) };
         }
         let sets = self.sets(least)?;
         if !self.is_reached(sets[0]) {
@@ -296,49 +266,35 @@ impl<'a> Search<'a> {
         Ok(Some(self.smallest(&sets)))
     }
 
-    /// The smallest heaps that lead through the sets.
+    /// Returns the smallest heaps that lead through the sets.
     fn smallest(&self, sets: &[Function]) -> Vec<i64> {
-        let heaps = self.columns.heaps;
+        let (heaps, bits) = (self.columns.heaps, self.columns.bits);
         let mut level: Vec<(u128, Vec<i64>)> =
-            self.guesses(sets[0], PATHS_MAX).into_iter().map(|guess| (guess, vec![0; heaps])).collect();
-        for (column, set) in sets.iter().enumerate().skip(1) {
-            let bit = column - 1;
-            let step = &self.steps[bit.min(self.ends.len() - 1)];
-            let mut places: HashMap<u128, usize, Xxh3DefaultBuilder> = HashMap::default();
-            let mut next: Vec<(u128, Vec<i64>)> = Vec::new();
+            self.guesses(sets[0]).take(PATHS_MAX).map(|guess| (guess, vec![0; heaps])).collect();
+        for (column, set) in sets[1..].iter().enumerate() {
+            let step = &self.steps[column.min(self.ends.len() - 1)];
+            let mut next: BTreeMap<u128, Vec<i64>> = BTreeMap::new();
             for (condition, found) in &level {
                 for input in 0..1u128 << heaps {
-                    let all = condition | input << self.columns.bits;
-                    let is_set = |function: Function| self.diagrams.value(function, |bit| all >> bit & 1 == 1);
-                    let after = (0..self.columns.bits)
-                        .fold(0u128, |after, bit| after | u128::from(is_set(step[bit as usize])) << bit);
+                    let all = condition | input << bits;
+                    let is_set = |bit: u32| self.diagrams.value(step[bit as usize], |bit| all >> bit & 1 == 1);
+                    let after = (0..bits).fold(0u128, |after, bit| after | u128::from(is_set(bit)) << bit);
                     if !self.diagrams.value(*set, |bit| after >> bit & 1 == 1) {
                         continue;
                     }
-                    let found: Vec<i64> = found
-                        .iter()
-                        .enumerate()
-                        .map(|(heap, value)| value | ((input >> heap & 1) as i64) << bit)
-                        .collect();
-                    match places.entry(after) {
-                        Entry::Vacant(vacant) => {
-                            vacant.insert(next.len());
-                            next.push((after, found));
-                        }
-                        Entry::Occupied(occupied) => {
-                            let known = &mut next[*occupied.get()].1;
-                            if size(&found) < size(known) {
-                                *known = found;
-                            }
-                        }
+                    let with_bit = |(heap, value): (usize, &i64)| value | ((input >> heap & 1) as i64) << column;
+                    let found: Vec<i64> = found.iter().enumerate().map(with_bit).collect();
+                    let known = next.entry(after).or_insert_with(|| found.clone());
+                    if size(&found) < size(known) {
+                        *known = found;
                     }
                 }
             }
-            if next.len() > PATHS_MAX {
-                next.sort_by(|a, b| size(&a.1).cmp(&size(&b.1)));
-                next.truncate(PATHS_MAX);
+            level = next.into_iter().collect();
+            if level.len() > PATHS_MAX {
+                level.sort_by(|a, b| size(&a.1).cmp(&size(&b.1)));
+                level.truncate(PATHS_MAX);
             }
-            level = next;
         }
         level.into_iter().map(|(_, found)| found).min_by(|a, b| size(a).cmp(&size(b))).unwrap_or_default()
     }

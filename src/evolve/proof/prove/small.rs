@@ -6,7 +6,6 @@ use crate::games::size;
 use crate::language::{Term, first};
 use trinim_game::Rule;
 
-/// Limit on the heaps tried.
 const TRIED_MAX: u64 = 1 << 14;
 
 impl Question<'_> {

@@ -22,7 +22,6 @@ pub enum Domain {
     Integers,
 }
 
-/// Largest coefficient or constant of an integer, in bits.
 const COEFFICIENT_BITS: u32 = 40;
 
 impl Domain {
@@ -35,76 +34,58 @@ impl Domain {
     }
 }
 
-/// Index of a word.
 pub(super) type Place = usize;
 
-/// A condition or its negation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Literal {
-    /// Index of the condition.
-    pub(super) condition: usize,
-    /// Whether it has to be false.
-    pub(super) is_negated: bool,
-}
-
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Condition {
-    /// The word is 0.
     Zero(Place),
     /// The first word is smaller, as signed integers.
     Less(Place, Place),
 }
 
-/// A value made of earlier ones.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq)]
 pub(super) enum Word {
-    /// A heap.
     Heap(usize),
-    /// A constant.
     Constant(i64),
-    /// Complement of all bits.
     Not(Place),
-    /// Conjunction of bits.
     And(Place, Place),
-    /// Disjunction of bits.
     Or(Place, Place),
-    /// Exclusive disjunction of bits.
     Xor(Place, Place),
     /// Sum of products with coefficients other than 0, and a constant.
     Sum(Vec<(i64, Place)>, i64),
-    /// The first word where the literal holds, otherwise the second.
-    Pick(Literal, Place, Place),
-    /// 1 where the literal holds, otherwise 0.
-    Flag(Literal),
+    /// The first word where the condition holds, otherwise the second.
+    Pick(usize, Place, Place),
+    /// 1 where the condition is so, holding or not, otherwise 0.
+    Flag(usize, bool),
 }
 
-/// Words and conditions.
-pub(super) struct Words {
-    /// The integers that they stand for.
-    pub(super) domain: Domain,
-    /// The words.
-    pub(super) words: Vec<Word>,
-    /// The conditions.
-    pub(super) conditions: Vec<Condition>,
-    /// Places of the words, while words are added.
-    pub(super) known: BTreeMap<Word, Place>,
-}
-
-/// Either a constant truth or a literal.
-#[derive(Clone, Copy)]
-enum Truth {
-    Known(bool),
-    Open(Literal),
-}
-
-impl Truth {
-    fn not(self) -> Truth {
+impl Word {
+    /// Returns the words and the condition that this one depends on.
+    fn parts(&mut self) -> (Vec<&mut Place>, Option<&mut usize>) {
         match self {
-            Truth::Known(value) => Truth::Known(!value),
-            Truth::Open(literal) => Truth::Open(Literal { is_negated: !literal.is_negated, ..literal }),
+            Word::Heap(_) | Word::Constant(_) => (Vec::new(), None),
+            Word::Not(a) => (vec![a], None),
+            Word::And(a, b) | Word::Or(a, b) | Word::Xor(a, b) => (vec![a, b], None),
+            Word::Sum(terms, _) => (terms.iter_mut().map(|(_, term)| term).collect(), None),
+            Word::Pick(condition, a, b) => (vec![a, b], Some(condition)),
+            Word::Flag(condition, _) => (Vec::new(), Some(condition)),
         }
     }
+}
+
+impl Condition {
+    fn parts(&mut self) -> Vec<&mut Place> {
+        match self {
+            Condition::Zero(a) => vec![a],
+            Condition::Less(a, b) => vec![a, b],
+        }
+    }
+}
+
+pub(super) struct Words {
+    pub(super) domain: Domain,
+    pub(super) words: Vec<Word>,
+    pub(super) conditions: Vec<Condition>,
 }
 
 fn too_large() -> String {
@@ -112,9 +93,8 @@ fn too_large() -> String {
 }
 
 impl Words {
-    /// Makes an empty list.
     pub(super) fn new(domain: Domain) -> Words {
-        Words { domain, words: Vec::new(), conditions: Vec::new(), known: BTreeMap::new() }
+        Words { domain, words: Vec::new(), conditions: Vec::new() }
     }
 
     /// Adds a formula.
@@ -137,21 +117,18 @@ impl Words {
         places.pop().ok_or_else(|| "an empty formula".to_owned())
     }
 
-    fn word(&mut self, word: Word) -> Place {
-        let next = self.words.len();
-        let place = *self.known.entry(word.clone()).or_insert(next);
-        if place == next {
+    fn word(&mut self, mut word: Word) -> Place {
+        debug_assert!(word.parts().0.iter().all(|part| **part < self.words.len()), "words, invariant 2: not in order");
+        self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
             self.words.push(word);
-        }
-        place
+            self.words.len() - 1
+        })
     }
 
-    /// Adds a constant.
     pub(super) fn constant(&mut self, value: i64) -> Place {
         self.word(Word::Constant(value))
     }
 
-    /// Adds a heap.
     pub(super) fn heap(&mut self, heap: usize) -> Place {
         self.word(Word::Heap(heap))
     }
@@ -171,49 +148,34 @@ impl Words {
                 let value = self.domain.reduce(scope.exact::<i32>(terminal, &[])).ok_or_else(too_large)?;
                 self.constant(value)
             }
-            Terminal::Largest => self.extreme(&heaps, Words::max),
-            Terminal::Smallest => self.extreme(&heaps, Words::min),
+            Terminal::Largest | Terminal::Smallest => {
+                let op = if terminal == Terminal::Largest { Op::Max } else { Op::Min };
+                heaps.into_iter().reduce(|a, b| self.extreme(op, a, b)).unwrap_or_else(|| self.constant(0))
+            }
             Terminal::Sum => self.sum(heaps.into_iter().map(|heap| (1, heap)), 0)?,
             Terminal::Nonempty | Terminal::Big => {
-                let least = self.constant(if terminal == Terminal::Big { 1 } else { 0 });
-                let flags: Vec<(i64, Place)> = heaps
-                    .into_iter()
-                    .map(|heap| {
-                        let larger = self.less(least, heap);
-                        (1, self.flag(larger))
-                    })
-                    .collect();
+                let least = self.constant(i64::from(terminal == Terminal::Big));
+                let flags: Vec<(i64, Place)> = heaps.into_iter().map(|heap| (1, self.less(least, heap))).collect();
                 self.sum(flags, 0)?
             }
         })
     }
 
-    fn extreme(&mut self, heaps: &[Place], better: impl Fn(&mut Words, Place, Place) -> Place) -> Place {
-        let first = heaps.first().copied();
-        let first = first.unwrap_or_else(|| self.constant(0));
-        heaps.iter().skip(1).fold(first, |best, heap| better(self, best, *heap))
-    }
-
-    fn min(&mut self, a: Place, b: Place) -> Place {
+    fn extreme(&mut self, op: Op, a: Place, b: Place) -> Place {
         let less = self.less(a, b);
-        self.pick(less, a, b)
-    }
-
-    fn max(&mut self, a: Place, b: Place) -> Place {
-        let less = self.less(a, b);
-        self.pick(less, b, a)
+        if op == Op::Max { self.pick(less, b, a) } else { self.pick(less, a, b) }
     }
 
     fn apply(&mut self, op: Op, [a, b, c]: [Place; 3]) -> Result<Option<Place>, String> {
-        let values = [self.value(a), self.value(b)];
+        let (values, nothing) = ([self.value(a), self.value(b)], self.constant(0));
         Ok(Some(match op {
             Op::Add => self.sum([(1, a), (1, b)], 0)?,
             Op::Sub => self.sum([(1, a), (-1, b)], 0)?,
             Op::Mul => match (values, &self.words[a], &self.words[b]) {
                 ([_, Some(factor)], ..) => self.sum([(factor, a)], 0)?,
                 ([Some(factor), _], ..) => self.sum([(factor, b)], 0)?,
-                (_, Word::Flag(literal), _) => self.pick_or_zero(*literal, b),
-                (_, _, Word::Flag(literal)) => self.pick_or_zero(*literal, a),
+                (_, Word::Flag(..), _) => self.pick(a, b, nothing),
+                (_, _, Word::Flag(..)) => self.pick(b, a, nothing),
                 _ => return Ok(None),
             },
             Op::Mod => match values[1] {
@@ -228,16 +190,9 @@ impl Words {
             Op::Or => self.or(a, b),
             Op::Xor => self.xor(a, b),
             Op::Not => self.not(a),
-            Op::Min => self.min(a, b),
-            Op::Max => self.max(a, b),
-            Op::Eq => {
-                let equal = self.equal(a, b)?;
-                self.flag(equal)
-            }
-            Op::Lt => {
-                let less = self.less(a, b);
-                self.flag(less)
-            }
+            Op::Min | Op::Max => self.extreme(op, a, b),
+            Op::Eq => self.equal(a, b)?,
+            Op::Lt => self.less(a, b),
             Op::If => {
                 let zero = self.zero(a)?;
                 self.pick(zero, c, b)
@@ -246,15 +201,9 @@ impl Words {
         }))
     }
 
-    fn pick_or_zero(&mut self, literal: Literal, word: Place) -> Place {
-        let zero = self.constant(0);
-        self.pick(Truth::Open(literal), word, zero)
-    }
-
-    /// Returns whether a word is never negative.
     fn is_natural(&self, place: Place) -> bool {
         match self.words[place] {
-            Word::Heap(_) | Word::Flag(_) => true,
+            Word::Heap(_) | Word::Flag(..) => true,
             Word::Constant(value) => value >= 0,
             Word::And(a, b) => self.is_natural(a) || self.is_natural(b),
             Word::Or(a, b) | Word::Xor(a, b) | Word::Pick(_, a, b) => self.is_natural(a) && self.is_natural(b),
@@ -290,7 +239,6 @@ impl Words {
         }
     }
 
-    /// Adds the exclusive disjunction of two words.
     pub(super) fn xor(&mut self, a: Place, b: Place) -> Place {
         match (self.value(a), self.value(b)) {
             (Some(a), Some(b)) => self.constant(a ^ b),
@@ -336,10 +284,7 @@ impl Words {
         Ok(match (&terms[..], constant) {
             ([], _) => self.constant(constant),
             ([(1, place)], 0) => *place,
-            ([(-1, place)], -1) => {
-                let place = *place;
-                self.not(place)
-            }
+            ([(-1, place)], -1) => self.not(*place),
             _ => self.word(Word::Sum(terms, constant)),
         })
     }
@@ -353,21 +298,16 @@ impl Words {
             Word::Sum(terms, constant) => self.zero_form_of_sum(terms, constant),
             Word::Xor(a, b) if [a, b].iter().any(|place| matches!(self.words[*place], Word::Sum(..))) => {
                 let difference = self.sum([(1, a), (-1, b)], 0)?;
-                match &self.words[difference] {
-                    Word::Sum(terms, constant) => {
-                        let (terms, constant) = (terms.clone(), *constant);
-                        self.zero_form_of_sum(terms, constant)
-                    }
-                    _ => self.zero_form(difference),
-                }
+                self.zero_form(difference)
             }
             Word::Or(a, b) => {
                 let (a, b) = (self.zero_form(a)?, self.zero_form(b)?);
                 Ok(self.or(a, b))
             }
-            Word::Pick(literal, a, b) => {
+            Word::Pick(condition, a, b) => {
+                let flag = self.word(Word::Flag(condition, true));
                 let (a, b) = (self.zero_form(a)?, self.zero_form(b)?);
-                Ok(self.pick(Truth::Open(literal), a, b))
+                Ok(self.pick(flag, a, b))
             }
             _ => Ok(place),
         }
@@ -383,53 +323,57 @@ impl Words {
         terms.iter_mut().for_each(|(factor, _)| *factor /= divisor as i64);
         constant /= divisor as i64;
         match (&terms[..], constant) {
-            ([(1, a), (-1, b)] | [(-1, a), (1, b)], 0) => {
-                // Neither is a sum.
-                Ok(self.xor(*a, *b))
-            }
+            // Neither is a sum.
+            ([(1, a), (-1, b)] | [(-1, a), (1, b)], 0) => Ok(self.xor(*a, *b)),
             ([(1, a), (1, b)], 1) | ([(-1, a), (-1, b)], -1) => {
-                let (a, b) = (*a, *b);
-                let not = self.not(b);
-                Ok(self.xor(a, not))
+                let not = self.not(*b);
+                Ok(self.xor(*a, not))
             }
-            ([(1 | -1, a)], _) => {
-                let (a, factor) = (*a, terms[0].0);
-                let Some(value) = self.domain.reduce(-i128::from(constant) * i128::from(factor)) else {
-                    return Err(too_large());
-                };
+            ([(factor @ (1 | -1), a)], _) => {
+                let value = self.domain.reduce(-i128::from(constant) * i128::from(*factor)).ok_or_else(too_large)?;
                 let value = self.constant(value);
-                Ok(self.xor(a, value))
+                Ok(self.xor(*a, value))
             }
             _ => self.sum(terms, constant),
         }
     }
 
-    fn condition(&mut self, condition: Condition) -> Truth {
+    /// Adds a comparison; like the following ones it returns a flag, or the constant 0 or 1.
+    fn condition(&mut self, condition: Condition) -> Place {
         let known = self.conditions.iter().position(|other| *other == condition);
         let condition = known.unwrap_or_else(|| {
             self.conditions.push(condition);
             self.conditions.len() - 1
         });
-        Truth::Open(Literal { condition, is_negated: false })
+        self.word(Word::Flag(condition, true))
     }
 
-    fn zero(&mut self, place: Place) -> Result<Truth, String> {
+    fn known(&mut self, is_so: bool) -> Place {
+        self.constant(i64::from(is_so))
+    }
+
+    fn negated(&mut self, flag: Place) -> Place {
+        match self.words[flag] {
+            Word::Flag(condition, holds) => self.word(Word::Flag(condition, !holds)),
+            _ => self.known(self.value(flag) == Some(0)),
+        }
+    }
+
+    fn zero(&mut self, place: Place) -> Result<Place, String> {
         let place = self.zero_form(place)?;
         Ok(match self.words[place] {
-            Word::Constant(value) => Truth::Known(value == 0),
-            Word::Flag(literal) => Truth::Open(literal).not(),
+            Word::Constant(_) | Word::Flag(..) => self.negated(place),
             _ => self.condition(Condition::Zero(place)),
         })
     }
 
-    fn equal(&mut self, a: Place, b: Place) -> Result<Truth, String> {
+    fn equal(&mut self, a: Place, b: Place) -> Result<Place, String> {
         for (flag, value) in [(a, b), (b, a)] {
-            if let (Word::Flag(literal), Some(value)) = (&self.words[flag], self.value(value)) {
-                let literal = Truth::Open(*literal);
+            if let (Word::Flag(..), Some(value)) = (&self.words[flag], self.value(value)) {
                 return Ok(match value {
-                    0 => literal.not(),
-                    1 => literal,
-                    _ => Truth::Known(false),
+                    0 => self.negated(flag),
+                    1 => flag,
+                    _ => self.known(false),
                 });
             }
         }
@@ -437,47 +381,70 @@ impl Words {
         self.zero(pair)
     }
 
-    fn less(&mut self, a: Place, b: Place) -> Truth {
+    fn less(&mut self, a: Place, b: Place) -> Place {
         match (&self.words[a], &self.words[b]) {
-            (Word::Constant(a), Word::Constant(b)) => Truth::Known(a < b),
-            (Word::Flag(literal), Word::Constant(value)) => match value {
-                ..=0 => Truth::Known(false),
-                1 => Truth::Open(*literal).not(),
-                _ => Truth::Known(true),
-            },
-            (Word::Constant(value), Word::Flag(literal)) => match value {
-                ..=-1 => Truth::Known(true),
-                0 => Truth::Open(*literal),
-                _ => Truth::Known(false),
-            },
-            _ if a == b => Truth::Known(false),
-            (_, Word::Constant(..=0)) if self.is_natural(a) => Truth::Known(false),
-            (Word::Constant(..=-1), _) if self.is_natural(b) => Truth::Known(true),
+            (Word::Constant(a), Word::Constant(b)) => self.known(a < b),
+            (Word::Flag(..), Word::Constant(1)) => self.negated(a),
+            (Word::Flag(..), Word::Constant(value)) => self.known(*value > 1),
+            (Word::Constant(0), Word::Flag(..)) => b,
+            (Word::Constant(value), Word::Flag(..)) => self.known(*value < 0),
+            _ if a == b => self.known(false),
+            (_, Word::Constant(..=0)) if self.is_natural(a) => self.known(false),
+            (Word::Constant(..=-1), _) if self.is_natural(b) => self.known(true),
             // The two most frequent comparisons are those with 0.
-            (Word::Constant(0), _) if self.is_natural(b) => self.condition(Condition::Zero(b)).not(),
+            (Word::Constant(0), _) if self.is_natural(b) => {
+                let zero = self.condition(Condition::Zero(b));
+                self.negated(zero)
+            }
             (_, Word::Constant(1)) if self.is_natural(a) => self.condition(Condition::Zero(a)),
             _ => self.condition(Condition::Less(a, b)),
         }
     }
 
-    fn flag(&mut self, truth: Truth) -> Place {
-        match truth {
-            Truth::Known(value) => self.constant(i64::from(value)),
-            Truth::Open(literal) => self.word(Word::Flag(literal)),
+    /// Adds the word `then` where a flag is 1, otherwise `other`.
+    fn pick(&mut self, flag: Place, then: Place, other: Place) -> Place {
+        match self.words[flag] {
+            Word::Flag(..) if then == other => then,
+            Word::Flag(condition, true) => self.word(Word::Pick(condition, then, other)),
+            Word::Flag(condition, false) => self.word(Word::Pick(condition, other, then)),
+            Word::Constant(0) => other,
+            _ => then,
         }
     }
 
-    fn pick(&mut self, truth: Truth, then: Place, other: Place) -> Place {
-        match truth {
-            Truth::Known(true) => then,
-            Truth::Known(false) => other,
-            Truth::Open(_) if then == other => then,
-            Truth::Open(literal) if literal.is_negated => {
-                self.word(Word::Pick(Literal { is_negated: false, ..literal }, other, then))
+    /// Removes the words and conditions that the root does not depend on, and returns its place.
+    pub(super) fn keep(&mut self, root: Place) -> Place {
+        let (mut used, mut tested) = (vec![false; self.words.len()], vec![false; self.conditions.len()]);
+        used[root] = true;
+        for place in (0..=root).rev() {
+            if !used[place] {
+                continue;
             }
-            Truth::Open(literal) => self.word(Word::Pick(literal, then, other)),
+            let (parts, condition) = self.words[place].parts();
+            debug_assert!(parts.iter().all(|part| **part < place), "words, invariant 2: read out of order");
+            parts.into_iter().for_each(|part| used[*part] = true);
+            if let Some(condition) = condition.copied() {
+                tested[condition] = true;
+                self.conditions[condition].parts().into_iter().for_each(|part| used[*part] = true);
+            }
         }
+        let (to, condition_to) = (renumbered(&used), renumbered(&tested));
+        let (mut used, mut tested) = (used.into_iter(), tested.into_iter());
+        self.words.retain(|_| used.next() == Some(true));
+        self.conditions.retain(|_| tested.next() == Some(true));
+        for word in &mut self.words {
+            let (parts, condition) = word.parts();
+            parts.into_iter().for_each(|part| *part = to[*part]);
+            condition.into_iter().for_each(|condition| *condition = condition_to[*condition]);
+        }
+        self.conditions.iter_mut().flat_map(Condition::parts).for_each(|part| *part = to[*part]);
+        to[root]
     }
+}
+
+fn renumbered(used: &[bool]) -> Vec<usize> {
+    let before = used.iter().scan(0, |next, used| Some(std::mem::replace(next, *next + usize::from(*used))));
+    before.collect()
 }
 
 fn gcd_of(a: u64, b: u64) -> u64 {

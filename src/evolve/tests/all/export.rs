@@ -1,11 +1,12 @@
-//! Exported formulas have the values of the formula.
+//! Texts that are read, and exported formulas, which have the values of the formula.
 //!
-//! The golden files hold the output of `export`; `TRINIM_WRITE_GOLDEN=1` rewrites them.
+//! `TRINIM_WRITE_GOLDEN=1` rewrites the golden files.
 
 use std::path::Path;
 use std::process::Command;
 use trinim_evolve::export::{Language, export};
-use trinim_evolve::language::{Formula, OnFault, Scope, parse};
+use trinim_evolve::games::Game;
+use trinim_evolve::language::{Formula, OnFault, Scope, parse, parse_chromosome, simplify};
 
 /// Formulas with every operation and every terminal that needs code.
 const FORMULAS: [(&str, &str, OnFault); 5] = [
@@ -50,6 +51,29 @@ pub(crate) fn golden(name: &str, found: &str) {
         std::fs::write(&path, found).unwrap();
     }
     assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
+}
+
+/// A formula is written out, after `=` simplified; a chromosome becomes the formula of its last gene or
+/// of the one named; a mistake is named with its place.
+#[test]
+fn texts_are_read_or_refused() {
+    let scope = scope();
+    let mut found = String::new();
+    for line in include_str!("golden/readings.txt").lines() {
+        let (kind, text) = line.split_once(" => ").unwrap().0.split_once(' ').unwrap();
+        let chromosome = |gene| parse_chromosome(&scope, text, gene).map(|formula| formula.text(&scope));
+        let read = match kind {
+            "formula" => parse(&scope, text)
+                .map_err(|error| error.to_string())
+                .map(|formula| format!("{} = {}", formula.text(&scope), simplify(&formula).text(&scope))),
+            "game" => Game::parse(text).map(|game| game.to_string()).map_err(|error| error.to_string()),
+            _ => chromosome(kind.strip_prefix("gene:").map(|gene| gene.parse().unwrap()))
+                .map_err(|error| error.to_string()),
+        };
+        let read = read.unwrap_or_else(|error| error.replace('\n', " | "));
+        found += &format!("{kind} {text} => {read}\n");
+    }
+    golden("readings.txt", &found);
 }
 
 #[test]

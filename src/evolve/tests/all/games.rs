@@ -93,33 +93,7 @@ fn moores_nim_is_moores() {
 }
 
 #[test]
-fn texts_are_read_back_and_mistakes_are_named() {
-    for text in ["nim:4,4,4,4", "subtraction:1,2,3:21", "wythoff:10,10", "moore:2:4,4,4"] {
-        assert_eq!(Game::parse(text).unwrap().to_string(), text);
-    }
-    assert_eq!(Game::parse(" nim: 2 , 1 ").unwrap().to_string(), "nim:2,1");
-    let mistakes = [
-        ("chess", "unknown game \"chess\""),
-        ("chess:8", "unknown game"),
-        ("nim:", "heaps \"\""),
-        ("nim:-1,2", "integers from 0 to 1000000"),
-        ("nim:1.5", "integers from 0"),
-        ("nim:1000001", "integers from 0"),
-        ("nim:99999999999999999999", "integers from 0"),
-        ("nim:1,1,1,1,1,1,1,1,1,1,1,1,1", "1 to 12 integers"),
-        ("subtraction:1,2,3", "numbers, a colon and heaps"),
-        ("subtraction:0,1:5", "integers from 1"),
-        ("wythoff:1,2,3", "1 to 2 integers"),
-        ("moore:0:1,2", "from 1 to 2"),
-        ("moore:3:1,2", "from 1 to 2"),
-        ("octal:0.77:9", "unknown game"),
-        ("triangular:3", "unknown game"),
-    ];
-    for (text, message) in mistakes {
-        let error = Game::parse(text).unwrap_err().to_string();
-        assert!(error.contains(message) && !error.contains('\n'), "{text}: {error}");
-    }
-    assert_eq!(Game::parse("plane:10").unwrap().to_string(), "wythoff:10,10");
+fn large_games_are_refused() {
     let moore = Game::parse("moore:12:9,9,9,9,9,9,9,9,9,9,9,9").unwrap();
     assert!(matches!(moore.graph(Rule::Normal, Ordering::Descending), Err(GameError::TooLarge(..))));
     for text in ["nim:1000000", "nim:3,11586", "wythoff:1,11586", "moore:1:11586"] {

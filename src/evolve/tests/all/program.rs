@@ -1,8 +1,8 @@
 //! Every command, by the program.
 //!
 //! `golden/*.json` hold reports byte by byte, `golden/session.txt` commands with what they print:
-//! `$` and the arguments, standard output, standard error after `!`, an exit code that is not 0
-//! after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
+//! `$` and the arguments, a remark after `#`, standard output, standard error after `!`, an exit code
+//! that is not 0 after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
 
 use super::export::golden;
 use rustix::process::{Pid, Signal, kill_process};
@@ -71,7 +71,8 @@ fn words(line: &str) -> Vec<&str> {
 fn a_session_is_golden() {
     let mut session = String::new();
     for command in include_str!("golden/session.txt").lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let Output { status, stdout, stderr } = program(&words(command)).output().unwrap();
+        let Output { status, stdout, stderr } =
+            program(&words(command.split("  # ").next().unwrap())).output().unwrap();
         session += &format!("$ {command}\n{}", text(&stdout));
         text(&stderr).lines().for_each(|line| session += &format!("! {line}\n"));
         session += &status.code().filter(|code| *code != 0).map_or(String::new(), |code| format!("= {code}\n"));
