@@ -101,6 +101,12 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// The system refused a thread.
+    #[error("cannot start a thread")]
+    Thread {
+        /// The operating system's error.
+        source: io::Error,
+    },
     /// The journal of this session is full; the next session begins another one.
     #[error("the journal would have {length} bytes, the limit is {limit}")]
     JournalFull {

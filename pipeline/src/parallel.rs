@@ -1,6 +1,8 @@
 //! One function on many tasks and several threads, until all are done or one fails.
 #![expect(clippy::disallowed_methods, reason = "many tasks of one kind, in parallel")]
 
+use crate::Error;
+use crossbeam::channel::bounded;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -74,10 +76,30 @@ pub fn for_each_with<S: Send, E: Send>(
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
+/// Checks that the system allows this many threads more, by starting them for a moment.
+///
+/// # Errors
+/// [`Error::Thread`] if it refuses one.
+pub fn check_threads(threads: usize) -> Result<(), Error> {
+    let (opened, gate) = bounded::<()>(0);
+    thread::scope(|scope| {
+        let wait = || _ = gate.recv();
+        let begun = (0..threads).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, wait).map(drop));
+        drop(opened);
+        begun.map_err(|source| Error::Thread { source })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn threads_are_there_or_refused() {
+        check_threads(0).unwrap();
+        check_threads(20).unwrap();
+    }
 
     #[test]
     fn every_task_is_done_once_on_any_number_of_threads() {

@@ -8,11 +8,27 @@
 //! Syncs of many files side by side are in `checkpoint`: the simulated disk runs them one after
 //! another.
 
+use crate::error::Error;
+
 #[cfg(not(simulated))]
 mod here {
+    use super::Error;
     pub(crate) use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
     pub(crate) use parking_lot::{Condvar, Mutex};
     pub(crate) use std::thread::scope;
+    use std::thread::{Builder, Scope};
+
+    /// Starts a thread of a scope.
+    ///
+    /// # Errors
+    /// [`Error::Thread`] if the system refuses one.
+    #[expect(clippy::disallowed_methods, reason = "here threads are started")]
+    pub(crate) fn start<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        work: impl FnOnce() + Send + 'scope,
+    ) -> Result<(), Error> {
+        Builder::new().spawn_scoped(scope, work).map(drop).map_err(|source| Error::Thread { source })
+    }
 
     /// A point at which a simulated run may switch to another thread; does nothing here.
     #[cfg(any(test, feature = "testing"))]
@@ -21,7 +37,14 @@ mod here {
 
 #[cfg(simulated)]
 mod here {
-    pub use scheduler::{Condvar, Mutex, Receiver, RecvTimeoutError, Sender, bounded, pause, scope};
+    use super::Error;
+    pub use scheduler::{Condvar, Mutex, Receiver, RecvTimeoutError, Scope, Sender, bounded, pause, scope};
+
+    /// Starts a thread of a scope; none is refused.
+    pub(crate) fn start<'env>(scope: &Scope<'env>, work: impl FnOnce() + 'env) -> Result<(), Error> {
+        scope.spawn(work);
+        Ok(())
+    }
 }
 
 pub(crate) use here::*;

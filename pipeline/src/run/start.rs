@@ -85,7 +85,7 @@ fn affordable_workers(workload: &dyn Workload, options: &Options) -> Result<usiz
         let needed_bytes = footprint_bytes(stream_words, options.placement, 1);
         return Err(Error::Memory { needed_bytes, budget_bytes: options.memory_bytes });
     }
-    Ok(options.threads.clamp(1, affordable))
+    Ok(options.threads.min(workload.blocks() as usize).clamp(1, affordable))
 }
 
 /// Opens the folder; returns it with the records of the finished blocks.
@@ -134,22 +134,33 @@ fn sweep(
 fn run_threads(session: &Session<'_>, committer: Committer<'_>) -> Result<(), Error> {
     let (sender, messages) = bounded::<Message<'_>>(64);
     sync::scope(|scope| {
-        for number in 1..=session.workers {
-            let sender = sender.clone();
-            scope.spawn(move || {
-                let _guard = PanicGuard(session);
-                let _lane = session.metrics.lane(|| format!("worker {number}"));
-                session.guard(worker::work(session, number, sender));
-            });
-        }
-        drop(sender);
-        scope.spawn(move || {
+        let begun = sync::start(scope, move || {
             let _guard = PanicGuard(session);
             let _lane = session.metrics.lane(|| "writer".to_owned());
             let gather_bytes = session.thresholds.gather_bytes.min(session.queue.limit_bytes() / 2);
             session.guard(Writer::new(session, gather_bytes).serve(&messages));
             session.commits.end();
         });
+        if let Err(error) = begun {
+            session.guard(Err(error));
+            return;
+        }
+        for number in 1..=session.workers {
+            let sender = sender.clone();
+            let begun = sync::start(scope, move || {
+                let _guard = PanicGuard(session);
+                let _lane = session.metrics.lane(|| format!("worker {number}"));
+                session.guard(worker::work(session, number, sender));
+            });
+            // If the system refuses a thread, the others do its share.
+            if let Err(error) = begun {
+                if number == 1 {
+                    session.guard(Err(error));
+                }
+                break;
+            }
+        }
+        drop(sender);
         let _guard = PanicGuard(session);
         let _lane = session.metrics.lane(|| "committer".to_owned());
         session.guard(committer.serve());

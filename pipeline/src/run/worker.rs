@@ -80,10 +80,10 @@ pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<M
     };
     let (reader, serving) = reader::pair(session, number);
     sync::scope(|scope| {
-        scope.spawn(move || {
+        sync::start(scope, move || {
             let _lane = session.metrics.lane(|| format!("reader {number}"));
             serving.serve();
-        });
+        })?;
         // The reader waits for this worker, so the closure owns the channels' ends and drops them
         // on every return.
         let mut worker = Worker { session, reader, writer, buffers };

@@ -83,7 +83,7 @@ impl Session<'_> {
     fn run(&self, workers: usize) -> Result<(), Error> {
         std::thread::scope(|scope| {
             for number in 1..=workers {
-                scope.spawn(move || {
+                let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
                     let _guard = OnPanic(&self.schedule);
                     let _lane = self.run.metrics.lane(|| format!("worker {number}"));
                     if let Err(error) = self.work() {
@@ -91,6 +91,11 @@ impl Session<'_> {
                         self.schedule.stop();
                     }
                 });
+                // If the system refuses a thread, the others do its share.
+                if let (1, Err(source)) = (number, begun) {
+                    self.failure.lock().get_or_insert(Error::Thread { source });
+                    break;
+                }
             }
         });
         self.failure.lock().take().map_or(Ok(()), Err)

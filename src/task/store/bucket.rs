@@ -31,6 +31,7 @@ use object_store::{
     BackoffConfig, ClientConfigKey, Error as ObjectError, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode,
     PutOptions, PutPayload, Result as ObjectResult, RetryConfig,
 };
+use pipeline::parallel::check_threads;
 use pipeline::{Damage, Error, Expected};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -83,6 +84,8 @@ impl BucketStore {
         let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, message(&error));
         let prefix = ObjectPath::parse(prefix).map_err(|error| Error::io("use", place, invalid(error)))?;
         // It waits for the service while the callers compute.
+        // The runtime panics where the system refuses a thread: its own, and one that looks up names.
+        check_threads(2)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Error::io("open", place, error))?;
         Ok(BucketStore { objects, place: place.into(), prefix, pause: PAUSE, runtime })
