@@ -3,7 +3,7 @@
 use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
 use crate::database::{Audit, Game, Keep, Terms, Values};
 use crate::layout::Layout;
-use crate::plan::speed::Speed;
+use crate::plan::speed::{self, Speed};
 use crate::plan::{self, Plan, Scenario, choose_layout_for};
 use crate::solve::{Solved, Strategy};
 use pipeline::{CodecChoice, Event, Options, Placement};
@@ -215,21 +215,22 @@ impl Solve {
         Job::new(self, folder, begun)
     }
 
-    /// Plans the solve without a folder, for this speed of the machine and this much free disk. A
-    /// layout whose graph is too large to walk is estimated.
+    /// Plans the solve without a folder and for this much free disk, at the speed of this machine if
+    /// that is asked for. A layout whose graph is too large to walk is estimated.
     ///
     /// # Errors
     /// Those of [`Solve::in_folder`] without a folder, and
     /// [`PlanError::Blocks`](crate::plan::PlanError::Blocks).
-    pub fn plan(&self, speed: Speed, disk_bytes: u64) -> Result<Plan, JobError> {
+    pub fn plan(&self, is_timed: bool, disk_bytes: u64) -> Result<Plan, JobError> {
         let values = self.values.unwrap_or_default();
         self.check(values, self.audit.flatten())?;
-        let scenario = Scenario { speed, ..self.scenario(values, self.kept(values, None)?) };
+        let scenario = self.scenario(values, self.kept(values, None)?);
         let plan = match &self.cut {
             Cut::Planned => Plan::suggested(scenario, None),
             Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
             Cut::Exactly(layout) => Plan::for_layout(scenario, layout)?,
         };
+        let (plan, scenario) = if is_timed { plan.timed(scenario, speed::of_this_machine) } else { (plan, scenario) };
         Ok(plan.within(scenario, disk_bytes))
     }
 

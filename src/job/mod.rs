@@ -15,9 +15,11 @@
 //! Progress, signals and the words of a refusal are the caller's.
 
 mod builder;
+mod memory;
 mod room;
 
 pub use builder::{KeepChoice, Solve, codec_name};
+pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes};
 pub use room::{Alternative, JobPlan, free_bytes};
 
 use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};

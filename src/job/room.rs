@@ -78,10 +78,14 @@ impl Job {
     /// [`PlanError::Blocks`] if the layout has too many blocks, [`PlanError::Memory`] and
     /// [`PlanError::Board`] if the memory budget is too small.
     pub fn plan(&self) -> Result<JobPlan, PlanError> {
-        let (scenario, layout) = (self.timed(), &self.game.layout);
+        let layout = &self.game.layout;
         let free_bytes = free_bytes(&self.folder).saturating_add(used_bytes(&self.folder));
         let limit_bytes = self.solve.max_disk_bytes.unwrap_or(u64::MAX);
-        let plan = Plan::for_layout(scenario, layout)?;
+        let plan = Plan::for_layout(self.scenario(), layout)?;
+        let (plan, scenario) = match self.is_timed() {
+            true => plan.timed(self.scenario(), speed::of_this_machine),
+            false => (plan, self.scenario()),
+        };
         let (plan, baseline) = match self.strategy {
             Strategy::UpdateLog => {
                 let plan = plan.within(scenario, free_bytes.min(limit_bytes));
@@ -99,12 +103,16 @@ impl Job {
         Ok(planned)
     }
 
-    /// Returns what is planned, at the speed of this machine if the solve takes long.
-    fn timed(&self) -> Scenario<'_> {
-        let scenario = self.scenario();
-        let is_timed = self.game.board.cells() >= TIMED_CELLS;
-        let speed = if is_timed { speed::of_this_machine(scenario.threads) } else { Speed::RECORDED };
-        Scenario { speed, ..scenario }
+    /// Whether the solve takes so long that the speed of this machine is measured for its plan.
+    fn is_timed(&self) -> bool {
+        self.game.board.cells() >= TIMED_CELLS
+    }
+
+    /// Returns what is planned, at the speed of the plan.
+    fn scenario_at_speed_of(&self, planned: &JobPlan) -> Scenario<'_> {
+        let workers = planned.plan.memory.workers;
+        let speed = if self.is_timed() { speed::of_this_machine(workers) } else { Speed::RECORDED };
+        Scenario { speed, ..self.scenario() }
     }
 
     /// Returns the choices that take no more disk than the job may: those that change least,
@@ -121,7 +129,7 @@ impl Job {
                 same.chain(keeps.flat_map(|keep| least(self.fitting(planned, keep)).take(1))).collect()
             }
             Strategy::Baseline(baseline) => {
-                let (scenario, layout) = (self.timed(), &self.game.layout);
+                let (scenario, layout) = (self.scenario_at_speed_of(planned), &self.game.layout);
                 let bytes = |keep| {
                     let plan = planned.plan.with(Scenario { keep, ..scenario });
                     Some(BaselinePlan::new(&plan, layout, baseline, scenario.threads).ok()?.disk_bytes)
@@ -144,7 +152,7 @@ impl Job {
 
     /// Returns the placements and codecs with which keeping this fits.
     fn fitting(&self, planned: &JobPlan, keep: Keep) -> Vec<Alternative> {
-        let (scenario, room_bytes) = (Scenario { keep, ..self.timed() }, planned.room_bytes());
+        let (scenario, room_bytes) = (Scenario { keep, ..self.scenario_at_speed_of(planned) }, planned.room_bytes());
         let other = match scenario.placement {
             Placement::Shared => Placement::Dedicated,
             Placement::Dedicated => Placement::Shared,

@@ -7,7 +7,7 @@ use crate::solve::{Baseline, baseline};
 /// Memory and disk of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaselinePlan {
-    /// Workers that fit, at most the requested threads; 0 if not even one does.
+    /// Workers that fit, at most the requested threads and the blocks; 0 if not even one does.
     pub workers: usize,
     /// Blocks that are evaluated, or cut from the board when it is in memory.
     pub evaluated_blocks: u64,

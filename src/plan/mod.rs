@@ -91,7 +91,7 @@ pub struct MemoryPlan {
     pub worker_bytes: u64,
     /// The smallest queue between workers and writer.
     pub queue_bytes: u64,
-    /// Workers that fit, at most the requested threads; 0 if not even one does.
+    /// Workers that fit, at most the requested threads and the blocks; 0 if not even one does.
     pub workers: usize,
     /// Finished streams that stay in memory for their targets, at most.
     pub held_streams: u64,
@@ -223,6 +223,13 @@ impl Plan {
         Ok(Plan::first(scenario, shape))
     }
 
+    /// Returns the plan of the same scenario at the speed that is measured with as many threads as
+    /// there are workers, and that scenario.
+    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> Speed) -> (Plan, Scenario<'_>) {
+        let scenario = Scenario { speed: measure(self.memory.workers), ..scenario };
+        (self.with(scenario), scenario)
+    }
+
     /// Plans another scenario for the same board and layout.
     pub fn with(&self, scenario: Scenario<'_>) -> Plan {
         let (memory, reads) = self.memory(scenario);
@@ -290,7 +297,8 @@ fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
     let queue_bytes = footprint_bytes(words, scenario.placement, 0);
     let worker_bytes = footprint_bytes(words, scenario.placement, 1) - queue_bytes;
     let available = engine_bytes(scenario.memory_bytes).saturating_sub(queue_bytes);
-    let workers = ((available / worker_bytes) as usize).min(scenario.threads);
+    let workers = (available / worker_bytes).min(shape.canonical_blocks) as usize;
+    let workers = workers.min(scenario.threads);
     let held_streams = held_streams(words, scenario.placement, workers, engine_bytes(scenario.memory_bytes));
     let held_streams = held_streams.min(shape.peak_shared_streams);
     let held_bytes = held_streams * words as u64 * 8;
@@ -434,6 +442,26 @@ mod tests {
         assert!(bits(100) < 27);
         let plan = Plan::suggested(Scenario { memory_bytes: 32 << 20, ..scenario(&board) }, None);
         assert!(matches!(plan.check(u64::MAX), Err(PlanError::Memory { .. })));
+    }
+
+    /// 999 workers for one block took longer to start than thirty to work, and the speed of 16
+    /// threads was measured for a plan of one worker.
+    #[test]
+    fn workers_have_blocks_and_are_those_whose_speed_is_measured() {
+        for layers in 1..=8 {
+            let board = Board::triangle(layers, None).unwrap();
+            for memory_bytes in [64 << 20, 64 << 30] {
+                let scenario = Scenario { threads: 999, memory_bytes, ..scenario(&board) };
+                let plan = Plan::suggested(scenario, None);
+                let MemoryPlan { workers, .. } = plan.memory;
+                assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");
+                let same = plan.clone().timed(scenario, |threads| {
+                    assert_eq!(threads, workers, "{layers}");
+                    Speed::exactly(2.0)
+                });
+                assert_eq!((same.0.speed, same.0.memory), (2.0, plan.memory), "{layers}");
+            }
+        }
     }
 
     /// Keeping the counts alone takes hardly more disk than the logs at their peak. A database in

@@ -49,7 +49,7 @@ impl Speed {
 }
 
 /// Returns the speed of each of this many threads that work at the same time. It is measured once a
-/// process and takes about a quarter of a second.
+/// process, for the first number, and takes about a quarter of a second.
 pub fn of_this_machine(threads: usize) -> Speed {
     static MEASURED: OnceLock<Speed> = OnceLock::new();
     *MEASURED.get_or_init(|| Speed::from_rounds(&seconds_of_rounds(threads.max(1))))

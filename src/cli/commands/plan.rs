@@ -4,7 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, picture};
-use crate::cli::words::machine::memory_available_bytes;
+use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::scenario::{ScenarioArgs, estimated, values};
 use crate::cli::words::summary::GameFields;
 use clap::Args;
@@ -15,7 +15,6 @@ use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::job::{codec_name, free_bytes};
-use trinim::plan::speed::{self, Speed};
 use trinim::plan::{CodecPlan, KeepPlan, Plan, SLOWER_AT_MOST, WEIGHED_LAYERS};
 
 const EXAMPLES: &str = "\
@@ -75,18 +74,13 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = args.scenario.solve(Some(args.values))?;
     let board = solve.board();
     let disk_free_bytes = free_bytes(&args.out);
-    let plan = out.announcing("planning", || {
-        let is_timed = board.cells() >= TIMED_CELLS;
-        let threads = args.scenario.resources.threads();
-        let speed = if is_timed { speed::of_this_machine(threads) } else { Speed::RECORDED };
-        solve.plan(speed, disk_free_bytes)
-    })?;
+    let plan = out.announcing("planning", || solve.plan(board.cells() >= TIMED_CELLS, disk_free_bytes))?;
     let mut report = Report {
         plan: &plan,
         moves: board.moves().len(),
         values: args.values,
         disk_free_bytes,
-        memory_available_bytes: memory_available_bytes().unwrap_or(u64::MAX),
+        memory_available_bytes: memory_free_bytes(),
         feasible: true,
         warnings: Vec::new(),
     };
@@ -119,10 +113,7 @@ fn warn(report: &mut Report<'_>) {
         let (needed, free) = (Size(needed), Size(disk_free_bytes));
         short(format!("disk is short by {missing}: {needed} are needed, {free} are free{choices}"));
     }
-    if plan.memory.used_bytes > memory_available_bytes {
-        let available = Size(memory_available_bytes);
-        report.warnings.push(format!("the budget is larger than the memory that is free now, {available}"));
-    }
+    report.warnings.extend(memory_shortage(plan.memory.used_bytes, memory_available_bytes));
 }
 
 fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out) -> anyhow::Result<()> {

@@ -4,18 +4,15 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 pub use crate::cli::face::values::{Size, duration, long_duration};
 use crate::cli::words::choice::offered;
-use crate::cli::words::machine;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::{CodecChoice, Placement};
 use serde::Serialize;
 use trinim::Solve;
 use trinim::game::{Cell, LAYERS_MAX, Rule};
+use trinim::job;
 use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
-
-/// Memory budget that is not given.
-const MEMORY_BYTES: u64 = 1 << 30;
 
 /// Largest number of worker threads accepted.
 const THREADS_MAX: usize = 1024;
@@ -26,8 +23,8 @@ pub fn memory(text: &str) -> Result<Size, String> {
     let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
     let share =
         share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
-    let all = machine::memory_bytes().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
-    Ok(Size(((all as f64 * share / 100.0) as u64).max(1)))
+    let all = job::memory().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    Ok(Size(((all.bytes as f64 * share / 100.0) as u64).max(1)))
 }
 
 /// Parses a number of threads; 0 means all.
@@ -227,7 +224,7 @@ impl ResourceArgs {
     /// is free unless it is given.
     pub fn bound(self, solve: Solve) -> Solve {
         let is_large = self.memory.memory.is_none() && solve.board().size_in_layers() >= plan::WEIGHED_LAYERS;
-        let half = if is_large { machine::memory_available_bytes().unwrap_or(0) / 2 } else { 0 };
+        let half = job::memory().filter(|_| is_large).map_or(0, |memory| memory.free_bytes / 2);
         solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
     }
 }
@@ -235,8 +232,9 @@ impl ResourceArgs {
 /// `--memory`.
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
-    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of this machine's [default:
-    /// 1GiB; to solve or plan more than 36 cells half of what is free]
+    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of what this process may use
+    /// [default: 1GiB, or those 50% if they are less; to solve or plan more than 36 cells half of
+    /// what is free]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,
@@ -245,7 +243,7 @@ pub struct MemoryArgs {
 impl MemoryArgs {
     /// Returns the memory budget of the whole program for less than a solve.
     pub fn bytes(self) -> u64 {
-        self.memory.map_or(MEMORY_BYTES, |memory| memory.0)
+        self.memory.map_or_else(job::usual_memory_bytes, |memory| memory.0)
     }
 }
 
@@ -284,7 +282,7 @@ mod tests {
 
     #[test]
     fn memory_may_be_a_share_of_the_machine() {
-        let all = machine::memory_bytes().unwrap();
+        let all = job::memory().unwrap().bytes;
         let half = memory("50%").unwrap().0;
         assert!(half.abs_diff(all / 2) <= 1, "{half} of {all}");
         assert_eq!(memory("256MiB"), Ok(Size(256 << 20)));

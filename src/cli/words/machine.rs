@@ -1,7 +1,9 @@
 //! What this machine has: processors, memory and disk.
 
+use crate::cli::face::values::Size;
 use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
+use trinim::job::memory;
 use trinim::record::Machine;
 
 /// Reads processors and memory, if the system reports them.
@@ -35,21 +37,15 @@ fn disk(folder: &Path) -> Option<String> {
     Some(format!("{} on {} (as the system says)", disk.file_system().to_string_lossy(), disk.kind()))
 }
 
-/// Returns the bytes of memory that this process may use: physical memory, or what its control
-/// group allows.
-pub fn memory_bytes() -> Option<u64> {
-    let system = system()?;
-    let physical = Some(system.total_memory()).filter(|bytes| *bytes > 0)?;
-    let allowed = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
-    Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
+/// Returns what is short where a budget of this many bytes is used, if anything is.
+pub fn memory_shortage(used_bytes: u64, free_bytes: u64) -> Option<String> {
+    let free = Size(free_bytes);
+    (used_bytes > free_bytes).then(|| format!("the budget is larger than the memory that is free now, {free}"))
 }
 
-/// Returns the part of [`memory_bytes`] that is available now.
-pub fn memory_available_bytes() -> Option<u64> {
-    let system = system()?;
-    let physical = Some(system.available_memory()).filter(|bytes| *bytes > 0)?;
-    let allowed = system.cgroup_limits().map(|limits| limits.free_memory).filter(|bytes| *bytes > 0);
-    Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
+/// Returns the memory that is free for this process now; 2^64 - 1 if the system does not say.
+pub fn memory_free_bytes() -> u64 {
+    memory().map_or(u64::MAX, |memory| memory.free_bytes)
 }
 
 /// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.

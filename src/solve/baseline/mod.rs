@@ -102,11 +102,12 @@ pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u
     }
 }
 
-/// Returns the workers that fit a memory budget, at most `threads`; 0 if the budget is too small.
+/// Returns the workers that fit a memory budget, at most `threads` and a block each; 0 if the budget
+/// is too small.
 pub fn workers(layout: &Layout, baseline: Baseline, memory_bytes: u64, threads: usize) -> usize {
     let affordable = memory_bytes / footprint_bytes(layout, baseline, 1);
-    let useful = if baseline.redundancy().is_some() { threads.max(1) } else { 1 };
-    useful.min(usize::try_from(affordable).unwrap_or(usize::MAX))
+    let useful = scratch_blocks(layout, baseline).clamp(1, threads.max(1) as u64);
+    useful.min(affordable) as usize
 }
 
 /// Returns the number of blocks evaluated and kept in scratch files; 0 in memory.

@@ -243,7 +243,7 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
     };
     if let Yardstick(Some(size)) = args.yardstick {
         record.device = yardsticks::device(folder.path(), size.0, &signals.stop)?;
-        record.memory = Some(yardsticks::memory());
+        record.memory = Some(yardsticks::memory()?);
     }
     out.remark(record.conditions());
     let mut rounds = Rounds::new(folder.path(), &signals)?;

@@ -12,7 +12,8 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::words::args::Size;
-use crate::cli::words::machine::memory_available_bytes;
+use crate::cli::words::machine::memory_free_bytes;
+use pipeline::parallel::check_threads;
 use pipeline::storage::Create;
 use pipeline::{Error, RealStorage, Stopwatch, Storage};
 use rustix::fs::Advice;
@@ -105,9 +106,13 @@ pub fn mixed(number: u64) -> u64 {
 }
 
 /// Measures the memory with all threads, each with a buffer of at most [`BUFFER_BYTES`].
-pub fn memory() -> MemorySpeed {
+///
+/// # Errors
+/// [`Error::Thread`].
+pub fn memory() -> Result<MemorySpeed, Error> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = usize::try_from(memory_available_bytes().unwrap_or(u64::MAX) / 4).unwrap_or(usize::MAX) / threads;
+    check_threads(threads)?;
+    let share = usize::try_from(memory_free_bytes() / 4).unwrap_or(usize::MAX) / threads;
     let words = (BUFFER_BYTES.min(share) / 8).max(1 << 10);
     let bytes = (threads * words * 8) as u64;
     let mut buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; words]).collect();
@@ -125,7 +130,7 @@ pub fn memory() -> MemorySpeed {
         to[..words / 2].copy_from_slice(from);
         black_box(to);
     });
-    MemorySpeed { buffer_bytes: bytes, threads, read_bytes_per_second: read, copy_bytes_per_second: copy }
+    Ok(MemorySpeed { buffer_bytes: bytes, threads, read_bytes_per_second: read, copy_bytes_per_second: copy })
 }
 
 /// Returns the best of [`PASSES`] simultaneous passes of all threads, in bytes per second.
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn memory_is_measured_with_all_threads() {
-        let speed = memory();
+        let speed = memory().unwrap();
         assert_eq!(speed.threads, std::thread::available_parallelism().unwrap().get());
         assert!(speed.read_bytes_per_second > 1e6 && speed.copy_bytes_per_second > 1e6);
     }

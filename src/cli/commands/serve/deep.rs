@@ -9,19 +9,20 @@ use crate::cli::words::answers::{planned, temporary};
 use crate::cli::words::pace;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
-use pipeline::{Metrics, Options, Stopwatch};
+use pipeline::{Error, Metrics, Options, Stopwatch};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, available_parallelism};
 use std::time::{Duration, Instant};
+use trinim::job::modest_bytes;
 use trinim::kernel::Kernel;
 use trinim::plan;
 use trinim::plan::work::SessionWork;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::{PartError, PartSolver};
 
-/// Memory of a solve.
+/// Memory of a solve, unless the process may use less than twice that.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// A solve is abandoned after this time without a request.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -94,8 +95,9 @@ impl DeepSolver {
         let stop = Arc::new(AtomicBool::new(false));
         let worker = {
             let (deep, offer, stop) = (self.clone(), offer.clone(), stop.clone());
-            std::thread::spawn(move || deep.solve(&offer, position, most, stop))
+            std::thread::Builder::new().spawn(move || deep.solve(&offer, position, most, stop))
         };
+        let worker = worker.map_err(|source| AnswerError::Solve(Error::Thread { source }.into()))?;
         let (offer, asked) = (offer.clone(), Instant::now());
         state.running = Some(RunningSolve { offer, position, done: 0.0, asked, stop, worker });
         Err(Problem::solving(Some(0.0)))
@@ -104,20 +106,23 @@ impl DeepSolver {
     /// Solves a position and stores the result.
     fn solve(self: &Arc<DeepSolver>, offer: &Arc<Offer>, position: u64, most: u32, stop: Arc<AtomicBool>) {
         let threads = available_parallelism().map_or(1, usize::from);
+        let memory_bytes = modest_bytes(MEMORY_BYTES);
         let options = Options {
             threads,
-            memory_bytes: plan::engine_bytes(MEMORY_BYTES),
+            memory_bytes: plan::engine_bytes(memory_bytes),
             stop: stop.clone(),
             ..Options::default()
         };
         let (deep, of_solve) = (self.clone(), options.clone());
         let solved = temporary(None).map_err(PartError::from).and_then(|folder| {
             let runner = Box::new(move |game: &_, solve: &trinim::solve::parts::InFolder<'_>| {
-                let plan = planned(game, MEMORY_BYTES, &of_solve, folder.path())?;
+                let plan = planned(game, memory_bytes, &of_solve, folder.path())?;
                 let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
                 let (metrics, is_over) = (Metrics::default(), AtomicBool::new(false));
                 std::thread::scope(|scope| {
-                    scope.spawn(|| deep.watch(&metrics, &work, &is_over));
+                    let watch = || deep.watch(&metrics, &work, &is_over);
+                    let begun = std::thread::Builder::new().spawn_scoped(scope, watch);
+                    begun.map_err(|source| Error::Thread { source })?;
                     let result = solve(folder.path(), &metrics);
                     is_over.store(true, Ordering::Relaxed);
                     result

@@ -28,15 +28,21 @@ use crate::cli::words::board;
 use app::App;
 use clap::Args;
 use offer::Offers;
+use pipeline::parallel::check_threads;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use std::time::Duration;
 use trinim::game::{Board, Takes};
+use trinim::job::usual_memory_bytes;
 use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX};
 
 /// The limits for clients.
 const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience: Duration::from_secs(20) };
+
+/// How long an idle thread waits for work: tasks would wait in vain if none could be started later.
+const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,10 +77,11 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Game", value_name = "BOARD")]
     board: Vec<String>,
 
-    /// Memory for values read from the folders, all together
+    /// Memory for values read from the folders, all together [default: 1GiB, or half of what this
+    /// process may use if that is less]
     #[arg(long, help_heading = "Resources", alias = "cache", value_name = "SIZE", value_parser = args::memory,
-          default_value = "1GiB", env = "TRINIM_MEMORY", hide_env = true)]
-    memory: Size,
+          env = "TRINIM_MEMORY", hide_env = true)]
+    memory: Option<Size>,
 
     /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up
     /// to 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a
@@ -103,7 +110,8 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         };
         return Err(Refused::new(message, hint).into());
     }
-    let cache_bytes = usize::try_from(args.memory.0).unwrap_or(usize::MAX);
+    let memory_bytes = args.memory.map_or_else(usual_memory_bytes, |memory| memory.0);
+    let cache_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let small = args.boards()?;
     let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
     let boards = offers.all().len() as u64;
@@ -113,7 +121,13 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let listener = TcpListener::bind(args.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().enable_time().build().map_err(refused)?;
+    // The runtime panics where the system refuses a thread: its own, one for look-ups, which stays,
+    // and one for a long solve.
+    check_threads(available_parallelism().map_or(1, usize::from) + 2)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().thread_keep_alive(FOREVER).enable_io().enable_time().build();
+    let runtime = runtime.map_err(refused)?;
+    runtime.spawn_blocking(|| ());
     let signals = Signals::register()?;
     writeln!(out, "listening on http://{address}/ with {}", counted(boards, "board"))?;
     out.flush()?;
