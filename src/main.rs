@@ -1,5 +1,4 @@
 //! Command line of trinim.
-#![forbid(unsafe_code)]
 
 mod cli;
 

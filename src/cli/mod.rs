@@ -18,7 +18,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
 use face::exit::{self, Ending, Exit};
 use face::output::{ColorChoice, Out, note};
-use face::{help, programs, progress, refusal, signals, watch};
+use face::{help, programs, progress, refusal, signals, streams, watch};
 use pipeline::checkpoint::FORMAT_VERSION;
 use std::ffi::OsString;
 use std::io::Write;
@@ -81,12 +81,18 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    let exit = run_program();
+    streams::finish();
+    ExitCode::from(exit as u8)
+}
+
+fn run_program() -> Exit {
     // First of all, so that no signal finds the program without them.
     signals::install();
     signals::allow_many_files();
     let (cli, json_command) = match parse() {
         Ok(parsed) => parsed,
-        Err(exit) => return ExitCode::from(exit as u8),
+        Err(exit) => return exit,
     };
     let mut out = Out::new(cli.color, cli.quiet);
     // When they are run again.
@@ -109,7 +115,7 @@ pub fn main() -> ExitCode {
         }
     };
     watch::ended(ending.exit as u8, ending.exit.is_stop(), &ending.reason, &ending.hint);
-    ExitCode::from(ending.exit as u8)
+    ending.exit
 }
 
 fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
@@ -189,7 +195,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
             Err(error) => failed(error.into()),
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            note(error.render().to_string().trim_end());
+            error.render().to_string().trim_end().lines().for_each(note);
             Exit::Usage
         }
         kind => {

@@ -1,10 +1,12 @@
 //! The binary under test, for tests of several subcommands.
 
 pub use super::{copy, tree};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs::{self, File};
+use std::io::{PipeReader, PipeWriter, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -102,6 +104,17 @@ pub fn committed(child: &mut Child, run: &Path) {
         std::thread::sleep(Duration::from_millis(5));
     }
     panic!("nothing was committed in two minutes");
+}
+
+/// A pipe that is full.
+pub fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b' '; 4096]).is_ok() {}
+    while writer.write(b" ").is_ok() {}
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, writer)
 }
 
 /// A terminal: the end that a person has, and the end of a program.

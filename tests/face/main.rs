@@ -29,4 +29,5 @@ mod serve;
 mod serve_limits;
 mod server;
 mod signals;
+mod streams;
 mod watch;

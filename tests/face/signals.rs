@@ -1,12 +1,10 @@
 //! Signals at any time, from the first instruction of the program on: the exit code is the
 //! documented one, and nothing is lost.
 
-use crate::common::program::{SLOW, after, begin, ends, json, signal, text, trinim};
+use crate::common::program::{SLOW, after, begin, ends, full_pipe, json, signal, text, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Child;
@@ -31,12 +29,7 @@ fn a_signal_while_the_arguments_are_read_ends_with_its_code() {
     let folder = scratch();
     for (name, code) in [("TERM", 143), ("INT", 130)] {
         // A full pipe holds the program in the middle of its arguments.
-        let (_reader, mut writer) = std::io::pipe().unwrap();
-        let flags = fcntl_getfl(&writer).unwrap();
-        fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
-        while writer.write(&[b' '; 4096]).is_ok() {}
-        while writer.write(b" ").is_ok() {}
-        fcntl_setfl(&writer, flags).unwrap();
+        let (_reader, writer) = full_pipe();
         let mut child = trinim(folder.path(), &["solve", "--help"]).stdout(writer).spawn().unwrap();
         let mut waits = 0;
         while waits < 5 {

@@ -184,6 +184,6 @@ fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Resul
     };
     writeln!(out, "\n{verdict}")?;
     let files = counted(report.contents.files.len() as u64, "file");
-    writeln!(out, "wrote {files}; open {}", folder.join("index.html").display())?;
+    out.line(format_args!("wrote {files}; open {}", folder.join("index.html").display()))?;
     Ok(())
 }

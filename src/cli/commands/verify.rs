@@ -10,7 +10,6 @@ use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use trinim::care::CareRequest;
 use trinim::database::Database;
@@ -97,7 +96,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let found = &report.found;
     for finding in &found.findings {
-        writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
+        out.line(format_args!("{} {finding}", out.paint.bad("wrong:")))?;
     }
     let rate = per_second(report.rate_positions_per_second.unwrap_or_default(), "positions");
     let verdict = match work::exit_of(found) {

@@ -4,17 +4,21 @@
 //! # Invariants
 //! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
 //!    is refused before the work begins.
-//! 2. A file appears under its name whole or not at all.
+//! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which the
+//!    link leads; its mode stays. To a pipe or a device, such as `/dev/stdout`, is written directly.
 
 use crate::cli::face::exit::Refused;
+use crate::cli::face::streams::{self, PatientWriter};
 use crate::cli::face::values::Size;
 use clap::Args;
 use pipeline::storage::read_regular;
 use pipeline::{Damage, Error};
+use rustix::fs::{Gid, Uid, fchown};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// A kind of file.
 #[derive(Clone, Copy)]
@@ -29,8 +33,33 @@ pub struct OutputKind {
 
 /// A file to write.
 pub struct OutputFile {
+    /// As it was named.
     path: PathBuf,
-    folder: PathBuf,
+    /// The file behind all links; `None` for a pipe or a device, to which is written directly.
+    target: Option<PathBuf>,
+}
+
+/// Most links that are followed, as many as the system follows.
+const LINKS: usize = 40;
+
+/// Folders of links that lead to open files, which have no other name.
+const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
+
+fn is_open_file(path: &Path) -> bool {
+    OPEN_FILES.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns the file to which a path leads, or would lead if it existed.
+fn target_of(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    for _ in 0..LINKS {
+        if is_open_file(&target) {
+            break;
+        }
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = folder_of(&target).join(next);
+    }
+    target
 }
 
 impl OutputFile {
@@ -44,11 +73,12 @@ impl OutputFile {
         let shown = path.display();
         let refused =
             |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
-        let folder = folder_of(path).to_path_buf();
+        let target = target_of(path);
+        let folder = folder_of(&target);
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(refused(format!("{flag} {shown} is a folder")).into()),
-            Ok(found) if !found.is_file() => {
-                return Err(refused(format!("{flag} {shown} is not a regular file")).into());
+            Ok(found) if !found.is_file() || is_open_file(&target) => {
+                return Ok(OutputFile { path: path.to_path_buf(), target: None });
             }
             Ok(_) => {
                 let mut begin = Vec::new();
@@ -60,12 +90,12 @@ impl OutputFile {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
-            Err(_) if !folder.is_dir() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(refused(format!("{flag} {shown}: there is no folder {}", folder.display())).into());
             }
             Err(error) => return Err(Error::io("measure", path, error).into()),
         }
-        let export = OutputFile { path: path.to_path_buf(), folder };
+        let export = OutputFile { path: path.to_path_buf(), target: Some(target) };
         export.begin()?;
         Ok(export)
     }
@@ -83,37 +113,39 @@ impl OutputFile {
     /// # Errors
     /// Those of [`OutputFile::claim`].
     pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<OutputFile> {
-        if !replace && path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+        let output = OutputFile::claim(path, OutputKind { flag, what: "file", signature: "" })?;
+        let replaced = output.target.as_ref().filter(|_| !replace);
+        if replaced.is_some_and(|_| path.symlink_metadata().is_ok()) {
             let message = format!("{flag} {} exists", path.display());
             return Err(Refused::new(message, "choose another name, or replace the file with --force").into());
         }
-        OutputFile::claim(path, OutputKind { flag, what: "file", signature: "" })
+        Ok(output)
     }
 
-    /// Gives a file that was begun its name, once it is on the disk.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
-    /// replaced; the file that was begun is removed.
-    pub fn finish(&self, file: tempfile::NamedTempFile, replace: bool) -> Result<(), Error> {
-        file.as_file().sync_all().map_err(|error| self.failed(error))?;
-        let named = if replace { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
-        named.map(drop).map_err(|error| self.failed(error.error))
+    /// Returns the output at a path of which nothing is checked, for a file that is written again
+    /// and again.
+    pub fn at(path: &Path) -> OutputFile {
+        OutputFile { path: path.to_path_buf(), target: Some(target_of(path)) }
     }
 
     /// The error for a write that failed.
-    pub fn failed(&self, error: io::Error) -> Error {
-        Error::io("write", &self.path, error)
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("write", &self.path, unnamed(error))
     }
 
-    /// Begins the file under a temporary name.
+    /// Begins the file, under a temporary name in its folder.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the system refuses.
-    pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
-        let readable = fs::Permissions::from_mode(0o666);
-        let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
-        made.map_err(|error| Error::io("create a file in", &self.folder, unnamed(error)))
+    pub fn begin(&self) -> Result<OpenOutput<'_>, Error> {
+        let Some(target) = &self.target else {
+            let file = streams::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
+            return Ok(OpenOutput { output: self, file: Begun::Direct(file) });
+        };
+        let (folder, readable) = (folder_of(target), fs::Permissions::from_mode(0o666));
+        let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder);
+        let file = made.map_err(|error| Error::io("create a file in", folder, unnamed(error)))?;
+        Ok(OpenOutput { output: self, file: Begun::Temporary { file, target } })
     }
 
     /// Writes the file.
@@ -122,10 +154,75 @@ impl OutputFile {
     /// Returns [`Error::Io`] if the system refuses.
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let mut file = self.begin()?;
-        file.write_all(text.as_bytes()).map_err(|error| self.failed(error))?;
-        file.persist(&self.path).map_err(|error| self.failed(error.error))?;
-        Ok(())
+        file.write(text.as_bytes())?;
+        file.give_name(true)
     }
+}
+
+/// An output that was begun.
+pub struct OpenOutput<'a> {
+    output: &'a OutputFile,
+    file: Begun<'a>,
+}
+
+enum Begun<'a> {
+    Temporary { file: NamedTempFile, target: &'a Path },
+    Direct(PatientWriter<fs::File>),
+}
+
+impl OpenOutput<'_> {
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = match &mut self.file {
+            Begun::Temporary { file, .. } => file.write_all(bytes),
+            Begun::Direct(file) => file.write_all(bytes),
+        };
+        written.map_err(|error| self.output.failed(error))
+    }
+
+    /// Gives the file its name, once it is on the disk.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
+    /// replaced; the file that was begun is removed.
+    pub fn finish(self, replace: bool) -> Result<(), Error> {
+        if let Begun::Temporary { file, .. } = &self.file {
+            file.as_file().sync_all().map_err(|error| self.output.failed(error))?;
+        }
+        self.give_name(replace)
+    }
+
+    fn give_name(self, replace: bool) -> Result<(), Error> {
+        let Begun::Temporary { file, target } = self.file else { return Ok(()) };
+        let named = if replace { put(file, target) } else { put_new(file, target) };
+        named.map_err(|error| self.output.failed(error))
+    }
+}
+
+/// Gives a file the name of another one, with the owner and the mode of that, as far as the system
+/// lets it.
+fn put(file: NamedTempFile, target: &Path) -> io::Result<()> {
+    if let Ok(replaced) = fs::metadata(target) {
+        let (owner, group) = (Uid::from_raw(replaced.uid()), Gid::from_raw(replaced.gid()));
+        // A change of the owner clears bits of the mode, so it is first.
+        let _ = fchown(file.as_file(), Some(owner), Some(group));
+        let _ = file.as_file().set_permissions(replaced.permissions());
+    }
+    file.persist(target).map(drop).map_err(|error| error.error)
+}
+
+/// Gives a file a name that does not exist. Where the system knows neither a rename that replaces
+/// nothing nor hard links, another program may take the name between a look and a rename.
+fn put_new(file: NamedTempFile, target: &Path) -> io::Result<()> {
+    let Err(refused) = file.persist_noclobber(target) else { return Ok(()) };
+    let is_free = target.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if refused.error.kind() == io::ErrorKind::AlreadyExists || !is_free {
+        return Err(refused.error);
+    }
+    put(refused.file, target)
 }
 
 /// Returns the folder of a file or folder that is named from here.
@@ -136,8 +233,10 @@ pub fn folder_of(path: &Path) -> &Path {
 /// Returns the system's error of a temporary file or folder, without the temporary name, which
 /// means nothing to the user.
 pub fn unnamed(error: io::Error) -> io::Error {
-    let text = error.to_string();
-    io::Error::new(error.kind(), text.split_once(" at path ").map_or(text.clone(), |(reason, _)| reason.to_owned()))
+    match error.to_string().split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason.to_owned()),
+        None => error,
+    }
 }
 
 /// A kind of file to read.

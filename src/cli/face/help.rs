@@ -3,6 +3,7 @@
 
 use crate::cli::face::output::ColorChoice;
 use crate::cli::face::programs::PROGRAMS;
+use crate::cli::face::streams::PatientWriter;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -103,11 +104,9 @@ fn with_rest(command: Command) -> Command {
 /// # Errors
 /// Returns an error if the text cannot be written.
 pub fn print(error: &Error) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
     let text = error.render();
     let text = if ColorChoice::Auto.on_stdout() { text.ansi().to_string() } else { text.to_string() };
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
+    PatientWriter::stdout().write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod progress;
 pub mod refusal;
 pub mod schema;
 pub mod signals;
+pub mod streams;
 pub mod values;
 pub mod watch;
 

@@ -1,4 +1,5 @@
 //! Printing: data to standard output, everything else to standard error; colours, tables, numbers.
+//! How both reach their readers is in [`streams`].
 //!
 //! # Invariants
 //! 1. Only [`Out`] writes to standard output. Its errors travel up as bare `io::Error`, a type that
@@ -6,6 +7,7 @@
 //! 2. Nothing here panics when a stream is closed or full.
 
 use crate::cli::face::schema::{Tagged, tagged};
+use crate::cli::face::streams::{self, PatientWriter, shown};
 use crate::cli::face::values::Size;
 use crate::cli::face::watch;
 use serde::Serialize;
@@ -106,29 +108,34 @@ fn columns() -> Option<usize> {
     terminal.or_else(given).filter(|columns| *columns > 0)
 }
 
+/// Returns the width of the terminal that standard error is, else the usual one.
+pub fn error_columns() -> usize {
+    terminal_size::terminal_size_of(io::stderr()).map_or(COLUMNS, |(width, _)| usize::from(width.0).max(1))
+}
+
 /// Breaks a line at spaces to fit the width. If there is room, the rest is aligned with the second
 /// column of the line, which follows two spaces.
 pub fn wrapped(line: &str, columns: usize) -> String {
     let begin = line.len() - line.trim_start().len();
     let gap = line[begin..].find("  ").map(|gap| &line[begin + gap..]);
-    let indent = gap.map(|gap| shown(line) - shown(gap.trim_start()));
+    let indent = gap.map(|gap| width(line) - width(gap.trim_start()));
     let indent = indent.filter(|indent| *indent <= columns / 2).unwrap_or(0);
     let (mut text, mut used) = (String::new(), 0);
     for word in line.split_inclusive(' ') {
-        let width = shown(word.trim_end());
-        if used > indent && used + width > columns {
+        let length = width(word.trim_end());
+        if used > indent && used + length > columns {
             text.truncate(text.trim_end().len());
             text += &format!("\n{:indent$}", "");
             used = indent;
         }
         text += word;
-        used += width + word.len() - word.trim_end().len();
+        used += length + word.len() - word.trim_end().len();
     }
     text
 }
 
 /// Returns the characters that a text takes on a terminal: without those of colours.
-fn shown(text: &str) -> usize {
+fn width(text: &str) -> usize {
     text.split('\x1b').enumerate().fold(0, |width, (part, text)| {
         let behind = if part == 0 { text } else { text.split_once('m').map_or("", |(_, behind)| behind) };
         width + behind.chars().count()
@@ -137,7 +144,7 @@ fn shown(text: &str) -> usize {
 
 /// Standard output, with the settings for colour and verbosity.
 pub struct Out {
-    stream: BufWriter<Stdout>,
+    stream: BufWriter<PatientWriter<Stdout>>,
     /// Lines are broken to fit this width.
     breaks_at: Option<usize>,
     /// A line that is not yet whole, if lines are broken.
@@ -155,10 +162,12 @@ pub struct Out {
 impl Out {
     /// Opens standard output with these settings.
     pub fn new(color: ColorChoice, quiet: bool) -> Out {
+        let error_paint = Paint(color.on(io::stderr().is_terminal()));
+        streams::colour_errors(error_paint.0);
         Out {
             paint: Paint(color.on_stdout()),
-            error_paint: Paint(color.on(io::stderr().is_terminal())),
-            stream: BufWriter::new(io::stdout()),
+            error_paint,
+            stream: BufWriter::new(PatientWriter::stdout()),
             breaks_at: None,
             line: Vec::new(),
             quiet,
@@ -188,8 +197,14 @@ impl Out {
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         rows.iter().try_for_each(|(label, text)| {
             let label = self.paint.faint(format!("{label:width$}"));
-            writeln!(self, "{label}  {text}")
+            self.line(format_args!("{label}  {text}"))
         })
+    }
+
+    /// Writes one line, whatever the names in it hold.
+    pub fn line(&mut self, text: impl Display) -> io::Result<()> {
+        let text = shown(&text.to_string(), self.paint.0);
+        writeln!(self, "{text}")
     }
 
     /// Writes a text over several lines, broken at spaces to fit the width.
@@ -220,7 +235,7 @@ impl Out {
     /// Prints a prompt on standard error, without a line break.
     pub fn prompt(&self, text: impl Display) {
         if !self.quiet {
-            let _ = write!(io::stderr(), "{text}");
+            streams::error(text.to_string());
         }
     }
 
@@ -249,11 +264,12 @@ impl Write for Out {
     }
 }
 
-/// Does some work, and calls `announce` once it takes more than a moment.
+/// Does some work, and calls `announce` once it takes more than a moment, if there is a thread that
+/// can.
 fn meanwhile<T>(moment: Duration, announce: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
     let (done, waits) = channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let _ = std::thread::Builder::new().spawn_scoped(scope, move || {
             if waits.recv_timeout(moment) == Err(RecvTimeoutError::Timeout) {
                 announce();
             }
@@ -267,10 +283,9 @@ fn meanwhile<T>(moment: Duration, announce: impl FnOnce() + Send, work: impl FnO
 /// Prints a line on standard error, or an event where that is a stream of events, and ignores a
 /// failure: there is nowhere to report it.
 pub fn note(text: impl Display) {
-    if watch::note(|| text.to_string()) {
-        return;
+    if !watch::note(|| text.to_string()) {
+        streams::line(text);
     }
-    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Formats a number with its noun, in the plural if needed.

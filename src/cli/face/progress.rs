@@ -5,11 +5,11 @@ use crate::cli::face::exit::{self, Exit, Refused};
 use crate::cli::face::metrics::MetricsArgs;
 use crate::cli::face::output::{self, Out, Paint, note};
 use crate::cli::face::signals::Signals;
+use crate::cli::face::streams;
 use crate::cli::face::values;
 use crate::cli::face::watch::{self, Reading};
 use clap::{ArgMatches, Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::Stopwatch;
+use pipeline::{Error, Stopwatch};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -151,38 +151,48 @@ pub fn in_words(left_s: Option<f64>) -> String {
 }
 
 /// Shows progress while `work` runs. The work prints remarks by [`Say`], unless quiet.
-pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, work: impl FnOnce(Say<'_>) -> T) -> T {
+///
+/// # Errors
+/// [`Error::Thread`] if the system refuses a thread: without one, nobody would look at the clock.
+pub fn during<T>(
+    status: Status<'_>,
+    signals: &Signals,
+    progress: &Progress,
+    work: impl FnOnce(Say<'_>) -> T,
+) -> Result<T, Error> {
     let (saying, said) = channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || show(status, signals, progress, said));
+        let watcher = move || show(status, signals, progress, said);
+        let begun = std::thread::Builder::new().spawn_scoped(scope, watcher);
+        begun.map_err(|source| Error::Thread { source })?;
         // The sender is dropped when the work is over, however it ends.
         let say = move |text: String| {
             if !progress.quiet {
                 let _ = saying.send(text);
             }
         };
-        work(&say)
+        Ok(work(&say))
     })
 }
 
 fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
     let clock = Stopwatch::start();
     let live = progress.style == Choice::Bar;
-    let bar = if live {
-        ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
-    } else {
-        ProgressBar::hidden()
+    let erase = || {
+        if live {
+            streams::error(ERASE.to_owned())
+        }
     };
-    if let Ok(style) = ProgressStyle::with_template("{bar:10} {percent:>3}% {wide_msg}") {
-        bar.set_style(style);
-    }
-    let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
+    let say = |text: String| {
+        erase();
+        note(text);
+    };
     let mut is_stop_announced = false;
     let mut next_line = progress.interval;
     let (watched_every, mut next_watched) = (watch::interval(), Duration::ZERO);
     watch::started();
     loop {
-        match said.recv_timeout(signals.time_left(clock.elapsed()).min(TICK)) {
+        match said.recv_timeout(signals.time_left().min(TICK)) {
             Ok(text) => {
                 say(text);
                 continue;
@@ -191,12 +201,11 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
             Err(RecvTimeoutError::Timeout) => {}
         }
         let elapsed = clock.elapsed();
-        signals.look_at_clock(elapsed);
+        signals.look_at_clock();
         let reading = status(elapsed.as_secs_f64());
         watch::store(&reading);
         if live {
-            bar.set_position((reading.share * 1000.0) as u64);
-            bar.set_message(reading.line.clone());
+            streams::draw(bar(&reading, output::error_columns()));
         } else if progress.style != Choice::None && elapsed >= next_line {
             next_line = elapsed + progress.interval;
             match progress.style {
@@ -226,7 +235,17 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         Some(_) => watch::watching(&reading),
         None => watch::store(&reading),
     }
-    bar.finish_and_clear();
+    erase();
+}
+
+/// Goes to the beginning of the line and erases it.
+const ERASE: &str = "\r\x1b[K";
+
+/// Draws a reading over the line of the last one.
+fn bar(reading: &Reading, columns: usize) -> String {
+    let full = (reading.share * 10.0) as usize;
+    let line = format!("{:░<10} {:3.0}% {}", "█".repeat(full), (reading.share * 100.0).floor(), reading.line);
+    format!("{ERASE}{}", line.chars().take(columns).collect::<String>())
 }
 
 fn in_percent(reading: &Reading) -> String {
@@ -236,6 +255,13 @@ fn in_percent(reading: &Reading) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_has_one_line() {
+        let reading = Reading { share: 0.459, line: "solving  ETA 3 s".to_owned(), ..Reading::default() };
+        assert_eq!(bar(&reading, 80), "\r\x1b[K████░░░░░░  45% solving  ETA 3 s");
+        assert_eq!(bar(&reading, 19), "\r\x1b[K████░░░░░░  45% sol");
+    }
 
     #[test]
     fn a_bar_is_for_terminals_that_redraw() {

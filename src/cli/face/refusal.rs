@@ -169,8 +169,16 @@ fn in_range(reason: &str) -> String {
     parts.unwrap_or_else(|| reason.to_owned())
 }
 
-/// Quotes a word for a shell, if it needs that.
+/// Quotes a word for a shell, if it needs that; control characters as `$'\n'`, which can be shown.
 pub fn quoted(word: &str) -> String {
+    if word.chars().any(char::is_control) {
+        let byte = |char: char| match char {
+            '\'' | '\\' => format!("\\{char}"),
+            char if char.is_control() => char.to_string().bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+            char => char.to_string(),
+        };
+        return format!("$'{}'", word.chars().map(byte).collect::<String>());
+    }
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./+,:=@%^".contains(char);
     let plain = !word.is_empty() && word.chars().all(is_plain);
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
@@ -207,6 +215,7 @@ mod tests {
     #[test]
     fn words_are_quoted_where_a_shell_needs_it() {
         assert_eq!(["a/b-1.0", "", "a b", "it's"].map(quoted), ["a/b-1.0", "''", "'a b'", "'it'\\''s'"]);
+        assert_eq!(quoted("it's\u{1b}]0;\na\\b"), r"$'it\'s\x1b]0;\x0aa\\b'");
     }
 
     fn refused(line: &str) -> (String, String) {

@@ -6,7 +6,8 @@
 //! 1. The handlers are the first thing that [`main`](crate::cli::main) sets up, so from then on no
 //!    signal ends the program by itself, which a supervisor would take for a crash.
 
-use crate::cli::face::exit::Exit;
+use crate::cli::face::exit::{Exit, Stopped};
+use pipeline::Stopwatch;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
@@ -25,8 +26,8 @@ pub struct Signals {
     /// Whether a signal quits at once: until a long command begins, and after its first signal.
     quits: Arc<AtomicBool>,
     first: Arc<AtomicUsize>,
-    /// Time after which a stop is requested, as by a signal.
-    limit: Option<Duration>,
+    /// The clock, and the time after which a stop is requested, as by a signal.
+    limit: Arc<OnceLock<(Stopwatch, Duration)>>,
 }
 
 /// The handlers of this process, or why the system refused one.
@@ -38,8 +39,19 @@ pub fn install() {
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
 }
 
-/// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP: a handler
-/// would end a command that is meant to continue.
+/// Checks that no stop is requested, by a signal or because the time is up.
+///
+/// # Errors
+/// [`Stopped`].
+pub fn check() -> io::Result<()> {
+    let Some(Ok(signals)) = INSTALLED.get() else { return Ok(()) };
+    signals.look_at_clock();
+    if signals.stopped() { Err(io::Error::other(Stopped::from_the_start(signals.exit()))) } else { Ok(()) }
+}
+
+/// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP and a shell
+/// with SIGINT for a command behind which `&` stands in a script: a handler would end a command
+/// that is meant to continue.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -49,8 +61,8 @@ fn is_ignored(signal: i32) -> bool {
 impl Signals {
     fn installed() -> io::Result<Signals> {
         let signals = Signals { quits: Arc::new(AtomicBool::new(true)), ..Signals::default() };
-        let hangup = if is_ignored(SIGHUP) { None } else { Some((SIGHUP, Exit::HungUp)) };
-        for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)].into_iter().chain(hangup) {
+        let stops = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
+        for (signal, exit) in stops.into_iter().filter(|(signal, _)| !is_ignored(*signal)) {
             // In this order: at the first signal of a long command, the shutdown handler must still
             // find the flag unset.
             flag::register_conditional_shutdown(signal, exit as i32, signals.quits.clone())?;
@@ -96,22 +108,25 @@ impl Signals {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Adds a stop after a time limit.
+    /// Adds a stop after a time limit, which begins now, once for a process.
     #[must_use]
     pub fn with_limit(self, limit: Option<Duration>) -> Signals {
-        Signals { limit, ..self }
+        if let Some(limit) = limit {
+            self.limit.get_or_init(|| (Stopwatch::start(), limit));
+        }
+        self
     }
 
     /// Returns the time until [`Signals::look_at_clock`] has to act; `Duration::MAX` without a
     /// limit or once a stop was requested.
-    pub fn time_left(&self, elapsed: Duration) -> Duration {
-        let limit = self.limit.filter(|_| !self.stopped());
-        limit.map_or(Duration::MAX, |limit| limit.saturating_sub(elapsed))
+    pub fn time_left(&self) -> Duration {
+        let limit = self.limit.get().filter(|_| !self.stopped());
+        limit.map_or(Duration::MAX, |(clock, limit)| limit.saturating_sub(clock.elapsed()))
     }
 
     /// Requests a stop if the time is up and none was requested before.
-    pub fn look_at_clock(&self, elapsed: Duration) {
-        if self.limit.is_some_and(|limit| elapsed >= limit) && !self.stopped() {
+    pub fn look_at_clock(&self) {
+        if self.time_left() == Duration::ZERO {
             let time_up = Exit::TimeUp as usize;
             // A signal that arrives first wins.
             let _ = self.first.compare_exchange(0, time_up, Ordering::Relaxed, Ordering::Relaxed);

@@ -87,7 +87,7 @@ impl SpotArgs {
             let folder = match scratch_folder.get() {
                 Some(ScratchFolder { folder, .. }) => folder,
                 None => {
-                    let made = ScratchFolder::new(temporary(scratch.as_deref())?, &signals);
+                    let made = ScratchFolder::new(temporary(scratch.as_deref())?, &signals)?;
                     &scratch_folder.get_or_init(|| made).folder
                 }
             };
@@ -95,7 +95,7 @@ impl SpotArgs {
             let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
             let status = |elapsed: f64| pace::of_solve(&metrics, &work, elapsed);
-            progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))
+            progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))?
         }))
     }
 }
@@ -153,11 +153,10 @@ struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    fn new(folder: TempDir, signals: &Signals) -> ScratchFolder {
-        signals.hold();
+    fn new(folder: TempDir, signals: &Signals) -> Result<ScratchFolder, Error> {
         let (closing, closed) = channel::<()>();
         let (watched, path) = (signals.clone(), folder.path().to_path_buf());
-        let watcher = std::thread::spawn(move || {
+        let watcher = std::thread::Builder::new().spawn(move || {
             let waits = |time| closed.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             while !watched.stopped() {
                 if !waits(LOOK) {
@@ -169,7 +168,9 @@ impl ScratchFolder {
                 std::process::exit(watched.exit() as i32);
             }
         });
-        ScratchFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) }
+        let watcher = watcher.map_err(|source| Error::Thread { source })?;
+        signals.hold();
+        Ok(ScratchFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) })
     }
 }
 

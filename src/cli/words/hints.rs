@@ -26,6 +26,11 @@ pub fn ending(error: &anyhow::Error, continues: bool) -> Ending {
 /// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
 /// standard output has closed it. `continues` as in [`ending`].
 pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'static, str>)> {
+    // Stopped while a reader did not read.
+    let files = error.chain().filter_map(|error| error.downcast_ref::<io::Error>()?.get_ref());
+    if let Some(Stopped { exit, hint }) = files.filter_map(|error| error.downcast_ref()).next() {
+        return Some((*exit, hint.clone().into()));
+    }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
         return (!is_closed).then(|| (Exit::System, "standard output could not be written".into()));
@@ -78,7 +83,15 @@ fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
 type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
 
 /// The first that fits counts.
-const REFUSALS: [Refusal; 5] = [
+const REFUSALS: [Refusal; 6] = [
+    (
+        |error| matches!(error, RunError::Thread { .. }),
+        [
+            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads",
+            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads, and run the \
+             same command again to continue from the last checkpoint",
+        ],
+    ),
     (
         |error| matches!(error, RunError::OutOfMemory { .. }),
         [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],

@@ -1,7 +1,7 @@
 //! What commands take that work through many files for a while: threads, JSON, progress,
 //! findings, and how they end.
 
-use crate::cli::face::exit::{Exit, Refused, Stopped};
+use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, grouped};
 use crate::cli::face::progress::{self, ProgressArgs};
 use crate::cli::face::signals::Signals;
@@ -9,7 +9,6 @@ use crate::cli::face::watch::Reading;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use crate::cli::words::owner;
 use clap::Args;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::care::{self, CareRequest, Finding, Weight};
@@ -33,21 +32,21 @@ impl WorkArgs {
     /// shown.
     ///
     /// # Errors
-    /// Returns [`Refused`] if progress cannot be shown as asked for.
+    /// A refusal if progress cannot be shown as asked for; those of [`progress::during`].
     pub fn counted<T>(
         &self,
         counters: &[&Counter],
         signals: &Signals,
         out: &Out,
         work: impl FnOnce(&CareRequest<'_>) -> T,
-    ) -> Result<T, Refused> {
+    ) -> anyhow::Result<T> {
         let count = |done: u64, all: u64| {
             let at = counters.iter().find(|counter| !counter.is_complete()).or(counters.last());
             at.into_iter().for_each(|counter| counter.set(done, all));
         };
         let shown = self.progress.on(out)?;
         let request = CareRequest { threads: self.threads.count(), stop: &signals.stop, progress: &count };
-        Ok(progress::during(&|elapsed| status(counters, elapsed), signals, &shown, |_| work(&request)))
+        Ok(progress::during(&|elapsed| status(counters, elapsed), signals, &shown, |_| work(&request))?)
     }
 }
 
@@ -109,7 +108,7 @@ pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
         Weight::Copy => out.paint.mark("damaged copy:"),
         Weight::Leftover => out.paint.faint("left over:"),
     };
-    writeln!(out, "{label} {finding}")
+    out.line(format_args!("{label} {finding}"))
 }
 
 /// Turns an interruption into the command line's error for a stop, and names who holds a locked

@@ -19,7 +19,6 @@ use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sink::Sink;
-use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use stream::Rows;
@@ -190,7 +189,7 @@ fn export(
         Ok::<_, anyhow::Error>((rows, writer.finish()?))
     };
     let status = |elapsed: f64| work::status(&[parts, rows], elapsed);
-    let written = progress::during(&status, &signals, &shown, work);
+    let written = progress::during(&status, &signals, &shown, work)?;
     let (rows, bytes) = written.map_err(|error| match error.is::<stream::Stop>() {
         true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
         false => error,
@@ -208,7 +207,7 @@ fn export(
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
     args.work.json.report("trinim.export/1", &report, out, |_, out| {
-        Ok(writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?)
+        Ok(out.line(format_args!("{}, {} in {}", counted(rows, "position"), Size(bytes), path.display()))?)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use crate::cli::face::exit::Refused;
-use crate::cli::face::file::OutputFile;
+use crate::cli::face::file::{OpenOutput, OutputFile};
 use crate::cli::face::output::Out;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ pub enum Sink {
 /// Writes to a sink.
 pub struct SinkWriter<'a> {
     out: &'a mut Out,
-    /// The file, its place, and whether it may replace another one; without it, rows go to `out`.
-    file: Option<(tempfile::NamedTempFile, &'a OutputFile, bool)>,
+    /// The file, and whether it may replace another one; without it, rows go to `out`.
+    file: Option<(OpenOutput<'a>, bool)>,
     bytes: u64,
 }
 
@@ -68,7 +68,7 @@ impl Sink {
                 let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
                 None
             }
-            Sink::File { export, replace, .. } => Some((export.begin()?, export, *replace)),
+            Sink::File { export, replace, .. } => Some((export.begin()?, *replace)),
         };
         Ok(SinkWriter { out, file, bytes: 0 })
     }
@@ -82,7 +82,7 @@ impl SinkWriter<'_> {
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
         match &mut self.file {
-            Some((file, export, _)) => Ok(file.write_all(bytes).map_err(|error| export.failed(error))?),
+            Some((file, _)) => Ok(file.write(bytes)?),
             None => Ok(self.out.write_all(bytes)?),
         }
     }
@@ -93,7 +93,7 @@ impl SinkWriter<'_> {
     /// Those of [`SinkWriter::write`].
     pub fn finish(self) -> anyhow::Result<u64> {
         match self.file {
-            Some((file, export, replace)) => export.finish(file, replace)?,
+            Some((file, replace)) => file.finish(replace)?,
             None => self.out.flush()?,
         }
         Ok(self.bytes)

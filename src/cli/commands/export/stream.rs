@@ -169,7 +169,9 @@ impl Rows<'_> {
                 let ((sender, receiver), (giver, used)) = (sync_channel(WAITING), channel());
                 channels.push((receiver, giver));
                 let buffers = Buffers { sender, used };
-                scope.spawn(move || self.work(writer, listing, (worker..parts).step_by(workers), &buffers));
+                let work = move || self.work(writer, listing, (worker..parts).step_by(workers), &buffers);
+                let begun = std::thread::Builder::new().spawn_scoped(scope, work);
+                begun.map_err(|source| pipeline::Error::Thread { source })?;
             }
             let mut found = 0;
             for part in 0..parts {

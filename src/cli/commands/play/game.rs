@@ -285,7 +285,7 @@ impl Seat {
     fn save(&mut self, path: &Path, out: &mut Out) -> anyhow::Result<()> {
         let is_ours = self.saved.as_deref() == Some(path);
         if !is_ours && path.symlink_metadata().is_ok() {
-            writeln!(out, "not saved: {} exists; choose another name", path.display())?;
+            out.line(format_args!("not saved: {} exists; choose another name", path.display()))?;
             return Ok(());
         }
         let written =
@@ -293,10 +293,10 @@ impl Seat {
         match written {
             Ok(()) => {
                 self.saved = Some(path.to_path_buf());
-                writeln!(out, "saved in {}", path.display())?;
+                out.line(format_args!("saved in {}", path.display()))?;
             }
             // The game goes on.
-            Err(error) => writeln!(out, "not saved: {error:#}")?,
+            Err(error) => out.line(format_args!("not saved: {error:#}"))?,
         }
         Ok(())
     }
@@ -304,11 +304,11 @@ impl Seat {
     fn replay_file(&self, path: &Path, out: &mut Out) -> anyhow::Result<()> {
         let text = match REPLAYED.read(path) {
             Ok(text) => text,
-            Err(error) => return Ok(writeln!(out, "{error:#}")?),
+            Err(error) => return Ok(out.line(format_args!("{error:#}"))?),
         };
         match transcript::read(self.session.answers(), &text) {
             Ok(session) => replay(&session, out),
-            Err(error) => Ok(writeln!(out, "game {}: {error}", path.display())?),
+            Err(error) => Ok(out.line(format_args!("game {}: {error}", path.display()))?),
         }
     }
 }

@@ -149,7 +149,7 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     let watch = Stopwatch::start();
     let signals = Signals::register()?.with_limit(args.max_duration);
     if args.wait {
-        wait(folder, &watch, &signals, out)?;
+        wait(folder, &signals, out)?;
     }
     let job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
     let timeline = trace::claim(args.timeline.as_deref())?;
@@ -176,14 +176,14 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
 
 /// Waits until no process holds the lock of `folder`. Another one may still take it first; then the
 /// solve is refused as without `--wait`.
-fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyhow::Result<()> {
+fn wait(folder: &Path, signals: &Signals, out: &Out) -> anyhow::Result<()> {
     let mut told = false;
     while let Owner::Held(pid) = owner::of(&folder.join(LOCK)) {
         if !std::mem::replace(&mut told, true) {
             out.remark(format_args!("{}: waiting for process {pid}", folder.display()));
         }
         std::thread::sleep(WAIT);
-        signals.look_at_clock(watch.elapsed());
+        signals.look_at_clock();
         if signals.stopped() {
             let text = format!("{} is still in use", folder.display());
             return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));

@@ -8,6 +8,7 @@ use crate::cli::face::progress::{self, Progress, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
+use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::owner;
 use crate::cli::words::pace;
 use crate::cli::words::scenario::estimated;
@@ -70,6 +71,8 @@ impl Session<'_> {
     /// Refuses a solve that needs more disk than it may take or finds free, with the choices that
     /// would fit; with `--force` that is a warning.
     fn preflight(&self, plan: &JobPlan) -> anyhow::Result<()> {
+        let short = memory_shortage(plan.plan.memory.used_bytes, memory_free_bytes());
+        short.iter().for_each(|short| self.out.warn(short));
         if plan.check().is_ok() {
             return Ok(());
         }
@@ -118,7 +121,7 @@ impl Session<'_> {
             };
             job.run(plan, monitor, &observe)
         };
-        let solved = self.ended(progress::during(&status, signals, shown, work), |folder| {
+        let solved = self.ended(progress::during(&status, signals, shown, work).flatten(), |folder| {
             let safe = monitor.metrics.snapshot().blocks_committed;
             let text = format!("{safe} of {} saved in {folder}", counted(total.blocks, "block"));
             (Stopped::resumable(signals.exit()), text)
@@ -163,7 +166,7 @@ impl Session<'_> {
             Some(_) => pace::in_blocks(&monitor.metrics, &monitor.counters, &total, elapsed),
         };
         let work = |_: Say<'_>| job.run(plan, monitor, &|_| {});
-        let solved = self.ended(progress::during(&status, signals, shown, work), |folder| {
+        let solved = self.ended(progress::during(&status, signals, shown, work).flatten(), |folder| {
             let text = format!("{baseline} keeps no checkpoints: nothing in {folder} can be continued");
             (Stopped::from_the_start(signals.exit()), text)
         })?;

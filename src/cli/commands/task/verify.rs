@@ -11,7 +11,6 @@ use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use tempfile::TempDir;
@@ -119,7 +118,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for finding in &report.found.findings {
-        writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
+        out.line(format_args!("{} {finding}", out.paint.bad("wrong:")))?;
     }
     let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
     Ok(out.table(&[

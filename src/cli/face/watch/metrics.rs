@@ -8,13 +8,11 @@
 //! 1. A reader finds a whole file: each is written under another name in the same folder and
 //!    renamed.
 
-use crate::cli::face::file::folder_of;
+use crate::cli::face::file::OutputFile;
+use pipeline::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Write};
-use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -64,12 +62,9 @@ pub struct Standing {
 const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
 
 /// Replaces a file of metrics.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let readable = fs::Permissions::from_mode(0o666);
-    // The exporter reads *.prom only.
-    let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder_of(path))?;
-    fs::write(file.path(), text)?;
-    file.persist(path).map(drop).map_err(|error| error.error)
+pub fn replace(path: &Path, text: &str) -> Result<(), Error> {
+    // Meanwhile it has another name: the exporter reads *.prom only.
+    OutputFile::at(path).write(text)
 }
 
 impl Standing {

@@ -9,7 +9,8 @@
 //! 1. With `--progress json`, standard error always has one object a line and nothing else: texts
 //!    for people become events too.
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
-//! 3. A missing reader never stops the work: a failed write to any of these is ignored.
+//! 3. A missing or sleeping reader never stops the work: a failed write to any of these is ignored,
+//!    and of a stream that nobody reads, lines are dropped.
 
 #[cfg(feature = "serve")]
 mod endpoint;
@@ -18,13 +19,14 @@ mod metrics;
 pub use metrics::{Blocks, Reading};
 
 use crate::cli::face::schema::tagged;
+use crate::cli::face::streams;
 use metrics::Standing;
 use parking_lot::Mutex;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -253,7 +255,7 @@ impl Watcher {
         let line = Line { time_s, elapsed_s, command: &self.command, event };
         if let Ok(mut text) = tagged(SCHEMA, &line) {
             text.push('\n');
-            let _ = io::stderr().write_all(text.as_bytes());
+            streams::error(text);
         }
     }
 

@@ -1,0 +1,229 @@
+//! Standard output, which may wait for its reader, and standard error, which may not.
+//!
+//! A line for people goes into a queue, and a thread writes it: a log driver that stalls, a pager
+//! or Ctrl-S holds up that thread alone. Data goes to standard output by the thread that made it,
+//! as far as the reader takes it; meanwhile signals and the time limit are looked at.
+//!
+//! # Invariants
+//! 1. Nobody waits for a reader of standard error for more than a moment, and once one was waited
+//!    for in vain, nobody does until it reads again. Of what it does not read, the newest is kept.
+//! 2. While the reader reads, both streams have the order in which they were written.
+//! 3. A text for people is one line on the terminal: in it and in a table, a control character of
+//!    a name is shown as in a string of Rust, and only the colours of [`Paint`] stay.
+//!
+//! [`Paint`]: super::output::Paint
+
+use crate::cli::face::signals;
+use parking_lot::{Condvar, Mutex};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::io::{Errno, fcntl_getfd};
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Stdout, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Texts that wait for a reader of standard error.
+const TEXTS: usize = 256;
+/// How long a text waits to be written, unless the reader is known not to read.
+const MOMENT: Duration = Duration::from_millis(100);
+/// How long the end of the program waits for the last texts.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+/// Time between two looks for a signal while standard output waits for its reader.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// Bytes that a pipe takes at once if it takes any: a page.
+const PIPE_BYTES: usize = 4096;
+/// The parameters of the colours, as they follow the escape character.
+const COLOURS: [&str; 5] = ["[1;32m", "[1;31m", "[1;33m", "[2m", "[0m"];
+
+/// Texts on their way to standard error.
+struct Queue {
+    texts: VecDeque<String>,
+    has_writer: bool,
+    is_writing: bool,
+    /// Whether a text was waited for in vain since the last one was written.
+    is_stalled: bool,
+}
+
+impl Queue {
+    fn is_done(&self) -> bool {
+        self.texts.is_empty() && !self.is_writing
+    }
+}
+
+static QUEUE: Mutex<Queue> =
+    Mutex::new(Queue { texts: VecDeque::new(), has_writer: false, is_writing: false, is_stalled: false });
+static CHANGED: Condvar = Condvar::new();
+/// Whether texts on standard error have colours.
+static IS_COLOURED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, colours stay in the texts on standard error, or do not.
+pub fn colour_errors(is_coloured: bool) {
+    IS_COLOURED.store(is_coloured, Ordering::Relaxed);
+}
+
+/// Writes a text for people and a line break on standard error.
+pub fn line(text: impl Display) {
+    error(shown(&text.to_string(), IS_COLOURED.load(Ordering::Relaxed)) + "\n");
+}
+
+/// Writes a text on standard error as it is.
+pub fn error(text: String) {
+    let mut queue = QUEUE.lock();
+    if !queue.has_writer {
+        let started = std::thread::Builder::new().name("standard error".to_owned()).spawn(write_all);
+        if started.is_err() {
+            // Without a thread, this one waits for the reader.
+            drop(queue);
+            let _ = io::stderr().write_all(text.as_bytes());
+            return;
+        }
+        queue.has_writer = true;
+    }
+    if queue.texts.len() == TEXTS {
+        queue.texts.pop_front();
+    }
+    queue.texts.push_back(text);
+    CHANGED.notify_all();
+    if !queue.is_stalled {
+        queue.is_stalled = CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), MOMENT).timed_out();
+    }
+}
+
+/// Writes a text that the next one replaces, unless an earlier one still waits.
+pub fn draw(text: String) {
+    if QUEUE.lock().is_done() {
+        error(text);
+    }
+}
+
+/// Waits a moment until everything is written, at the end of the program.
+pub fn finish() {
+    CHANGED.wait_while_for(&mut QUEUE.lock(), |queue| !queue.is_done(), LAST_MOMENT);
+}
+
+fn write_all() {
+    let mut queue = QUEUE.lock();
+    loop {
+        CHANGED.wait_while(&mut queue, |queue| queue.texts.is_empty());
+        let Some(text) = queue.texts.pop_front() else { continue };
+        queue.is_writing = true;
+        // A failure has nowhere to be reported.
+        parking_lot::MutexGuard::unlocked(&mut queue, || _ = io::stderr().write_all(text.as_bytes()));
+        queue.is_writing = false;
+        if queue.is_done() {
+            queue.is_stalled = false;
+            CHANGED.notify_all();
+        }
+    }
+}
+
+/// Returns a text as it may be shown on a terminal, on one line.
+pub fn shown(text: &str, has_colours: bool) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let behind = &rest[next.len_utf8()..];
+        let colour = COLOURS.iter().find(|colour| has_colours && next == '\x1b' && behind.starts_with(**colour));
+        let length = next.len_utf8() + colour.map_or(0, |colour| colour.len());
+        match is_control(next) && colour.is_none() {
+            true => line.extend(next.escape_debug()),
+            false => line += &rest[..length],
+        }
+        rest = &rest[length..];
+    }
+    line
+}
+
+/// Whether a terminal does something else with a character than to show it: controls, other line
+/// breaks, and what turns the direction of writing.
+fn is_control(char: char) -> bool {
+    char.is_control() || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether standard output was closed when the program began. Before `main`, the standard library
+/// opens `/dev/null` in its place, where everything would be lost without a word.
+static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+#[expect(unsafe_code, reason = "called by the C library before the standard library is ready; needs nothing of it")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = look_at_start;
+
+extern "C" fn look_at_start() {
+    WAS_CLOSED.store(fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
+}
+
+/// Writes where a reader may be slow: to standard output, a pipe or a device. Its errors are those of
+/// the system, and [`Stopped`](super::exit::Stopped) if a stop was requested while nobody read.
+pub struct PatientWriter<W> {
+    file: W,
+    /// Bytes that a reader takes without holding up this thread.
+    at_once: usize,
+    /// Whether the file cannot be written to, which the standard library ignores of its own.
+    is_refused: bool,
+}
+
+impl PatientWriter<Stdout> {
+    /// Returns standard output.
+    pub fn stdout() -> PatientWriter<Stdout> {
+        let stdout = io::stdout();
+        let flags = fcntl_getfl(&stdout).unwrap_or(OFlags::empty());
+        let is_refused = WAS_CLOSED.load(Ordering::Relaxed) || !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+        PatientWriter { is_refused, ..PatientWriter::new(stdout) }
+    }
+}
+
+impl<W: AsFd + Write> PatientWriter<W> {
+    /// Returns a writer to an open file.
+    pub fn new(file: W) -> PatientWriter<W> {
+        let is_regular = fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file());
+        PatientWriter { at_once: if is_regular { usize::MAX } else { PIPE_BYTES }, file, is_refused: false }
+    }
+}
+
+impl<W: AsFd + Write> Write for PatientWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_refused {
+            return Err(Errno::BADF.into());
+        }
+        while poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&LOOK))? == 0 {
+            signals::check()?;
+        }
+        let bytes = &bytes[..self.at_once.min(bytes.len())];
+        self.file.write_all(bytes)?;
+        self.file.flush()?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Opens a pipe or a device to write, and waits for the reader of a pipe.
+///
+/// # Errors
+/// Those of the system, and [`Stopped`](super::exit::Stopped) if a stop was requested meanwhile.
+pub fn open(path: &Path) -> io::Result<PatientWriter<File>> {
+    let mut options = OpenOptions::new();
+    options.append(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
+    loop {
+        match options.open(path) {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                signals::check()?;
+                std::thread::sleep(Duration::from_nanos(LOOK.tv_nsec as u64));
+            }
+            opened => {
+                let file = opened?;
+                fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+                return Ok(PatientWriter::new(file));
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Standard error that nobody reads, standard output that nobody reads or that is closed, threads
+//! that the system refuses, and names that mean something to a terminal.
+
+use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
+use crate::common::scratch;
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Waits until a process ends, and returns its exit code and the time.
+fn ended(mut child: Child, story: &str) -> (Option<i32>, Duration) {
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.code(), begin.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    panic!("{story} waits for a reader");
+}
+
+/// A solve whose standard error nobody read never ended, and no limit and no signal reached it.
+#[test]
+fn standard_error_that_nobody_reads_holds_up_nothing() {
+    let folder = scratch();
+    let path = folder.path();
+    let unread = |args: &[&str]| {
+        let (_reader, writer) = full_pipe();
+        let child = trinim(path, args).stderr(writer).spawn().unwrap();
+        (_reader, child)
+    };
+    let runs = |code: i32, args: &[&str]| {
+        let (_reader, child) = unread(args);
+        assert_eq!(ended(child, &format!("{args:?}")).0, Some(code), "{args:?}");
+    };
+    runs(0, &["solve", "-k", "6", "--out", "six", "--progress-interval", "10ms"]);
+    assert!(path.join("six/db/manifest.json").is_file());
+    runs(0, &["verify", "six"]);
+    runs(0, &["check", "six"]);
+    runs(0, &["export", "six", "--out", "six.npy"]);
+    runs(2, &["export", "none", "--out", "none.npy"]);
+    runs(0, &["task", "init", "-k", "4", "--store", "store"]);
+    runs(0, &["task", "--store", "store", "--batch", "0"]);
+
+    // The time limit, also where the lines are events.
+    for style in ["lines", "json"] {
+        let limit = ["slow", "--max-duration", "500ms", "--progress", style, "--progress-interval", "10ms"];
+        let (_reader, child) = unread(&[&SLOW[..], &limit].concat());
+        let (code, time) = ended(child, "a limited solve");
+        assert_eq!(code, Some(5), "{style}");
+        assert!(time < Duration::from_secs(20), "{style}: {time:?}");
+    }
+    // The first signal.
+    let (_reader, mut child) = unread(&[&SLOW[..], &["stopped", "--progress-interval", "10ms"]].concat());
+    committed(&mut child, &path.join("stopped"));
+    signal(&child, "TERM");
+    assert_eq!(ended(child, "a stopped solve").0, Some(143));
+    let (_reader, child) = unread(&["serve", "--listen", "127.0.0.1:0", "-k", "3"]);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "TERM");
+    assert!(matches!(ended(child, "a server").0, Some(0 | 143)));
+}
+
+/// Data may wait for its reader, but a signal and the limit of time still end the program.
+#[test]
+fn a_full_pipe_of_data_is_left_at_a_signal() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--out", "six"]);
+    for args in [&["export", "six"][..], &["solve", "-k", "6", "--out", "six"], &["stats", "six"]] {
+        let (_reader, writer) = full_pipe();
+        let child = trinim(path, args).stdout(writer).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, "TERM");
+        assert_eq!(ended(child, &format!("{args:?}")).0, Some(143), "{args:?}");
+    }
+    let (_reader, writer) = full_pipe();
+    let limited = ["solve", "-k", "6", "--out", "six", "--max-duration", "300ms"];
+    let child = trinim(path, &limited).stdout(writer).spawn().unwrap();
+    assert_eq!(ended(child, "a limited solve").0, Some(5));
+}
+
+/// With `>&-` nothing was written, and the exit code was 0.
+#[test]
+fn closed_standard_output_is_an_error() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    for args in [&["stats", "three"][..], &["stats", "three", "--json"], &["export", "three"], &["--help"]] {
+        for commands in ["exec >&-", "exec 1< /dev/null"] {
+            let (code, out, error) = outcome(&mut after(path, commands, args));
+            assert_eq!((code, &*out), (4, ""), "{commands} {args:?}\n{error}");
+            assert!(error.contains("standard output could not be written"), "{error}");
+        }
+        // An open null device is a choice.
+        assert_eq!(outcome(&mut after(path, "exec 1<> /dev/null", args)).0, 0, "{args:?}");
+    }
+    assert_eq!(outcome(&mut after(path, "exec >&-", &["solve", "-k", "3", "--out", "other"])).0, 4);
+    assert!(path.join("other/db/manifest.json").is_file());
+}
+
+/// A thread of such a stack is refused, by any user and on any machine.
+const REFUSED_STACK: &str = "1125899906842624";
+
+/// A refused thread was a panic.
+#[test]
+fn a_refused_thread_is_an_error() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--out", "five"]);
+    let without = |args: &[&str]| outcome(trinim(path, args).env("RUST_MIN_STACK", REFUSED_STACK));
+    for args in [
+        &["solve", "-k", "5", "--out", "new"][..],
+        &["solve", "-k", "5", "--out", "pull", "--strategy", "block-pull"],
+        &["verify", "five"],
+        &["check", "five"],
+        &["repair", "five"],
+        &["export", "five", "--out", "five.npy"],
+        &["serve", "--listen", "127.0.0.1:0", "-k", "3"],
+        &["bench", "-k", "3", "--repeats", "1"],
+    ] {
+        let (code, _, error) = without(args);
+        assert_eq!(code, 4, "{args:?}\n{error}");
+        assert!(error.contains("error: cannot start a thread: "), "{args:?}\n{error}");
+        assert!(error.contains("hint: allow more processes (ulimit -u, "), "{args:?}\n{error}");
+    }
+    for args in [&["stats", "five"][..], &["probe", "five", "0x3"], &["plan", "-k", "8"], &["layout", "-k", "7"]] {
+        assert_eq!(without(args).0, 0, "{args:?}");
+    }
+}
+
+/// What a name may do to a terminal: its title, and a line of its own.
+const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}..\nerror: fake\u{202e}";
+
+/// Names ended up in the terminal as they are.
+#[test]
+fn names_are_shown_and_not_obeyed() {
+    let folder = scratch();
+    let path = folder.path();
+    let tame = |(code, out, error): (i32, String, String), args: &[&str]| {
+        for text in [&out, &error] {
+            let is_tame = |char: char| char == '\n' || !char.is_control() && char != '\u{202e}';
+            assert!(text.chars().all(is_tame), "{args:?}: {text:?}");
+            assert!(text.lines().all(|line| !line.starts_with("error: fake")), "{args:?}: {text}");
+        }
+        assert!(format!("{out}{error}").contains("pwned"), "{args:?}: {out}{error}");
+        code
+    };
+    let run = |args: &[&str]| tame(outcome(&mut trinim(path, args)), args);
+    assert_eq!(run(&["solve", "-k", "4", "--out", HOSTILE]), 0);
+    assert_eq!(run(&["solve", "-k", "4", "--out", HOSTILE]), 0);
+    assert_eq!(run(&["solve", "-k", "4", "--rule", "normal", "--out", HOSTILE]), 7);
+    assert_eq!(json(path, 0, &["solve", "-k", "4", "--out", HOSTILE, "--json"])["out"], HOSTILE);
+    assert_eq!(run(&["export", HOSTILE, "--out", &format!("{HOSTILE}.npy")]), 0);
+    assert_eq!(run(&["export", HOSTILE, "--out", &format!("{HOSTILE}.npy")]), 2);
+    assert_eq!(run(&["resume", &format!("{HOSTILE}2")]), 2);
+    let stray = path.join(HOSTILE).join("db").join(HOSTILE);
+    fs::write(&stray, "").unwrap();
+    for args in [&["check", HOSTILE][..], &["verify", HOSTILE]] {
+        let (code, out, error) = outcome(&mut trinim(path, args));
+        // A remark, a finding or nothing.
+        tame((code, out, error + "pwned"), args);
+    }
+    fs::remove_file(stray).unwrap();
+    fs::remove_file(path.join(format!("{HOSTILE}/db/manifest.json"))).unwrap();
+    fs::write(path.join(format!("{HOSTILE}/db/000000.blk")), "spoilt").unwrap();
+    for args in [&["check", HOSTILE][..], &["verify", HOSTILE], &["repair", "--dry-run", HOSTILE], &["stats", HOSTILE]]
+    {
+        run(args);
+    }
+    assert_eq!(run(&["task", "init", "-k", "3", "--store", &format!("{HOSTILE}/store")]), 2);
+    assert_eq!(run(&["solve", "--board", HOSTILE]), 2);
+    assert_eq!(run(&["solve", "--board", &format!("file:{HOSTILE}")]), 2);
+    assert_eq!(run(&[HOSTILE]), 2);
+    assert_eq!(run(&["stats", "--frobnicate", HOSTILE]), 2);
+    let name: String = HOSTILE.chars().map(|char| format!("\\U{:08x}", u32::from(char))).collect();
+    fs::write(path.join("board"), format!("name = \"{name}\"\ncells = 3\nlines = [[0, 1, 2]]\n")).unwrap();
+    run(&["solve", "--board", "file:board", "--out", "own"]);
+    let threads = outcome(trinim(path, &["plan", "-k", "4"]).env("TRINIM_THREADS", HOSTILE));
+    assert_eq!(tame(threads, &["TRINIM_THREADS"]), 2);
+    // A command in a hint means the same folder.
+    let (_, _, error) = outcome(&mut trinim(path, &["stats", HOSTILE]));
+    let hint = error.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap_or_default().to_owned();
+    assert!(!hint.contains('\u{1b}'), "{hint}");
+}
+
+/// An interrupt that was ignored when the program began, as of a command behind which `&` stands
+/// in a script, ended it; a hangup did not.
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let folder = scratch();
+    let path = folder.path();
+    for name in ["INT", "HUP"] {
+        let mut child = after(path, &format!("trap '' {name}"), &[&SLOW[..], &[name]].concat()).spawn().unwrap();
+        committed(&mut child, &path.join(name));
+        signal(&child, name);
+        assert_eq!(ended(child, name).0, Some(0), "{name}");
+    }
+    // Without the trap it stops.
+    let child = begin(path, "heard");
+    signal(&child, "INT");
+    let code = ended(child, "INT").0;
+    assert!(matches!(code, Some(130 | 0)), "{code:?}");
+}
