@@ -1,9 +1,11 @@
 //! Counts, sizes and times as people read them.
 
+/// The binary units, largest first, with their bits.
+const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+
 /// Formats a number of bytes with a binary unit and at most one decimal.
 pub fn binary(bytes: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    match units.iter().find(|(_, shift)| bytes >> shift > 0) {
+    match UNITS.iter().find(|(_, shift)| bytes >> shift > 0) {
         None => format!("{bytes} B"),
         Some((unit, shift)) => {
             let value = bytes as f64 / (1u64 << shift) as f64;
@@ -14,9 +16,13 @@ pub fn binary(bytes: u64) -> String {
 
 /// Formats a number of bytes like [`binary`], rounded up: a limit of so much is enough.
 pub fn binary_up(bytes: u64) -> String {
-    let tenth = [40, 30, 20, 10].map(|shift| (1u64 << shift) / 10).into_iter().find(|tenth| bytes / tenth >= 10);
-    // One more than a tenth, which was rounded down.
-    binary(tenth.map_or(bytes, |tenth| bytes.div_ceil(tenth + 1).saturating_mul(tenth + 1)))
+    let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else { return binary(bytes) };
+    let tenths = (u128::from(bytes) * 10).div_ceil(1 << shift);
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} {unit}"),
+        (whole, _) if whole >= 100 => format!("{} {unit}", whole + 1),
+        (whole, tenth) => format!("{whole}.{tenth} {unit}"),
+    }
 }
 
 /// Formats a number with commas between thousands.
@@ -52,6 +58,21 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(123), "123");
         assert_eq!(grouped(4_124_279_452), "4,124,279,452");
+    }
+
+    /// A limit that a message names is enough: as read back, it is no less than the need.
+    #[test]
+    fn sizes_are_rounded_up() {
+        let mut random = trinim_game::random::Random::new(1);
+        let edges = (0..60).flat_map(|shift| [(1u64 << shift) - 1, 1 << shift, (1 << shift) + 1]);
+        let drawn: Vec<u64> = (0..100_000).map(|_| random.below(1 << 40) >> random.below(40)).collect();
+        for bytes in edges.chain(drawn) {
+            let text = binary_up(bytes);
+            let (number, unit) = text.split_once(' ').unwrap();
+            let shift = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|name| *name == unit).unwrap() * 10;
+            let read = number.parse::<f64>().unwrap() * (1u64 << shift) as f64;
+            assert!(read >= bytes as f64 && read <= bytes as f64 * 1.11, "{bytes}: {text}");
+        }
     }
 
     #[test]

@@ -130,6 +130,7 @@ pub fn terminal() -> (File, File) {
 /// Sends a signal at once: on a busy machine, a solve was over before the command `kill` began.
 pub fn signal(child: &Child, name: &str) {
     let signal = match name {
+        "CONT" => Signal::CONT,
         "HUP" => Signal::HUP,
         "INT" => Signal::INT,
         "KILL" => Signal::KILL,

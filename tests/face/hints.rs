@@ -171,7 +171,28 @@ fn other_parameters_are_refused_by_name() {
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "5", "--out", "run"]);
     let before = tree(path);
-    let changes: [(&[&str], &str); 5] = [
+    let mut child = begin(path, "begun");
+    signal(&child, "TERM");
+    child.wait().unwrap();
+    let begun = tree(&path.join("begun"));
+    // Two changes at once, in a folder that is not finished, too.
+    for (change, named) in [
+        (&["-k", "7", "--rule", "normal", "--block-bits", "20"][..], "rule = misere, not normal"),
+        (&["-k", "7", "--block-bits", "20"], "bid-cells = "),
+        (&["-k", "7", "--keep", "counts"], "keep = database, not counts"),
+        (&["-k", "7", "--audit", "3"], "audit = 0, not 3:"),
+        (&["-k", "6", "--rule", "normal"], "layers = 7, not 6"),
+    ] {
+        let (_, error) = ends(path, 7, &[&["solve", "--out", "begun"], change].concat());
+        assert!(error.contains(named) && error.contains("hint: "), "{change:?}\n{error}");
+        assert!(tree(&path.join("begun")) == begun, "{change:?}");
+    }
+    fs::remove_dir_all(path.join("begun")).unwrap();
+    let changes: [(&[&str], &str); 9] = [
+        (&["-k", "5", "--rule", "normal", "--block-bits", "9"], "rule = misere, not normal"),
+        (&["-k", "5", "--rule", "normal", "--max-take", "3"], "rule = misere, not normal"),
+        (&["-k", "5", "--keep", "counts"], "keep = database, not counts"),
+        (&["-k", "5", "--values", "remoteness"], "values = outcomes, not remoteness"),
         (&["-k", "5", "--rule", "normal"], "rule = misere, not normal"),
         (&["-k", "6"], "layers = 5, not 6"),
         (&["-k", "5", "--max-take", "3"], "max-take = none, not 3"),

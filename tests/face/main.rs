@@ -10,6 +10,7 @@ mod boards;
 mod cli;
 mod documented;
 mod export;
+mod figures;
 mod hints;
 mod json;
 mod kept;

@@ -118,3 +118,65 @@ fn choices_that_make_no_sense_together_are_refused_by_name() {
     }
     assert!(!absent.exists());
 }
+
+/// What a folder has already is room for the job that it is of: it does not take that twice.
+#[test]
+fn files_of_the_folder_count_as_room() {
+    let folder = scratch();
+    let [begun, absent] = ["begun", "absent"].map(|name| folder.path().join(name));
+    solve(5).block_bits(9).run(&begun).unwrap();
+    std::fs::remove_file(begun.join("db/SUMS")).unwrap();
+    let room = |path: &std::path::Path| solve(5).in_folder(path).unwrap().plan().unwrap().free_bytes;
+    // Files with a hole take no room on the disk; others change what is free meanwhile.
+    let hole = 1u64 << 42;
+    for file in ["logs/00000001.g1", "db/000000.blk"] {
+        let before = room(&begun);
+        let file = std::fs::File::options().write(true).create(true).truncate(false).open(begun.join(file)).unwrap();
+        file.set_len(hole).unwrap();
+        assert!(room(&begun).abs_diff(before) > hole / 2 && room(&begun) - room(&absent) > hole / 2);
+        file.set_len(0).unwrap();
+    }
+}
+
+/// What a user gets who chooses nothing but board, rule and memory. A change of a default changes
+/// the table, which the failure prints.
+#[test]
+fn defaults_are_those_of_the_table() {
+    let absent = scratch().path().join("absent");
+    let triangles = (1..=9).map(|layers| Board::triangle(layers, None).unwrap());
+    let others = ["rect:6x6", "cram:5x6", "rect:2x20"].map(|name| Board::named(name, Takes::ANY).unwrap());
+    let mut table = String::new();
+    for board in triangles.chain(others) {
+        for memory in [40 << 20, 256 << 20, 1 << 30, 16 << 30] {
+            for (rule, values) in [
+                (Rule::Misere, Values::Outcomes),
+                (Rule::Normal, Values::Outcomes),
+                (Rule::Normal, Values::Nimbers),
+                (Rule::Misere, Values::Remoteness),
+            ] {
+                if values != Values::Outcomes && (board.cells() > 36 || memory != 1 << 30) {
+                    continue;
+                }
+                let solve = Solve::new(&board, rule).values(values).threads(2).memory_bytes(memory);
+                let job = solve.in_folder(&absent).unwrap();
+                let (scenario, layout) = (job.scenario(), &job.game.layout);
+                let (keep, audit) = (job.terms.keep, job.terms.audit.map_or(0, |audit| audit.per_block));
+                let memory_plan = plan::Plan::for_layout(scenario, layout).map(|plan| plan.memory);
+                let workers = memory_plan.map_or("too little".to_owned(), |memory| {
+                    format!("{} workers, {} held", memory.workers, memory.held_streams)
+                });
+                let placement = plan::placement_name(scenario.placement);
+                table += &format!(
+                    "{} {rule} {values:?} {} MiB: {:?} + {} bits, {placement}, {keep}, audit {audit}, {workers}\n",
+                    board.name(),
+                    memory >> 20,
+                    layout.bid_cells(),
+                    layout.offset_bits(),
+                );
+            }
+        }
+    }
+    let recorded = include_str!("../golden/defaults.txt");
+    let differs = table.lines().zip(recorded.lines()).find(|(now, then)| now != then);
+    assert!(table == recorded, "{differs:?}\n{table}");
+}

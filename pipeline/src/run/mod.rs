@@ -27,6 +27,7 @@
 //!    sources are written, and a commit takes all blocks that are written.
 //! 3. After an error nothing is written. The folder then holds the last commit, followed by bytes
 //!    that no record names; a resume continues from that commit.
+//! 4. Workers, held streams and queue together have no more than the memory budget.
 //!
 //! What the budget leaves beside workers and queue holds finished streams in memory ([`held`]): a
 //! target that finds a source there reads no log.

@@ -67,6 +67,9 @@ pub(super) fn run<'w>(
         failure: Mutex::new(None),
         panicked: AtomicBool::new(false),
     };
+    let shared_bytes = workers_bytes + held_bytes + session.queue.limit_bytes();
+    let budget_bytes = options.memory_bytes;
+    assert!(shared_bytes <= budget_bytes, "run, invariant 4: {shared_bytes} bytes shared out of {budget_bytes}");
     run_threads(&session, Committer { session: &session, checkpoint: &mut checkpoint, records: &mut records })?;
     if records.len() < workload.blocks() as usize {
         return Err(Error::Interrupted);

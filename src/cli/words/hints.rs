@@ -191,6 +191,7 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        DatabaseError::Storage(error) => of_run(error, false),
         _ => (Exit::System, "check that the folder can be read".into()),
     }
 }
@@ -210,5 +211,98 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
                 .into(),
         ),
         _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pipeline::{BlockId, Damage};
+    use trinim::database::Keep;
+
+    /// Returns the names of the variants of an enum, from the source that declares it.
+    fn variants<'s>(source: &'s str, name: &str) -> Vec<&'s str> {
+        let (_, body) = source.split_once(&format!("pub enum {name} {{\n")).unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+        let names = lines.filter(|line| line.starts_with(char::is_uppercase));
+        names.map(|line| line.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
+    }
+
+    /// Checks the code of each variant; a variant without an example fails, and so does an example
+    /// whose hint is empty.
+    fn codes<E>(source: &str, name: &str, examples: Vec<(E, Exit)>)
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let mut missing = variants(source, name);
+        for (error, exit) in examples {
+            let debug = format!("{error:?}");
+            missing.retain(|variant| *variant != debug.split(|c: char| !c.is_alphanumeric()).next().unwrap());
+            let (code, hint) = classify(&anyhow::Error::from(error), true).unwrap();
+            assert_eq!(code, exit, "{debug}");
+            assert!(!hint.is_empty(), "{debug}");
+        }
+        assert!(missing.is_empty(), "{name}: no example of {missing:?}");
+    }
+
+    fn path() -> std::path::PathBuf {
+        "run/db/x".into()
+    }
+
+    fn damaged() -> RunError {
+        RunError::corrupt(path(), 3, Damage::MISSING)
+    }
+
+    #[test]
+    fn every_error_of_the_libraries_has_its_exit_code_and_a_hint() {
+        let io = || io::Error::from_raw_os_error(5);
+        let text = || "x".to_owned();
+        let bytes = 1 << 20;
+        let examples = vec![
+            (RunError::io("read", path(), io()), Exit::System),
+            (damaged(), Exit::Corrupt),
+            (RunError::Locked { path: path() }, Exit::InUse),
+            (RunError::Parameters { path: path(), name: text(), found: text(), wanted: text() }, Exit::OtherRun),
+            (RunError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
+            (RunError::NotEmpty { path: path(), name: text() }, Exit::Usage),
+            (RunError::NotARun { path: path() }, Exit::Usage),
+            (RunError::OutOfMemory { needed_bytes: bytes }, Exit::System),
+            (RunError::Memory { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
+            (RunError::OpenFiles { needed: 9, limit: 3 }, Exit::System),
+            (RunError::JournalFull { length: 9, limit: 3 }, Exit::System),
+            (RunError::Limit { what: "blocks", value: 9, limit: 3 }, Exit::Usage),
+            (RunError::workload("x"), Exit::Corrupt),
+            (RunError::Audit { block: BlockId(1), what: text() }, Exit::Refuted),
+            (RunError::Poisoned, Exit::System),
+            (RunError::Interrupted, Exit::System),
+        ];
+        codes(include_str!("../../../pipeline/src/error.rs"), "Error", examples);
+        let examples = vec![
+            (DatabaseError::Io { operation: "read", path: path(), source: io() }, Exit::System),
+            (DatabaseError::Missing { path: path(), reason: text() }, Exit::Usage),
+            (DatabaseError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
+            (DatabaseError::NotKept { path: path(), keep: Keep::Counts }, Exit::Usage),
+            (DatabaseError::NotATriangle { path: path(), board: text() }, Exit::Usage),
+            (DatabaseError::Corrupt { path: path(), offset: None, damage: Damage::MISSING }, Exit::Corrupt),
+            (DatabaseError::Storage(RunError::Locked { path: path() }), Exit::InUse),
+            (DatabaseError::OutOfMemory { needed_bytes: bytes }, Exit::System),
+        ];
+        codes(include_str!("../../database/error.rs"), "DatabaseError", examples);
+        let examples = vec![
+            (UpkeepError::Run(damaged()), Exit::Corrupt),
+            (UpkeepError::Database(DatabaseError::Missing { path: path(), reason: text() }), Exit::Usage),
+            (UpkeepError::Nothing { path: path() }, Exit::Usage),
+            (UpkeepError::Foreign { path: path() }, Exit::OtherRun),
+            (UpkeepError::Irreparable { path: path(), reason: text() }, Exit::Corrupt),
+        ];
+        codes(include_str!("../../care/mod.rs"), "Error", examples);
+        let examples = vec![
+            (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
+            (PlanError::Board { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
+            (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),
+            (PlanError::Blocks { found: 9 }, Exit::Usage),
+        ];
+        codes(include_str!("../../plan/fit.rs"), "PlanError", examples);
     }
 }

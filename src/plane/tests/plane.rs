@@ -247,6 +247,20 @@ fn differences(flip: Flip, budget: Budget, condition: Condition, most: usize) ->
     compare(Setting { flip, budget, condition }, most)
 }
 
+/// Each condition at its edges: two heaps that it holds for, and two one piece away.
+#[test]
+fn conditions_hold_from_their_edges_on() {
+    for (condition, holds, fails) in [
+        (Condition::Paper, [(5, 7), (6, 8)], [(4, 7), (5, 6)]),
+        (Condition::Apart, [(0, 2), (5, 7)], [(0, 1), (5, 6)]),
+        (Condition::Sum, [(13, 14), (0, 27)], [(13, 13), (0, 26)]),
+    ] {
+        assert!(holds.iter().all(|(short, long)| condition.holds_for(*short, *long)), "{condition:?}");
+        assert!(!fails.iter().any(|(short, long)| condition.holds_for(*short, *long)), "{condition:?}");
+    }
+    assert!(Condition::Always.holds_for(0, 0));
+}
+
 /// Claim (56): a changed goal does not change which points are losses, however often it changes.
 /// True if a flip is part of a move. The half S ≥ 5 of (54) is not needed, and L + S ≥ 27 in its
 /// place gives the same verdicts.

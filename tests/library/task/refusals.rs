@@ -137,8 +137,12 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let (_, error) = ends(path, 2, &["task", "--store", "s", "--batch", &blocks]);
     let last = blocks.parse::<u32>().unwrap() - 1;
     assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
-    let (_, error) = ends(path, 75, &["task", "--store", "s", "--batch", "1", "--wait", "0s"]);
-    assert!(error.contains("000000.blk"), "{error}");
+    // Alone and together, by one thread and by several.
+    for (batch, threads) in ["1", "1,2", "1,2,3,4"].iter().flat_map(|batch| [(batch, "1"), (batch, "2")]) {
+        let args = ["task", "--store", "s", "--batch", batch, "--threads", threads, "--wait", "0s"];
+        let (out, error) = ends(path, 75, &args);
+        assert!(out.is_empty() && error.contains("000000.blk"), "{out}{error}");
+    }
     // A task that waits says so at once, and not again.
     let (_, error) = ends(path, 75, &["task", "--store", "s", "--batch", "1", "--wait", "500ms"]);
     assert!(error.starts_with("a source is missing in the store: waiting up to 500 ms for it (--wait)\n"), "{error}");
