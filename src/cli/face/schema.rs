@@ -57,6 +57,12 @@ pub fn plain(shape: Shape) -> Value {
     RecursiveTransform(|schema: &mut Schema| {
         let text = schema.get("description").and_then(Value::as_str).map(unbroken);
         text.map(|text| schema.insert("description".to_owned(), text.into()));
+        // Generators of clients read a list of names, but no alternatives of constants.
+        if let Some(names) = schema.get("oneOf").and_then(names) {
+            schema.remove("oneOf");
+            schema.insert("type".to_owned(), "string".into());
+            schema.insert("enum".to_owned(), names.into());
+        }
         let required = schema.get("required").cloned().unwrap_or_default();
         let always = |name: &str| required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
         if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -65,6 +71,16 @@ pub fn plain(shape: Shape) -> Value {
     })
     .transform(&mut schema);
     schema.to_value()
+}
+
+/// Returns the texts that alternatives allow, if each allows nothing else.
+fn names(choices: &Value) -> Option<Vec<Value>> {
+    let of_choice = |choice: &Value| match choice.get("const") {
+        Some(name) => Some(vec![name.clone()]),
+        None => choice.get("enum")?.as_array().cloned(),
+    };
+    let names: Vec<Value> = choices.as_array()?.iter().map(of_choice).collect::<Option<Vec<_>>>()?.concat();
+    names.iter().all(Value::is_string).then_some(names)
 }
 
 /// Forbids null, for a field that is left out instead.
