@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod service;
 mod stops;
 #[path = "../common/summary_first.rs"]
 mod summary_first;

@@ -61,6 +61,21 @@ const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 /// that does not say so.
 const FORBIDDEN: [&str; 5] =
     ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"];
+/// The code of S3 for a clock that is not that of the service: with the status of what is
+/// forbidden, and over once the clock is right.
+const SKEWED: &str = "RequestTimeTooSkewed";
+/// Codes of S3, and words of the client, for another region or a service that lacks what a store
+/// needs. No repetition helps.
+const UNSUITABLE: [&str; 8] = [
+    "<Code>PermanentRedirect<",
+    "<Code>AuthorizationHeaderMalformed<",
+    "<Code>IllegalLocationConstraintException<",
+    "<Code>InvalidBucketName<",
+    "<Code>NotImplemented<",
+    "redirect without LOCATION",
+    "non-partial response when range requested",
+    "Content-Range header not present",
+];
 /// Most characters of a service's answer in a message.
 const MESSAGE_CHARS: usize = 500;
 
@@ -96,8 +111,8 @@ impl BucketStore {
     ///
     /// # Errors
     /// [`Error::Io`] of the kind `NotFound` if there is no such bucket, `PermissionDenied` without
-    /// the right to read and list it, `InvalidInput` for a variable or name that cannot be; any
-    /// other kind if the service does not answer.
+    /// the right to read and list it, `InvalidInput` for a variable or name that cannot be, another
+    /// region, or a service without ranges; any other kind if the service does not answer.
     pub fn s3(bucket: &str, prefix: &str) -> Result<BucketStore, Error> {
         let place = format!("s3://{bucket}/{prefix}");
         let place = place.trim_end_matches('/');
@@ -140,6 +155,7 @@ impl BucketStore {
         let kind = match error {
             _ if is_absent_bucket(error) => ErrorKind::NotFound,
             _ if is_forbidden(error) => ErrorKind::PermissionDenied,
+            _ if is_unsuitable(error) => ErrorKind::InvalidInput,
             ObjectError::NotFound { .. } => ErrorKind::NotFound,
             ObjectError::NotSupported { .. } | ObjectError::NotImplemented { .. } => ErrorKind::Unsupported,
             ObjectError::InvalidPath { .. } | ObjectError::UnknownConfigurationKey { .. } => ErrorKind::InvalidInput,
@@ -175,13 +191,23 @@ fn is_undecided(error: &ObjectError) -> bool {
         error,
         ObjectError::Generic { .. } | ObjectError::JoinError { .. } | ObjectError::AlreadyExists { .. }
     );
-    is_open && !is_forbidden(error) && !is_absent_bucket(error)
+    is_open && !is_forbidden(error) && !is_absent_bucket(error) && !is_unsuitable(error)
+}
+
+/// Returns whether the service is another one than the variables say, or lacks what is needed.
+fn is_unsuitable(error: &ObjectError) -> bool {
+    let texts = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    texts.map(ToString::to_string).any(|text| UNSUITABLE.iter().any(|known| text.contains(known)))
 }
 
 /// Returns whether the credentials lack a right, or are none.
 fn is_forbidden(error: &ObjectError) -> bool {
-    matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. })
-        || code_of(&error.to_string()).is_some_and(|code| FORBIDDEN.contains(&code))
+    let text = error.to_string();
+    match code_of(&text) {
+        Some(SKEWED) => false,
+        Some(code) if FORBIDDEN.contains(&code) => true,
+        _ => matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. }),
+    }
 }
 
 fn is_absent_bucket(error: &ObjectError) -> bool {
@@ -202,7 +228,8 @@ fn code_of(text: &str) -> Option<&str> {
 fn message(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     if let Some(code) = code_of(&text) {
-        return format!("{code}: {}", element(&text, "<Message>", "</Message>").unwrap_or_default());
+        let clock = if code == SKEWED { " Set the clock of this machine." } else { "" };
+        return format!("{code}: {}{clock}", element(&text, "<Message>", "</Message>").unwrap_or_default());
     }
     // The last cause is often the one that helps, and those above it do not mention it.
     let cause = std::iter::successors(error.source(), |error| error.source()).last().map(ToString::to_string);

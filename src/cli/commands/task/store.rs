@@ -181,6 +181,13 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
             refused("this user needs the rights to read, write, list and remove files in the store")
         }
+        // The same command would fail for ever.
+        RunError::Io { source, .. }
+            if matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+        {
+            let hint = "check the name and, of a bucket, AWS_REGION and AWS_ENDPOINT; the service has to answer ranges";
+            Some((Exit::Usage, hint.to_owned()))
+        }
         RunError::Limit { what: "length of an object in bytes", .. } => {
             Some((Exit::Usage, "begin another store with smaller blocks: trinim task init --block-bits".to_owned()))
         }
