@@ -23,6 +23,7 @@ pub mod published;
 pub mod random;
 pub mod reference;
 mod rule;
+pub mod text;
 mod value;
 
 pub use board::{

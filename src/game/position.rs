@@ -12,6 +12,7 @@
 //!    empty position.
 
 use crate::Board;
+use crate::text::{bare, is_blank};
 
 /// The forms of a position: what it is, and the text for cells 0, 1, 2, 3 and 5 of three layers.
 pub const FORMS: [(&str, &str); 8] = [
@@ -45,7 +46,7 @@ pub const FORMS: [(&str, &str); 8] = [
 /// or too many rows or cells, a row of the wrong length, a number with bits outside the board, or
 /// zeros and ones that could be a number or some of the cells.
 pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
-    let text = text.trim();
+    let text = bare(text);
     for (prefix, radix) in [("0x", 16), ("0b", 2), ("0d", 10)] {
         let start = text.get(..2).map(str::to_ascii_lowercase);
         if start.as_deref() == Some(prefix) {
@@ -60,8 +61,8 @@ pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
         return number(board, text, text, 10);
     }
     let rows: Vec<&str> = match ['/', '_'].into_iter().find(|separator| text.contains(*separator)) {
-        Some(separator) => text.split(separator).map(str::trim).collect(),
-        None => text.split_whitespace().collect(),
+        Some(separator) => text.split(separator).map(bare).collect(),
+        None => text.split(is_blank).filter(|row| !row.is_empty()).collect(),
     };
     match rows[..] {
         [cells] if is_cells(cells) => cells_at_once(board, cells, is_number),

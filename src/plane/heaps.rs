@@ -7,6 +7,7 @@
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 use std::fmt;
+use trinim_game::text::bare;
 
 /// The largest number of decimal digits.
 pub const DIGITS_MAX: usize = 1_000_000;
@@ -42,7 +43,7 @@ pub enum NumberError {
 /// # Errors
 /// [`NumberError`], which shows the beginning of the text.
 pub fn parse(text: &str) -> Result<UBig, NumberError> {
-    let text = text.trim();
+    let text = bare(text);
     let too_long = || NumberError::TooLong(cut(text));
     let Some((base, exponent)) = text.split_once('^') else { return part(text, text) };
     let (base, exponent) = (part(base, text)?, part(exponent, text)?);

@@ -10,6 +10,7 @@
 
 use std::collections::BTreeSet;
 use trinim_game::position::cells;
+use trinim_game::text::{bare, is_blank};
 use trinim_game::{Board, Rule, Value};
 
 /// Boards with this many cells or fewer have letters.
@@ -89,7 +90,7 @@ impl Names {
     }
 
     fn list(&self, board: &Board, text: &str) -> Result<u64, MoveError> {
-        let separated = |char: char| char == ',' || char.is_whitespace();
+        let separated = |char: char| char == ',' || is_blank(char);
         let mut taken = 0;
         let mut words = text.split(separated).filter(|word| !word.is_empty()).peekable();
         if words.peek().is_none() {
@@ -110,10 +111,10 @@ impl Names {
     }
 
     fn find(&self, name: &str) -> Result<u32, MoveError> {
-        let wanted = name.trim().to_ascii_lowercase();
+        let wanted = bare(name).to_ascii_lowercase();
         let found = (0..).zip(&self.names).find(|(_, name)| **name == wanted);
         found.map(|(cell, _)| cell).ok_or_else(|| MoveError::NoCell {
-            name: name.trim().chars().take(20).collect(),
+            name: bare(name).chars().take(20).collect(),
             first: self.names.first().cloned().unwrap_or_default(),
             last: self.names.last().cloned().unwrap_or_default(),
         })

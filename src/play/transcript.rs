@@ -19,6 +19,7 @@ use super::session::{Player, Session, Turn};
 use std::fmt::Write;
 use std::sync::Arc;
 use trinim_game::position;
+use trinim_game::text::{bare, is_blank};
 
 /// The first line of every transcript.
 pub const SIGNATURE: &str = "# trinim game";
@@ -58,17 +59,17 @@ pub fn write(session: &Session) -> String {
 /// [`TranscriptError`] with the line.
 pub fn read(answers: &Arc<dyn Answers>, text: &str) -> Result<Session, TranscriptError> {
     let (board, rule) = (answers.board(), answers.rule());
-    if text.lines().next() != Some(SIGNATURE) {
+    if text.lines().map(bare).find(|line| !line.is_empty()) != Some(SIGNATURE) {
         return Err(TranscriptError { line: 1, reason: format!("expected {SIGNATURE:?}") });
     }
     let is_said = |line: &str| !line.is_empty() && !line.starts_with('#');
-    let lines = (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| is_said(line));
+    let lines = (1..).zip(text.lines().map(bare)).filter(|(_, line)| is_said(line));
     let (mut start, mut session): (_, Option<Session>) = (None, None);
     let (mut board_named, mut rule_named, mut last) = (false, false, 1);
     for (line, said) in lines {
         last = line;
         let wrong = |reason: String| TranscriptError { line, reason };
-        let (word, rest) = said.split_once(' ').map_or((said, ""), |(word, rest)| (word, rest.trim()));
+        let (word, rest) = said.split_once(is_blank).map_or((said, ""), |(word, rest)| (word, bare(rest)));
         let read = |text: &str| position::parse(board, text).map_err(|error| wrong(error.to_string()));
         match (word, &mut session) {
             ("board", None) if rest == board_name(board) => board_named = true,

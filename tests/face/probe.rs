@@ -97,3 +97,44 @@ fn a_person_is_asked_for_positions() {
     assert_eq!((text(&asked.stdout), text(&asked.stderr)), (answer, String::new()));
     assert_eq!(ends(path, 0, &probe).1, "", "asked without a terminal");
 }
+
+/// A byte order mark, spaces of several kinds, the line ends of other systems and none at the end
+/// have no meaning, wherever lines are read.
+#[test]
+fn what_editors_write_around_a_line_has_no_meaning() {
+    let folder = scratch();
+    let path = folder.path();
+    let odd = |lines: &[&str]| format!("\u{feff}{}", lines.join(" \t\u{a0}\r\n\t"));
+    let fed = |args: &[&str], input: &str| {
+        let mut child = trinim(path, args).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    };
+    // Positions, with empty lines at the end.
+    let positions = ["1/11/101/1111", "0x2f", "x xx x.x ....", "47"];
+    let probe = ["probe", "--layers", "4", "--json"];
+    let plain = fed(&probe, &positions.join("\n"));
+    assert_eq!(fed(&probe, &(odd(&positions) + "\u{a0}\r\n\r\n \t\r\n")), plain);
+    assert_eq!(fed(&probe, &odd(&["1\u{a0}11\u{a0}101\u{a0}1111"])).lines().next(), plain.lines().next());
+    // A board, and a game on it.
+    let star = ["name = \"star\"", "cells = 5", "lines = [[0, 3], [0, 4],", "[1, 2], [1, 4], [2, 3]]"];
+    std::fs::write(path.join("plain.toml"), star.join("\n")).unwrap();
+    std::fs::write(path.join("odd.toml"), odd(&star)).unwrap();
+    let of = |board: &str| fed(&["probe", "--board", board, "0x1f", "--json"], "");
+    assert_eq!(of("file:odd.toml"), of("file:plain.toml"));
+    let game = ["# trinim game", "board triangle:4", "rule misere", "start 1/11/111/1111", "first person", "take d-f"];
+    std::fs::write(path.join("plain.txt"), game.join("\n")).unwrap();
+    std::fs::write(path.join("odd.txt"), odd(&game)).unwrap();
+    let play = ["play", "--layers", "4", "--first", "person", "--seed", "1"];
+    let replayed = fed(&play, "replay plain.txt\nundo\ng-j\nquit\n");
+    assert_eq!(fed(&play, &odd(&["replay odd.txt", "undo", "g\u{a0}-\u{a0}j", "quit"])), replayed);
+    assert!(replayed.contains("d-f") && !replayed.contains("not understood"), "{replayed}");
+    // Blocks of tasks.
+    for (store, lines) in [("plain", "0\n1".to_owned()), ("odd", odd(&["0", "1"]))] {
+        ends(path, 0, &["task", "init", "--store", store, "-k", "3", "--bid-cells", "(0,0)"]);
+        fed(&["task", "--store", store, "--batch", "-"], &lines);
+        ends(path, 0, &["task", "finish", "--store", store]);
+    }
+}

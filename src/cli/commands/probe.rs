@@ -31,7 +31,7 @@ Examples:
   trinim probe trinim-k5-misere --json < positions.txt    one position per line, one answer per line
   trinim probe trinim-k5-misere --brief < positions.txt   position and value, one short line each
 
-A line that is not a position gets an error as its answer; the other lines are still answered, and the exit code \
+Empty lines at the end are skipped. A line that is not a position gets an error as its answer; the other lines are still answered, and the exit code \
 is 2.";
 
 /// The text after the options: the examples, then every form of a position.
@@ -148,9 +148,15 @@ impl Prober {
         }
         // The output is flushed before each line: the writer may wait for an answer before it sends
         // the next one.
-        let mut lines = Lines::new(LINE_BYTES);
+        // Empty lines at the end are those of an editor.
+        let (mut lines, mut empty) = (Lines::new(LINE_BYTES), 0);
         while let Some(line) = lines.ask("", out)? {
-            self.answer(line.trim(), out)?;
+            if line.is_empty() {
+                empty += 1;
+                continue;
+            }
+            (0..std::mem::take(&mut empty)).try_for_each(|_| self.answer("", out))?;
+            self.answer(&line, out)?;
         }
         Ok(())
     }

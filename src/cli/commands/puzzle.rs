@@ -152,7 +152,6 @@ impl Game for Seat {
     }
 
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
-        let line = line.trim();
         match line.to_ascii_lowercase().as_str() {
             "" => {}
             "quit" | "exit" => return Ok(false),

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::io::{BufRead, Read, StdinLock, Write};
 use std::path::Path;
 use trinim::game::Board;
+use trinim::game::text::bare;
 use trinim::play::names::{ends, takes};
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, Names};
@@ -38,7 +39,7 @@ impl Lines {
         Lines { input: std::io::stdin().lock(), most_bytes }
     }
 
-    /// Asks for the next line; `None` at the end of the input.
+    /// Asks for the next line, without what is around it; `None` at the end of the input.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
@@ -51,7 +52,7 @@ impl Lines {
         if length as u64 == self.most_bytes && !line.ends_with(b"\n") {
             self.input.skip_until(b'\n').map_err(failed)?;
         }
-        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+        Ok((length > 0).then(|| bare(&String::from_utf8_lossy(&line)).to_owned()))
     }
 }
 

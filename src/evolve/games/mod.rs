@@ -23,6 +23,7 @@ pub(crate) use graph::{mex, size};
 pub use period::Period;
 use std::fmt;
 use trinim_game::Rule;
+use trinim_game::text::bare;
 
 /// Limit on the heaps of a game.
 pub const HEAPS_MAX: usize = 12;
@@ -76,7 +77,7 @@ impl Game {
             let expected = "nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4";
             GameError::Text(format!("unknown game {:?}: expected {expected}", shortened(text)))
         };
-        let (name, rest) = text.trim().split_once(':').ok_or_else(unknown)?;
+        let (name, rest) = bare(text).split_once(':').ok_or_else(unknown)?;
         let two = |game: &str, what: &str, expected: &str| {
             rest.split_once(':').ok_or_else(|| part(game, what, rest, expected))
         };

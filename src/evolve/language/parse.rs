@@ -11,6 +11,7 @@
 
 use crate::language::{Builder, DEPTH_MAX, Formula, Op, Scope, Term, Terminal};
 use std::collections::HashMap;
+use trinim_game::text::is_blank;
 
 /// Limit on the length of a formula, in characters.
 pub const LENGTH_MAX: usize = 100_000;
@@ -69,7 +70,7 @@ fn error(text: &str, at: usize, mut message: String) -> ParseError {
 fn tokens(text: &str) -> Vec<(usize, &str)> {
     let (mut tokens, mut at, mut rest) = (Vec::new(), 0, text);
     loop {
-        let token = rest.trim_start();
+        let token = rest.trim_start_matches(is_blank);
         at += rest[..rest.len() - token.len()].chars().count();
         let word = token.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(token.len());
         let symbol = token.chars().next().map_or(0, char::len_utf8);

@@ -12,6 +12,7 @@
 
 use super::definition::Definition;
 use super::{Board, BoardError, CELLS_MAX, MOVES_MAX, Takes, families};
+use crate::text::is_blank;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -178,6 +179,8 @@ impl Board {
     /// # Errors
     /// Returns a [`FileError`] with the line.
     pub fn from_toml(text: &str, takes: Takes) -> Result<Board, FileError> {
+        // Blanks of other systems, each as one of its own: columns stay.
+        let text = &text.replace(|character: char| !character.is_ascii() && is_blank(character), " ");
         let source = Source(text);
         let keys: Keys = match toml::from_str(text) {
             Ok(keys) => keys,

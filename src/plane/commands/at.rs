@@ -5,6 +5,7 @@ use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, Read};
+use trinim_game::text::is_blank;
 use trinim_game::{Rule, Value};
 use trinim_plane::goals::{self, Budget, Condition, Flip};
 use trinim_plane::heaps::{DIGITS_MAX, Move, Point, brief};
@@ -140,7 +141,7 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
         return Err(Refusal::new(format!("standard input: expected at most {INPUT_BYTES} bytes"), NUMBERS).into());
     }
     let text = String::from_utf8_lossy(&bytes);
-    let mut words = text.split_whitespace();
+    let mut words = text.split(is_blank).filter(|word| !word.is_empty());
     match (words.next(), words.next(), words.next()) {
         (Some(one), Some(other), None) => Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?)),
         _ => Err(Refusal::new("standard input: not two numbers", both).into()),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trinim::game::Value;
 use trinim::game::position;
+use trinim::game::text::{bare, is_blank};
 use trinim::play::level::Reply;
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
@@ -84,8 +85,7 @@ impl Game for Seat {
     }
 
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
-        let line = line.trim();
-        let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
+        let (word, rest) = line.split_once(is_blank).map_or((line, ""), |(word, rest)| (word, bare(rest)));
         // No command can be taken for a move: names of cells are shorter.
         match (word.to_ascii_lowercase().as_str(), rest) {
             ("", _) => {}

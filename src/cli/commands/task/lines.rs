@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+use trinim::game::text::bare;
 
 /// Longest line, in bytes.
 const LINE_BYTES: u64 = 1 << 20;
@@ -111,7 +112,7 @@ fn parse_line(line: &[u8]) -> Result<Vec<u32>, Refused> {
         return Err(Refused::new(format!("standard input: a line is longer than {LINE_BYTES} bytes"), hint));
     }
     let text = String::from_utf8_lossy(line);
-    blocks(text.trim()).map_err(|error| Refused::new(format!("standard input: {error}"), hint))
+    blocks(bare(&text)).map_err(|error| Refused::new(format!("standard input: {error}"), hint))
 }
 
 #[cfg(test)]
