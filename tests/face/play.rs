@@ -131,11 +131,11 @@ fn sides_are_exchanged_and_positions_set_up() {
     let (out, _) = played(path, 0, &["--layers", "3", "--rule", "normal"], b"swap\nset 1/00/000\na\nswap\nnew\nundo\n");
     assert!(out.contains("sides exchanged\nI take ") && out.contains("no piece can be taken: you win"), "{out}");
     assert!(out.contains("the game is over: there are no sides\n"), "{out}");
-    let (out, _) = played(path, 0, &["--layers", "3", "--first", "you", "--level", "beginner", "--seed", "7"], b"");
+    let (out, _) = played(path, 0, &["--layers", "3", "--first", "program", "--level", "beginner", "--seed", "7"], b"");
     let (drawn, seed) = played(path, 0, &["--layers", "2"], b"");
     let seed = seed.split_once("the program draws with --seed ").unwrap().1;
     assert!(seed.lines().next().unwrap().parse::<u64>().is_ok() && !drawn.contains("--seed"), "{seed}");
-    let again = played(path, 0, &["--layers", "3", "--first", "you", "--level", "beginner", "--seed", "7"], b"").0;
+    let again = played(path, 0, &["--layers", "3", "--first", "program", "--level", "beginner", "--seed", "7"], b"").0;
     assert!(out.contains("I take ") && out == again, "{out}");
 }
 
@@ -195,7 +195,7 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
         (&["absent"], "absent holds no finished database", "trinim"),
         (&["6"], "6 is not the folder of a solve", "hint: trinim play --layers 6"),
         (&["--level", "master"], "'master' for '--level <LEVEL>'", "trinim play --help"),
-        (&["--first", "nobody"], "'nobody' for '--first <WHO>'", "trinim play --help"),
+        (&["--first", "you"], "'you' for '--first <WHO>' [possible values: person, program]", "trinim play --help"),
         (&["--seed", "x"], "expected a whole number", "trinim play --help"),
     ] {
         let (out, error) = played(path, 2, args, b"");

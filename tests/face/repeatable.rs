@@ -16,7 +16,7 @@ const CASES: [(&str, &str, i32); 27] = [
     ("resume", "half", 0),
     ("stats", "six", 0),
     ("probe", "six 0x1fff 0x155", 0),
-    ("play", "six --first you --level club --seed 3", 0),
+    ("play", "six --first program --level club --seed 3", 0),
     ("puzzle", "six --seed 3", 0),
     ("export", "six --what canonical --sample 99 --output six.csv --force", 0),
     ("verify", "six", 0),

@@ -7,10 +7,10 @@ mod game;
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
-use crate::cli::words::choice::explained;
+use crate::cli::words::choice::{explained, named};
 use crate::cli::words::seat::{self, Lines};
 use crate::cli::words::table::TableArgs;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use game::Seat;
 use std::hash::{BuildHasher, RandomState};
 use trinim::play::{Level, Player};
@@ -18,7 +18,7 @@ use trinim::play::{Level, Player};
 const EXAMPLES: &str = "\
 Examples:
   trinim play                              six layers, solved on the spot; you begin
-  trinim play --layers 4 --rule normal --first you
+  trinim play --layers 4 --rule normal --first program
   trinim play --layers 9 --level club      nine layers: the book, then solved on the spot
   trinim play trinim-k7-misere             with the values of a finished solve
 
@@ -26,14 +26,11 @@ Cells have letters, or on large boards the letter of the row and a number. A mov
 line, or the list of its cells, d,e,f. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
 set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
 
-/// `--first`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum First {
-    /// You, who type this
-    Me,
-    /// The program
-    You,
-}
+/// As saved games have it: `you` would be the person to the program, and the program to the person.
+const PLAYERS: &[(Player, &str, &str)] = &[
+    (Player::Person, Player::Person.name(), "You, who type this"),
+    (Player::Program, Player::Program.name(), "The program"),
+];
 
 const LEVELS: &[(Level, &str)] = &[
     (Level::Perfect, "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
@@ -57,20 +54,16 @@ pub struct PlayArgs {
     seed: Option<u64>,
 
     /// Who begins
-    #[arg(long, value_name = "WHO", value_enum, default_value = "me")]
-    first: First,
+    #[arg(long, value_name = "WHO", value_parser = named(PLAYERS), default_value = "person")]
+    first: Player,
 }
 
 /// Runs the subcommand.
 pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let answers = args.table.answers("play", out)?;
-    let first = match args.first {
-        First::Me => Player::Person,
-        First::You => Player::Program,
-    };
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
-    let mut game = Seat::new(answers, first, args.level, seed);
+    let mut game = Seat::new(answers, args.first, args.level, seed);
     out.break_lines();
     game.begin(out)?;
     if args.seed.is_none() {
