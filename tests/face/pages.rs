@@ -173,6 +173,26 @@ fn pages_of_a_package_link_to_what_is_in_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A figure of a page is what the command beside it prints today.
+#[test]
+fn figures_of_disk_are_those_that_plan_prints() {
+    let text = std::fs::read_to_string(root().join("src/plan/README.md")).unwrap();
+    let rows = text.lines().skip_while(|line| !line.starts_with("| `trinim plan --layers 9 --memory 1GiB` and |"));
+    let rows: Vec<&str> = rows.skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 3);
+    let folder = crate::common::scratch();
+    for row in rows {
+        let (_, behind) = row.split_once('`').unwrap();
+        let (options, behind) = behind.split_once('`').unwrap();
+        let args = ["plan", "--layers", "9", "--memory", "1GiB", "--json"].into_iter().chain(options.split(' '));
+        let found = crate::common::program::json(folder.path(), 0, &args.collect::<Vec<_>>());
+        let mut placements = found["placements"].as_array().unwrap().iter();
+        let chosen = placements.find(|one| one["placement"] == found["placement"]).unwrap();
+        let bytes = chosen["disk_peak_bytes"].as_u64().unwrap();
+        assert_eq!(behind, format!(" | {} |", trinim::amount::binary(bytes)), "{options}");
+    }
+}
+
 /// The path that a link in a page means, below the folder of the package.
 fn resolved(page: &Path, link: &str) -> Option<PathBuf> {
     let mut path = page.parent()?.to_path_buf();
