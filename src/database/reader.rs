@@ -202,6 +202,11 @@ impl Database {
         &self.folder
     }
 
+    /// Returns the limit on cached frames, in bytes.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache.capacity()
+    }
+
     /// Returns the value of a position for the player to move.
     ///
     /// # Errors
@@ -216,7 +221,8 @@ impl Database {
         if !self.manifest.keep.is_database() {
             let listed = self.manifest.value(&self.game.board, position);
             let Some(value) = listed else {
-                let kept = self.book()?.map(|book| book.value(position)).transpose()?.flatten();
+                let kept = self.book()?.map(|book| book.value(position)).transpose();
+                let kept = kept.inspect_err(|_| *self.book.lock() = None)?.flatten();
                 return kept.ok_or_else(|| self.not_kept());
             };
             // The answer has no block's hash behind it.
@@ -328,7 +334,10 @@ impl Database {
 
     /// Returns one frame of a block, from the cache if it is there.
     pub(super) fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
-        self.cache.get_or_insert_with(&(block, frame as u32), || Ok(Arc::new(self.block(block)?.frame(frame)?)))
+        let read = || Ok(Arc::new(self.block(block)?.frame(frame)?));
+        let found = self.cache.get_or_insert_with(&(block, frame as u32), read);
+        // Opened again the next time: a mended file is another one.
+        found.inspect_err(|_| drop(self.blocks.lock().remove(&block)))
     }
 
     fn block(&self, block: BlockId) -> Result<Arc<BlockSource>, DatabaseError> {

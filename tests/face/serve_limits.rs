@@ -32,7 +32,7 @@ fn hostile_requests_are_refused_in_words() {
         let given: Vec<&str> = (0..count).map(|_| words[random.index(words.len())]).collect();
         let method = ["GET", "GET", "GET", "HEAD", "PUT", "DELETE", "PATCH", "TRACE"][random.index(8)];
         // On one connection, until the server closes it.
-        let request = format!("{method} {path}?{} HTTP/1.1\r\nhost: x\r\n\r\n", given.join("&"));
+        let request = format!("{method} {path}?{} HTTP/1.1\r\nhost: localhost\r\n\r\n", given.join("&"));
         stream.write_all(request.as_bytes()).unwrap();
         let (mut reader, mut head) = (BufReader::new(&stream), String::new());
         while !head.ends_with("\r\n\r\n") {
@@ -64,17 +64,17 @@ fn hostile_requests_are_refused_in_words() {
         b"GET".to_vec(),
         b"GET / HTTP/9.9\r\n\r\n".to_vec(),
         b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),
-        b"GET ../../secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
-        b"GET /../secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
-        b"GET /%2e%2e/secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
-        b"GET file:///etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
-        format!("GET /{long} HTTP/1.1\r\nhost: x\r\n\r\n").into_bytes(),
-        format!("GET / HTTP/1.1\r\nhost: x\r\nx: {long}\r\n\r\n").into_bytes(),
+        b"GET ../../secret HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
+        b"GET /../secret HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
+        b"GET /%2e%2e/secret HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
+        b"GET file:///etc/passwd HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
+        format!("GET /{long} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes(),
+        format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {long}\r\n\r\n").into_bytes(),
         format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(5000)).into_bytes(),
-        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n".to_vec(),
-        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\n0x1".to_vec(),
-        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(),
-        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\n0x1".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n".to_vec(),
     ] {
         let found = text(&server.raw(&bytes));
         assert!(found.is_empty() || !found.contains("200 OK"), "{found}");
@@ -96,13 +96,14 @@ fn bodies_have_limits() {
     let server = Server::start(folder.path(), &["--layers", "4"]);
     let path = "/v1/positions?board=triangle:4";
     // Announced too long: refused before it is sent.
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n");
+    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99999999999\r\n\r\n");
     let announced = answer(&server.raw(head.as_bytes()));
     assert_eq!(announced.status, 413);
     assert!(announced.problem().contains("longer than 1048576 bytes"));
     // In chunks, so that the length is not known before.
     let chunk = format!("10000\r\n{}\r\n", "0x1\n".repeat(0x4000));
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
     let chunks = head + &chunk.repeat(17) + "0\r\n\r\n";
     let found = server.raw(chunks.as_bytes());
     // The answer may be lost to the reset of a connection whose body was not read to its end.
@@ -119,7 +120,24 @@ fn bodies_have_limits() {
         assert_eq!(server.post(path, &body).status, status, "{more} more");
     }
     let foreign = server.ask("POST", path, "", b"0x1\n\xff\n");
-    assert!(foreign.status == 400 && foreign.problem().contains("UTF-8"));
+    assert!(foreign.status == 415 && foreign.problem().contains("UTF-8"));
+    for (headers, status) in [
+        ("content-type: text/plain\r\n", 200),
+        ("content-type: Text/Plain; charset=UTF-8\r\n", 200),
+        ("content-type: application/x-ndjson\r\n", 200),
+        // As `curl --data-binary @FILE` says of every file.
+        ("content-type: application/x-www-form-urlencoded\r\n", 200),
+        ("content-encoding: identity\r\n", 200),
+        ("content-type: text/plain; charset=utf-16\r\n", 415),
+        ("content-type: application/json\r\n", 415),
+        ("content-type: image/png\r\n", 415),
+        ("content-type: multipart/form-data; boundary=x\r\n", 415),
+        ("content-encoding: gzip\r\n", 415),
+    ] {
+        let found = server.ask("POST", path, headers, b"0x1\n");
+        assert_eq!(found.status, status, "{headers}");
+        assert!(status == 200 || found.problem().contains("text/plain"), "{headers}");
+    }
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
 }
 
@@ -139,7 +157,7 @@ fn a_body_that_is_not_read_closes_the_connection() {
         ("PUT", "/v1/boards", "1", 405, true),
         ("GET", "/v1/boards", "1", 200, true),
     ] {
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
         let found = answer(&server.raw((head + body).as_bytes()));
         assert_eq!(
             (found.status, found.header("connection")),
@@ -159,7 +177,7 @@ fn slow_and_broken_clients_hold_up_nobody() {
     let held: Vec<TcpStream> = (0..60)
         .map(|number| {
             let mut stream = server.connect();
-            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len());
+            let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
             let bytes = match number % 4 {
                 // A third of a head; a head and a little of the body; all of it, but never read.
                 0 => head.as_bytes()[..20].to_vec(),
@@ -188,6 +206,124 @@ fn slow_and_broken_clients_hold_up_nobody() {
     drop(held);
 }
 
+/// Connections without a request are as many as a client likes, requests at work are not, and
+/// health is answered in any case.
+#[test]
+fn one_client_shuts_nobody_out() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let silent: Vec<TcpStream> = (0..600).map(|_| server.connect()).collect();
+    let begin = Instant::now();
+    for path in ["/healthz", "/metrics", "/v1/position?board=triangle:4&p=0x3ff", "/healthz"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    drop(silent);
+    // Bodies that do not come.
+    let head = "POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n0x1";
+    let busy: Vec<TcpStream> = (0..300)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let answers = |status: u16| (0..400).any(|_| server.get("/v1/boards").status == status);
+    assert!(answers(503), "no limit");
+    for path in ["/healthz", "/metrics"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    drop(busy);
+    assert!(answers(200), "the places are not given back");
+}
+
+/// A page from elsewhere neither reads answers nor starts work with its questions.
+#[test]
+fn foreign_names_and_pages_are_refused() {
+    let folder = scratch();
+    let path = folder.path();
+    let long = "/v1/position?board=triangle:9&p=0xfffffffff";
+    let foreign = "origin: https://nim.example\r\nsec-fetch-site: cross-site\r\n";
+    let server = Server::start(path, &["--layers", "4"]);
+    for path in [long, "/v1/boards", "/", "/healthz"] {
+        let refused = server.ask("GET", path, foreign, b"");
+        assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, None), "{path}");
+        assert!(refused.problem().contains("https://nim.example may not ask: --allow-origin"), "{}", refused.problem());
+        let rebound = answer(&server.raw(format!("GET {path} HTTP/1.1\r\nhost: nim.example\r\n\r\n").as_bytes()));
+        assert_eq!(rebound.status, 421, "{path}");
+        assert!(rebound.problem().contains("the name \"nim.example\": --allow-host"), "{}", rebound.problem());
+    }
+    assert_eq!(server.ask("OPTIONS", "/v1/positions", foreign, b"").status, 403);
+    let picture = server.ask("GET", long, "sec-fetch-site: cross-site\r\nsec-fetch-dest: image\r\n", b"");
+    assert_eq!(picture.status, 403);
+    assert!(std::fs::read_dir(path).unwrap().next().is_none(), "a solve has begun");
+    // Behind a proxy, and with another page that may ask.
+    let args = ["--layers", "4", "--allow-host", "nim.example", "--allow-origin", "https://nim.example"];
+    let server = Server::start(path, &args);
+    let proxied =
+        answer(&server.raw(format!("GET /v1/boards HTTP/1.1\r\nhost: nim.example\r\n{foreign}\r\n").as_bytes()));
+    let named = proxied.header("access-control-allow-origin");
+    assert_eq!((proxied.status, named), (200, Some("https://nim.example")), "{}", proxied.head);
+    assert!(proxied.head.contains("vary: origin"), "{}", proxied.head);
+    let preflight = server.ask("OPTIONS", "/v1/positions", foreign, b"");
+    assert_eq!((preflight.status, preflight.header("access-control-allow-methods")), (200, Some("get,post")));
+    let own = server.get("/v1/boards");
+    assert_eq!((own.status, own.header("access-control-allow-origin")), (200, None));
+}
+
+/// The operator sees which database, where and why, once a second; what comes back is read again.
+#[test]
+fn a_broken_database_is_reported_and_comes_back() {
+    let folder = scratch();
+    let path = folder.path();
+    // In many blocks, most of which the server does not read at the start.
+    ends(path, 0, &["solve", "--board", "rect:5x5", "--block-bits", "16", "--out", "whole"]);
+    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--out", "other"]);
+    crate::common::program::copy(&path.join("whole"), &path.join("five"));
+    for cause in [".blk", "SUMS"] {
+        let server = Server::start(path, &["five", "other", "--layers", "3"]);
+        let files = std::fs::read_dir(path.join("five/db")).unwrap().map(|entry| entry.unwrap().path());
+        let broken: Vec<_> = files.filter(|file| file.to_str().unwrap().ends_with(cause)).collect();
+        for file in &broken {
+            match cause {
+                "SUMS" => std::fs::remove_file(file).unwrap(),
+                _ => std::fs::write(
+                    file,
+                    std::fs::read(file).unwrap().iter().map(|byte| byte ^ 0x55).collect::<Vec<_>>(),
+                )
+                .unwrap(),
+            }
+        }
+        let asked = "/v1/position?board=rect:5x5&p=0x0aaaaa";
+        let begin = Instant::now();
+        for _ in 0..20 {
+            let found = server.get(asked);
+            assert_eq!(found.status, if cause == "SUMS" { 200 } else { 500 });
+            assert!(found.status == 200 || !found.problem().contains("five"), "{}", found.problem());
+        }
+        let health = server.get("/healthz");
+        assert_eq!(health.status, 503, "{cause}");
+        assert!(health.problem().ends_with("damaged: rect:5x5 misere"), "{}", health.problem());
+        let lines = begin.elapsed().as_secs() + 2;
+        assert_eq!(server.get("/v1/position?board=triangle:4&rule=normal&p=0x3ff").status, 200);
+        for file in &broken {
+            let mended = path.join("mended");
+            std::fs::copy(path.join("whole/db").join(file.file_name().unwrap()), &mended).unwrap();
+            std::fs::rename(&mended, file).unwrap();
+        }
+        assert_eq!(server.get(asked).status, 200);
+        let is_well = || {
+            std::thread::sleep(Duration::from_millis(50));
+            server.get("/healthz").status == 200
+        };
+        assert!((0..200).any(|_| is_well()), "{cause}");
+        let (code, error) = server.end("TERM");
+        assert_eq!(code, Some(0));
+        let told = error.lines().filter(|line| line.starts_with("error: ") && line.contains("five/db/")).count() as u64;
+        assert!(error.contains(cause) && (1..=lines).contains(&told), "{error}");
+    }
+}
+
 /// A request at work is answered after the signal, and no new one is accepted.
 #[test]
 fn a_stop_lets_requests_finish() {
@@ -195,7 +331,7 @@ fn a_stop_lets_requests_finish() {
     let server = Server::start(folder.path(), &["--layers", "6"]);
     let mut stream = server.connect();
     let body = "0x1fffff\n".repeat(2000);
-    let head = "POST /v1/positions?board=triangle:6 HTTP/1.1\r\nhost: x\r\n";
+    let head = "POST /v1/positions?board=triangle:6 HTTP/1.1\r\nhost: localhost\r\n";
     write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut found = vec![0];
     stream.read_exact(&mut found).unwrap();

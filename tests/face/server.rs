@@ -78,7 +78,7 @@ impl Server {
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         let length = if method == "POST" { format!("content-length: {}\r\n", body.len()) } else { String::new() };
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{length}{headers}\r\n");
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{length}{headers}\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         let _ = stream.write_all(body);
         let mut found = Vec::new();

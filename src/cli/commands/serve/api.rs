@@ -8,7 +8,7 @@ use super::request::{ApiRequest, BOARD};
 use crate::cli::commands::stats;
 use crate::cli::face::schema;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use schemars::JsonSchema;
 use serde_json::json;
@@ -31,7 +31,7 @@ const PATHS: &str = include_str!("openapi.json");
 static OPENAPI: LazyLock<String> = LazyLock::new(|| {
     let mut description: serde_json::Value = serde_json::from_str(PATHS).unwrap_or_default();
     let position = "trinim.position/1";
-    description["components"] = json!({ "schemas": {
+    description["components"]["schemas"] = json!({
         "Position": schema::named(position, Position::json_schema),
         "Solving": schema::named("trinim.solving/1", Solving::json_schema),
         "Failure": schema::named(position, Failure::json_schema),
@@ -40,7 +40,7 @@ static OPENAPI: LazyLock<String> = LazyLock::new(|| {
         "Reply": schema::named("trinim.reply/1", Reply::json_schema),
         "Stats": schema::named("trinim.stats/1", stats::Report::json_schema),
         "Problem": schema::plain(Body::json_schema),
-    }});
+    });
     format!("{description:#}\n")
 });
 
@@ -150,9 +150,14 @@ pub async fn openapi(headers: HeaderMap) -> Response {
     tag.not_modified(&headers).unwrap_or_else(|| tag.on(json_answer(OPENAPI.clone())))
 }
 
-/// `GET /healthz`: the server accepts requests.
-pub async fn healthz() -> Response {
-    typed("text/plain; charset=utf-8", "ok\n")
+/// `GET /healthz`: the server accepts requests, and its databases can be read.
+pub async fn healthz(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let broken = app.health.broken(&app.offers).await;
+    if !broken.is_empty() {
+        let detail = format!("the database cannot be read, or is damaged: {}", broken.join(", "));
+        return Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, detail));
+    }
+    Ok(typed("text/plain; charset=utf-8", "ok\n"))
 }
 
 /// `GET /metrics`.

@@ -2,7 +2,9 @@
 //! Prometheus.
 
 use super::deep::DeepSolver;
+use super::health::Health;
 use super::offer::Offers;
+use super::origin::Origins;
 use super::reply::Problem;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
@@ -21,24 +23,33 @@ const WAIT: Duration = Duration::from_secs(5);
 pub struct App {
     /// The boards.
     pub offers: Offers,
+    /// Whose requests are answered.
+    pub origins: Origins,
     /// Positions that take long to solve.
     pub deep: Arc<DeepSolver>,
+    /// Databases that cannot be read.
+    pub health: Health,
     /// The counts.
     pub metrics: Metrics,
     /// Places of requests that look up values at the same time.
-    places: Arc<Semaphore>,
+    pub places: Arc<Semaphore>,
+    /// How long a request waits for one.
+    pub wait: Duration,
 }
 
 impl App {
     /// Answers for these boards, on all processors at once.
-    pub fn new(offers: Offers) -> Arc<App> {
+    pub fn new(offers: Offers, origins: Origins) -> Arc<App> {
         // Two for each processor: one may wait for the disk.
         let places = 2 * available_parallelism().map_or(1, usize::from);
         Arc::new(App {
             offers,
+            origins,
             deep: Arc::default(),
+            health: Health::default(),
             metrics: Metrics::default(),
             places: Arc::new(Semaphore::new(places)),
+            wait: WAIT,
         })
     }
 
@@ -51,7 +62,7 @@ impl App {
         job: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let busy = || Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests at work: try again");
-        let place = timeout(WAIT, self.places.clone().acquire_owned()).await.map_err(|_| busy())?;
+        let place = timeout(self.wait, self.places.clone().acquire_owned()).await.map_err(|_| busy())?;
         let place = place.map_err(|_| busy())?;
         let done = tokio::task::spawn_blocking(move || {
             let result = job();
@@ -117,5 +128,28 @@ impl Metrics {
         let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {answered}");
         let _ = writeln!(text, "{name}_sum {}\n{name}_count {answered}", of(&self.micros) as f64 / 1e6);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_seconds() {
+        let metrics = Metrics::default();
+        for milliseconds in [2, 3_000] {
+            metrics.request("/x".to_owned(), 200, Duration::from_millis(milliseconds));
+        }
+        let text = metrics.text();
+        for line in [
+            "_bucket{le=\"0.001\"} 0",
+            "_bucket{le=\"0.005\"} 1",
+            "_bucket{le=\"1\"} 1",
+            "_bucket{le=\"10\"} 2",
+            "_sum 3.002",
+        ] {
+            assert!(text.contains(&format!("trinim_request_seconds{line}\n")), "{line}: {text}");
+        }
     }
 }

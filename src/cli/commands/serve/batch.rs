@@ -12,7 +12,7 @@ use super::reply::{Failure, Problem, tagged, typed};
 use super::request::{BOARD, Query, read};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Body as HttpBody, Frame};
 use std::convert::Infallible;
@@ -23,6 +23,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::timeout;
+use trinim::game::text::bare;
 
 /// Longest body, in bytes.
 pub const BODY_BYTES: usize = 1 << 20;
@@ -52,8 +53,33 @@ impl HttpBody for Chunks {
     }
 }
 
+/// What a body of text may be called, beside `text/..`: curl and generated clients have no better
+/// name.
+const TEXTS: [&str; 5] = [
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-www-form-urlencoded",
+    "application/octet-stream",
+];
+
+/// Returns whether a body says that it is text, or says nothing.
+fn is_text(headers: &HeaderMap) -> bool {
+    let named = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase());
+    let kind = named(header::CONTENT_TYPE).unwrap_or_default();
+    let (kind, parameters) = kind.split_once(';').unwrap_or((&kind, ""));
+    let mut charsets = parameters.split(';').filter_map(|one| one.trim().strip_prefix("charset="));
+    (kind.is_empty() || kind.starts_with("text/") || TEXTS.contains(&kind.trim()))
+        && charsets.all(|charset| ["utf-8", "us-ascii"].contains(&charset.trim_matches('"')))
+        && named(header::CONTENT_ENCODING).is_none_or(|coding| coding == "identity")
+}
+
 /// Reads the body within its limits.
 async fn body(request: Request) -> Result<String, Problem> {
+    let foreign = |detail| Problem::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+    if !is_text(request.headers()) {
+        return Err(foreign("the body is not text: expected text/plain in UTF-8, one position a line"));
+    }
     let too_large = || {
         let limit = format!("the body is longer than {BODY_BYTES} bytes");
         Problem::with(StatusCode::PAYLOAD_TOO_LARGE, limit)
@@ -67,12 +93,12 @@ async fn body(request: Request) -> Result<String, Problem> {
     let late = |_| Problem::with(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
     // The only other error is a client that hangs up, and does not see this.
     let bytes = read.map_err(late)?.map_err(|_| too_large())?;
-    String::from_utf8(bytes.into()).map_err(|_| Problem::request("the body is not UTF-8"))
+    String::from_utf8(bytes.into()).map_err(|_| foreign("the body is not UTF-8"))
 }
 
 /// Returns the position in a line: the line itself, or a JSON string.
 fn unquoted(line: &str) -> String {
-    let line = line.trim();
+    let line = bare(line);
     let quoted = line.starts_with('"').then(|| serde_json::from_str(line).ok()).flatten();
     quoted.unwrap_or_else(|| line.to_owned())
 }

@@ -12,7 +12,9 @@ mod api;
 mod app;
 mod batch;
 mod deep;
+mod health;
 mod offer;
+mod origin;
 mod reply;
 mod request;
 mod router;
@@ -28,6 +30,7 @@ use crate::cli::words::board;
 use app::App;
 use clap::Args;
 use offer::Offers;
+use origin::Origins;
 use pipeline::parallel::check_threads;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
@@ -52,8 +55,8 @@ Examples:
 Try curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address \
 itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, \
 /v1/stats, /v1/random, /healthz, /metrics; /v1/openapi.json describes them. The server reads nothing outside the \
-folders. Anyone who can reach the address can use it: put a proxy with encryption in front of an address outside this \
-machine. SIGINT and SIGTERM let running requests finish and end with exit code 0.";
+folders. Pages of other origins and requests that call the server by a foreign name are refused. Anyone who can reach \
+the address can use it: put a proxy with encryption in front of an address outside this machine. SIGINT and SIGTERM let running requests finish and end with exit code 0.";
 
 /// Answer positions over HTTP, with a page to play on
 #[derive(Args)]
@@ -66,6 +69,15 @@ pub struct ServeArgs {
     /// Address and port; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
+
+    /// Answer pages of this origin, too, like https://nim.example; * for all; may be repeated
+    #[arg(long, value_name = "ORIGIN", value_parser = origin::origin)]
+    allow_origin: Vec<String>,
+
+    /// Answer to this name, too, of a proxy or of this machine; * for all; may be repeated. The
+    /// address and localhost are known
+    #[arg(long, value_name = "NAME", value_parser = origin::host)]
+    allow_host: Vec<String>,
 
     /// Layers of the triangle; these boards are solved at the start, under both rules
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K,..", value_delimiter = ',',
@@ -113,14 +125,15 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let memory_bytes = args.memory.map_or_else(usual_memory_bytes, |memory| memory.0);
     let cache_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let small = args.boards()?;
-    let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
-    let boards = offers.all().len() as u64;
     let refused = |error: std::io::Error| {
         let message = format!("cannot listen on {}: {error}", args.listen);
         Refused::with(Exit::System, message, "choose another address with --listen, like 127.0.0.1:0 for any free port")
     };
     let listener = TcpListener::bind(args.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
+    // Solves take longer than an address that is taken.
+    let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
+    let boards = offers.all().len() as u64;
     // The runtime panics where the system refuses a thread: its own, one for look-ups, which stays,
     // and one for a long solve.
     check_threads(available_parallelism().map_or(1, usize::from) + 2)?;
@@ -135,7 +148,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         out.warn("anyone who can reach this address can use it, and nothing is encrypted");
     }
     out.remark("Ctrl-C ends");
-    let app = App::new(offers);
+    let app = App::new(offers, Origins::new(address, &args.allow_host, &args.allow_origin));
     let (open, deep) = (app.metrics.connections.clone(), app.deep.clone());
     let routes = router::router(app);
     runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
@@ -153,13 +166,15 @@ mod tests {
     use axum::response::IntoResponse;
     use reply::Problem;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Instant;
     use trinim::game::Rule;
 
     /// What is built in, with few pieces solved on the spot.
     fn app() -> Arc<App> {
         let out = Out::new(ColorChoice::Never, true);
-        App::new(Offers::open(&[], &[], 1 << 20, 4, &out).expect("what is built in"))
+        let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 80)), &[], &[]);
+        App::new(Offers::open(&[], &[], 1 << 20, 4, &out).expect("what is built in"), origins)
     }
 
     fn offer(app: &App) -> Arc<offer::Offer> {
@@ -187,6 +202,60 @@ mod tests {
                 assert_eq!(answer.headers().contains_key(&name), is_whole, "{name}");
             }
         }
+    }
+
+    /// A request keeps its place until its work is done; one for which there is none in time is
+    /// refused.
+    #[test]
+    fn work_has_places() {
+        let mut app = Arc::into_inner(app()).expect("the only one");
+        (app.places, app.wait) = (Arc::new(tokio::sync::Semaphore::new(2)), Duration::from_millis(20));
+        let (app, runtime, at_work) = (Arc::new(app), runtime(), Arc::new(AtomicUsize::new(0)));
+        let answers = runtime.block_on(async {
+            let (end, ends) = std::sync::mpsc::channel::<()>();
+            let ends = Arc::new(parking_lot::Mutex::new(ends));
+            let requests: Vec<_> = (0..6)
+                .map(|_| {
+                    let (app, at_work, ends) = (app.clone(), at_work.clone(), ends.clone());
+                    let job = move || {
+                        at_work.fetch_add(1, Ordering::Relaxed);
+                        let _ = ends.lock().recv();
+                        Ok(())
+                    };
+                    tokio::spawn(async move { app.work(job).await.map_err(|problem| problem.into_response().status()) })
+                })
+                .collect();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert_eq!(at_work.load(Ordering::Relaxed), 2);
+            drop(end);
+            let mut answers = Vec::new();
+            for request in requests {
+                answers.push(request.await.expect("an answer"));
+            }
+            answers.sort_unstable_by_key(Result::is_err);
+            // The places are free again.
+            assert!(app.work(|| Ok(())).await.is_ok());
+            answers
+        });
+        let busy = Err(StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answers, [Ok(()), Ok(()), busy, busy, busy, busy]);
+    }
+
+    #[test]
+    fn folders_share_the_cache() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folders =
+            [(3, Rule::Misere), (3, Rule::Normal), (4, Rule::Misere), (4, Rule::Normal)].map(|(layers, rule)| {
+                let place = folder.path().join(format!("{layers}{rule}"));
+                let game = trinim::database::Game::triangle(layers, rule, 4).expect("a game");
+                trinim::Solve::from(&game).run(&place).expect("a solve");
+                place
+            });
+        let (out, cache_bytes) = (Out::new(ColorChoice::Never, true), 64 << 20);
+        let offers = Offers::open(&folders, &[], cache_bytes, 4, &out).expect("four folders");
+        let limits: Vec<u64> =
+            offers.all().iter().filter_map(|offer| Some(offer.watched.as_ref()?.cache_bytes())).collect();
+        assert_eq!((limits.len(), limits.iter().sum()), (4, cache_bytes as u64));
     }
 
     /// Every line has an answer in its place, even when the time for the request is over.

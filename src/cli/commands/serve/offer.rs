@@ -1,5 +1,6 @@
 //! The boards that the server answers for.
 
+use super::health::Watched;
 use super::reply::Problem;
 use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
@@ -26,6 +27,8 @@ pub struct Offer {
     pub rule: Rule,
     /// The source of values.
     pub answers: Arc<dyn Answers>,
+    /// The database, if it is in a folder.
+    pub watched: Option<Arc<Watched>>,
     /// What of its values is kept.
     pub keep: Keep,
     /// Positions with at most this many pieces are solved on the spot if their values are not kept,
@@ -41,7 +44,7 @@ pub struct Offer {
 impl Offer {
     /// Describes a board by the manifest of its database and the source of its answers. Values that
     /// are not kept are solved on the spot, up to `spot_pieces` pieces.
-    fn new(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
+    fn new(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Offer> {
         let manifest = database.manifest();
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
@@ -52,15 +55,16 @@ impl Offer {
             )),
             None => source,
         };
-        Ok(Arc::new(Offer {
+        Ok(Offer {
             board: board_name(answers.board()),
             rule: answers.rule(),
+            watched: None,
             keep: manifest.keep,
             spot_pieces,
             identity: format!("{version} {} {} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
             stats: stats::json(database)?,
             answers,
-        }))
+        })
     }
 }
 
@@ -85,13 +89,14 @@ impl Offers {
         let mut offers = Offers(Vec::new());
         for folder in folders {
             let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
-            let offer = Offer::new(&database, database.clone(), spot_pieces)?;
+            let watched = Watched::new(database.clone());
+            let offer = Offer { watched: Some(watched.clone()), ..Offer::new(&database, watched, spot_pieces)? };
             if offers.has(&offer.board, offer.rule) {
                 let message =
                     format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
                 return Err(Refused::new(message, "name only one folder for each board and rule").into());
             }
-            offers.0.push(offer);
+            offers.0.push(Arc::new(offer));
         }
         for board in small {
             for rule in Rule::ALL {
@@ -112,13 +117,13 @@ impl Offers {
                     Offer::new(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
                 };
                 out.remark(solving(board, rule));
-                offers.0.push(solved_here(board, rule, offer)?);
+                offers.0.push(Arc::new(solved_here(board, rule, offer)?));
             }
         }
         for built_in in BuiltIn::all() {
             if !offers.has(&triangle(built_in.layers), built_in.rule) {
                 let database = Arc::new(Database::open_built_in(built_in)?);
-                offers.0.push(Offer::new(&database, database.clone(), spot_pieces)?);
+                offers.0.push(Arc::new(Offer::new(&database, database.clone(), spot_pieces)?));
             }
         }
         offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));

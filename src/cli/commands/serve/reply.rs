@@ -3,6 +3,7 @@
 //! Answers never change, so a client that has the tag of one need not ask again. Errors are
 //! `application/problem+json` (RFC 9457).
 
+use super::health::report;
 use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -94,7 +95,7 @@ pub struct Solving {
 }
 
 /// Why a request has no answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
     detail: String,
@@ -148,9 +149,15 @@ impl From<AnswerError> for Problem {
             AnswerError::Unknown { limits } => {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
-            AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
-            // The message contains the path of a file, which is not for clients.
-            _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
+            // The message contains the path of a file, which is for the operator.
+            error => {
+                let detail = match error {
+                    AnswerError::Solve(_) => "the position cannot be solved",
+                    _ => "the database cannot be read, or is damaged",
+                };
+                report(error);
+                Problem::with(StatusCode::INTERNAL_SERVER_ERROR, detail)
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::api;
 use super::app::App;
 use super::batch;
 use super::reply::Problem;
+use crate::cli::face::http::Crowded;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
@@ -49,8 +50,11 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Counts a request, compresses its answer if the client accepts that, and adds the headers of
-/// every answer. Pages from any origin may ask.
+/// Paths that are answered even where there is no room for another request.
+const CHEAP: [&str; 2] = ["/healthz", "/metrics"];
+
+/// Counts a request, refuses it if it may not ask or there is no room, compresses its answer if the
+/// client accepts that, and adds the headers of every answer.
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {
@@ -59,8 +63,15 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     });
     let (path, is_gzip) = (path.to_owned(), takes_gzip(request.headers()));
     let has_body = !request.body().is_end_stream();
-    let mut response = match request.method() {
-        &Method::OPTIONS => {
+    let origin = app.origins.check(&request);
+    let is_crowded = request.extensions().get::<Crowded>().is_some() && !CHEAP.contains(&&*path);
+    let mut response = match (&origin, request.method()) {
+        _ if is_crowded => {
+            Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests: try again").into_response()
+        }
+        (Err(problem), _) => problem.clone().into_response(),
+        (Ok(None), &Method::OPTIONS) => StatusCode::OK.into_response(),
+        (Ok(Some(_)), &Method::OPTIONS) => {
             let allowed =
                 [(header::ACCESS_CONTROL_ALLOW_METHODS, "GET,POST"), (header::ACCESS_CONTROL_ALLOW_HEADERS, "*")];
             allowed.into_response()
@@ -83,7 +94,12 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     if has_body && !is_read {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    if let Ok(Some(origin)) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    }
+    if app.origins.vary() {
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     app.metrics.request(path, response.status().as_u16(), begin.elapsed());

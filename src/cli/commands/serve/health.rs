@@ -1,0 +1,138 @@
+//! Databases that are gone or damaged: clients see status 500, the operator which, where and why.
+//!
+//! Failed files are opened again for the next request, so a database that comes back needs no
+//! restart.
+
+use super::offer::Offers;
+use crate::cli::face::exit::reason;
+use crate::cli::face::output::note;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+use trinim::database::{Database, DatabaseError, Evaluation, Probe};
+use trinim::game::{Board, Rule, Value};
+use trinim::play::answers::{AnswerError, Answers, known};
+
+/// Time between two looks at the databases, and between two lines about them.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// When the last error was reported.
+static REPORTED: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Prints an error that clients see as status 500, unless one was printed a moment ago.
+pub fn report(error: impl Into<anyhow::Error>) {
+    let mut reported = REPORTED.lock();
+    if reported.is_none_or(|at| at.elapsed() >= MOMENT) {
+        *reported = Some(Instant::now());
+        note(format_args!("error: {}", reason(&error.into())));
+    }
+}
+
+/// A database in a folder, with the last position that could not be read.
+pub struct Watched {
+    database: Arc<Database>,
+    failed: Mutex<Option<u64>>,
+}
+
+impl Watched {
+    /// Watches a database.
+    pub fn new(database: Arc<Database>) -> Arc<Watched> {
+        Arc::new(Watched { database, failed: Mutex::default() })
+    }
+
+    /// Returns the limit of its cache.
+    #[cfg(test)]
+    pub fn cache_bytes(&self) -> u64 {
+        self.database.cache_bytes()
+    }
+
+    fn noted<T>(&self, position: u64, found: Result<T, DatabaseError>) -> Result<T, AnswerError> {
+        found.map_err(AnswerError::from).inspect_err(|error| {
+            if matches!(error, AnswerError::Database(_)) {
+                *self.failed.lock() = Some(position);
+            }
+        })
+    }
+
+    /// Reads the manifest again, and the position that could not be read.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn check(&self) -> Result<(), DatabaseError> {
+        let failed = *self.failed.lock();
+        if let Some(position) = failed {
+            match self.database.probe(position) {
+                Ok(_) | Err(DatabaseError::NotKept { .. }) => *self.failed.lock() = None,
+                Err(error) => return Err(error),
+            }
+        }
+        self.database.check_manifest()
+    }
+}
+
+impl Answers for Watched {
+    fn board(&self) -> &Board {
+        self.database.board()
+    }
+
+    fn rule(&self) -> Rule {
+        self.database.rule()
+    }
+
+    fn value(&self, position: u64) -> Result<Value, AnswerError> {
+        self.noted(position, self.database.value(position))
+    }
+
+    fn evaluate(&self, _: u64, parts: &[u64]) -> Result<Vec<Option<Evaluation>>, AnswerError> {
+        let found = parts.iter().map(|part| known(self.noted(*part, self.database.evaluate(*part))));
+        found.collect()
+    }
+
+    fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
+        self.noted(position, self.database.probe(position))
+    }
+}
+
+/// The databases as they were found a moment ago.
+#[derive(Default)]
+pub struct Health(AsyncMutex<Look>);
+
+#[derive(Default)]
+struct Look {
+    at: Option<Instant>,
+    /// Boards whose database cannot be read.
+    broken: Vec<String>,
+    running: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Health {
+    /// Returns the boards whose database cannot be read. A disk that does not answer holds up
+    /// nobody.
+    pub async fn broken(&self, offers: &Offers) -> Vec<String> {
+        let mut look = self.0.lock().await;
+        if look.at.is_none_or(|at| at.elapsed() >= MOMENT) {
+            let watched: Vec<_> = offers.all().iter().filter(|offer| offer.watched.is_some()).cloned().collect();
+            let names = watched.iter().map(|offer| format!("{} {}", offer.board, offer.rule)).collect();
+            let broken = move || {
+                let found = watched.iter().filter(|offer| {
+                    let checked = offer.watched.as_ref().map_or(Ok(()), |watched| watched.check());
+                    checked.map_err(report).is_err()
+                });
+                found.map(|offer| format!("{} {}", offer.board, offer.rule)).collect()
+            };
+            let mut running = look.running.take().unwrap_or_else(|| spawn_blocking(broken));
+            look.broken = match timeout(MOMENT, &mut running).await {
+                Ok(found) => found.unwrap_or(names),
+                Err(_) => {
+                    look.running = Some(running);
+                    names
+                }
+            };
+            look.at = Some(Instant::now());
+        }
+        look.broken.clone()
+    }
+}
