@@ -99,6 +99,43 @@ impl Claim {
     }
 }
 
+/// What a paper prints, a claim a line: a name, the place, the claim and the printed value, with
+/// ` | ` between them.
+pub struct Paper(pub &'static str);
+
+impl Paper {
+    fn line(&self, name: &str) -> [&str; 3] {
+        let mut lines = self.0.lines().map(|line| line.split(" | ").collect::<Vec<_>>());
+        match lines.find(|line| line[0] == name).as_deref() {
+            Some([_, place, claim, printed]) => [place, claim, printed],
+            _ => unreachable!("the paper has no line {name}"),
+        }
+    }
+
+    /// Returns the printed value of a claim.
+    pub fn printed(&self, name: &str) -> &str {
+        self.line(name)[2]
+    }
+
+    /// Compares a claim's printed value with the computed one, as [`Claim::value`] does.
+    pub fn value(&self, name: &str, computed: impl Display) -> Claim {
+        let [place, claim, printed] = self.line(name);
+        Claim::value(place, claim, printed, computed)
+    }
+
+    /// States whether a claim holds, as [`Claim::fact`] does.
+    pub fn fact(&self, name: &str, computed: impl Display, holds: bool) -> Claim {
+        let [place, claim, printed] = self.line(name);
+        Claim::fact(place, claim, printed, computed, holds)
+    }
+
+    /// States what is known of a claim that cannot be decided, as [`Claim::undecided`] does.
+    pub fn undecided(&self, name: &str, known: impl Display, reason: &str) -> Claim {
+        let [place, claim, printed] = self.line(name);
+        Claim::undecided(place, claim, printed, known, reason)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +150,9 @@ mod tests {
         assert_eq!(differs.misprint("a digit").verdict, Verdict::Misprint);
         let open = Claim::undecided("section 19", "a time limit", "seconds", "-", "it concerns a person");
         assert_eq!((open.verdict, open.clone().misprint("x").verdict), (Verdict::Undecided, Verdict::Undecided));
+        let paper = Paper("steps | table 2 | steps | 1\ntime | section 19 | a time limit | seconds");
+        assert_eq!(paper.value("steps", 1), agrees);
+        assert_eq!(paper.undecided("time", "-", "it concerns a person"), open);
         for verdict in Verdict::ALL {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }

@@ -1,8 +1,8 @@
 //! The program `trinim-plane`.
 //!
 //! Results go to standard output, everything else to standard error. With `--json` a result is an
-//! object, or one a line, that begins with the name and version of its schema; the fields are
-//! documented at the structs of the `commands`.
+//! object, or one a line, that begins with the name and version of its schema; fields whose names
+//! do not say enough are documented at the structs of the `commands`.
 //!
 //! # Invariants
 //! 1. No argument, input or closed stream makes the program panic.
@@ -87,9 +87,7 @@ struct Failure<'a> {
     finished: bool,
     /// The command, like `plane at`.
     command: String,
-    /// The exit code.
     exit_code: u8,
-    /// What went wrong.
     reason: String,
     /// What to do next; null if there is no advice.
     hint: Option<&'a str>,

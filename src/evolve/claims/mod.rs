@@ -1,8 +1,9 @@
 //! The claims of \[Olt21\], each with what the program computes.
 //!
-//! `printed.txt` has what the paper prints: a name, the place, the claim, the printed value. `theory`
-//! has the rules of a strategy, the example and the formulas; `experiments` repeats the paper's runs. A measured success rate confirms a printed one unless Fisher's exact test finds
-//! the two too different: a probability below 0.05, divided by the ten points of an experiment.
+//! `printed.txt` has what the paper prints, `theory` the rules of a strategy, the example and the
+//! formulas; `experiments` repeats the paper's runs. A measured success rate confirms a printed one
+//! unless Fisher's exact test finds the two too different: a probability below 0.05, divided by the
+//! ten points of an experiment.
 
 mod experiments;
 mod theory;
@@ -13,7 +14,7 @@ use crate::proof::HeldOut;
 use crate::search::{Bench, Target};
 use std::fmt::Display;
 use trinim_game::Rule;
-use trinim_game::claims::Claim;
+use trinim_game::claims::{Claim, Paper};
 
 /// A reason why the claims cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -51,24 +52,7 @@ pub fn all(runs: u64, bench: &Bench<'_>) -> Result<Vec<Claim>, ClaimsError> {
     Ok(claims)
 }
 
-/// Returns the place, the claim and the printed value of a line of `printed.txt`.
-fn printed(name: &str) -> [&'static str; 3] {
-    let mut lines = include_str!("printed.txt").lines().map(|line| line.split(" | ").collect::<Vec<_>>());
-    match lines.find(|line| line[0] == name).as_deref() {
-        Some([_, place, claim, printed]) => [place, claim, printed],
-        _ => [""; 3],
-    }
-}
-
-fn value(name: &str, computed: impl Display) -> Claim {
-    let [place, claim, printed] = printed(name);
-    Claim::value(place, claim, printed, computed)
-}
-
-fn fact(name: &str, computed: impl Display, holds: bool) -> Claim {
-    let [place, claim, printed] = printed(name);
-    Claim::fact(place, claim, printed, computed, holds)
-}
+const PAPER: Paper = Paper(include_str!("printed.txt"));
 
 fn game(text: &str) -> Result<Game, ClaimsError> {
     Game::parse(text).map_err(refused)

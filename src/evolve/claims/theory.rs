@@ -1,6 +1,6 @@
 //! The rules of a strategy, the example of section 3, the configuration of section 4, the formulas.
 
-use super::{ClaimsError, column, fact, graph, held_out, printed, refused, value};
+use super::{ClaimsError, PAPER, column, graph, held_out, refused};
 use crate::games::Ordering;
 use crate::language::{Alphabet, Number, OnFault, Scope, parse, parse_chromosome};
 use crate::search::{Count, GAME, Settings, Target, Tree, tree_size, tree_violations, violations};
@@ -28,10 +28,10 @@ pub(super) fn rules() -> Result<Vec<Claim>, ClaimsError> {
     let standing_text = format!("{} for four heaps, and right in {} positions", standing.word(), held.positions());
     let equal_text = format!("the xor of the heaps in {equal} of {} positions of {GAME}", small.len());
     Ok(vec![
-        fact("bouton", standing_text, standing.is_strategy()),
-        fact("grundy", equal_text, equal == small.len()),
-        fact("rules", format!("{rules} of {ways} breaks no rule"), rules == 1),
-        fact("all", format!("{text} of {ways} have no such violation"), text == 1).misprint(
+        PAPER.fact("bouton", standing_text, standing.is_strategy()),
+        PAPER.fact("grundy", equal_text, equal == small.len()),
+        PAPER.fact("rules", format!("{rules} of {ways} breaks no rule"), rules == 1),
+        PAPER.fact("all", format!("{text} of {ways} have no such violation"), text == 1).misprint(
             "rule (i) and figure 1 count a P-position with any offspring that is one; \"all\" lets wrong labels pass",
         ),
     ])
@@ -48,7 +48,7 @@ pub(super) fn example() -> Result<Vec<Claim>, ClaimsError> {
     let (_, values) = column(&tree, "a1-a2*a1")?;
     let (_, caption) = column(&tree, "a1-a1*a2")?;
     // In the order of the drawing, and any other position after those.
-    let [.., figure] = printed("labels");
+    let figure = PAPER.printed("labels");
     let drawn = |label: &String| figure.find(label.as_str()).unwrap_or(usize::MAX);
     let label = |place: u32| (tree.label(place), if values[place as usize] == 0 { "P" } else { "N" });
     let mut labels: Vec<(String, &str)> = (0..tree.len() as u32).map(label).collect();
@@ -62,12 +62,12 @@ pub(super) fn example() -> Result<Vec<Claim>, ClaimsError> {
         [Count::Position, Count::Edge, Count::AllOptions].map(|count| tree_violations(&tree, count, &values).total());
     let same = if values == caption { "the same values" } else { "other values" };
     Ok(vec![
-        value("gene", read(3)?),
-        value("chromosome", read(6)?).because("printed without the outer parentheses"),
-        value("labels", labels.join(", ")),
-        fact("caption", same, values == caption),
-        value("circled", circled.join(", ")),
-        value("fitness", any).because(format!(
+        PAPER.value("gene", read(3)?),
+        PAPER.value("chromosome", read(6)?).because("printed without the outer parentheses"),
+        PAPER.value("labels", labels.join(", ")),
+        PAPER.fact("caption", same, values == caption),
+        PAPER.value("circled", circled.join(", ")),
+        PAPER.value("fitness", any).because(format!(
             "positions that break a rule, each as often as it is in the tree; {edges} if each move from P to P counts, \
              {all} if \"all\" is read as printed"
         )),
@@ -83,23 +83,23 @@ pub(super) fn configuration() -> Result<Vec<Claim>, ClaimsError> {
     let paper = Settings::paper();
     let alphabet = Alphabet::choose(&sorted.scope, Number::Heaps, &[], &["paper"]).map_err(refused)?;
     let terminals: Vec<String> = alphabet.terminals.iter().map(|terminal| sorted.scope.name(*terminal)).collect();
-    let [.., functions] = printed("functions");
+    let functions = PAPER.printed("functions");
     let has = |name: &&str| alphabet.functions.iter().any(|op| op.name() == *name);
     let found: Vec<&str> = functions.split(' ').filter(has).collect();
     Ok(vec![
-        value("positions", sorted.len()),
-        value("combinations", combinations),
-        value("nodes", tree_size(&ordered)).because(format!(
+        PAPER.value("positions", sorted.len()),
+        PAPER.value("combinations", combinations),
+        PAPER.value("nodes", tree_size(&ordered)).because(format!(
             "the tree repeats a position for each way to it; 70 are the positions up to permutation, {} with permutations",
             ordered.len()
         )),
-        value("genes", paper.genes),
-        value("generations", paper.generations),
-        value("crossover", paper.crossover_probability),
-        value("mutations", paper.mutations),
-        value("tournament", paper.tournament),
-        value("terminals", terminals.join(" ")),
-        fact("functions", found.join(" "), found.len() == alphabet.functions.len())
+        PAPER.value("genes", paper.genes),
+        PAPER.value("generations", paper.generations),
+        PAPER.value("crossover", paper.crossover_probability),
+        PAPER.value("mutations", paper.mutations),
+        PAPER.value("tournament", paper.tournament),
+        PAPER.value("terminals", terminals.join(" ")),
+        PAPER.fact("functions", found.join(" "), found.len() == alphabet.functions.len())
             .because("table 1 is what the preset paper uses; the points that the paper leaves open are settings"),
     ])
 }
@@ -113,13 +113,13 @@ pub(super) fn formulas() -> Result<Vec<Claim>, ClaimsError> {
         let broken = violations(&sorted, Target::Rules, Count::Position, &values).total();
         let standing = held.standing(&formula, OnFault::Stop);
         let computed = format!("{broken} violations of 70 positions, {}", standing.word());
-        Ok(fact(name, computed, standing.is_strategy()))
+        Ok(PAPER.fact(name, computed, standing.is_strategy()))
     };
     let genes = parse(&sorted.scope, XOR).map_err(refused)?.size();
     Ok(vec![
         judged("xor", XOR)?,
         judged("left", "(a1 xor a2 xor a3) - a4")?,
         judged("bound", "a1 xor a2 xor (a3 - a4)")?.misprint("it needs parentheses: (a1 xor a2 xor a3) - a4"),
-        fact("five", format!("the formula of four heaps takes {genes} genes"), genes > 5),
+        PAPER.fact("five", format!("the formula of four heaps takes {genes} genes"), genes > 5),
     ])
 }

@@ -62,7 +62,7 @@ pub fn run(args: &VerifyArgs, json: bool, out: &mut dyn Write) -> anyhow::Result
             "simplified": simplify(&formula).text(&scope),
             "heap_max": held.heap_max,
             "positions": held.positions(),
-            // Larger heaps that are tried where there is no proof; null where no theorem gives the truth.
+            // Larger heaps tried where there is no proof; null where no theorem gives the truth.
             "probed": held.probed().map(|(points, by)| json!({ "points": points, "by": by })),
             "check": verdict.json(),
         });

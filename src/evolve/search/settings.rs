@@ -191,10 +191,10 @@ impl Settings {
         }
     }
 
-    /// Misère play: wrong positions are counted instead of broken rules, and there is more room. Only
-    /// the end of the game differs, so a formula of normal play breaks one rule and evolution gets
-    /// stuck there. It needs symbols that tell the end from the rest: the terminal `big` and the
-    /// functions `eq`, `lt` and `if`.
+    /// Misère play: wrong positions are counted instead of broken rules, and there is more room.
+    /// Only the end of the game differs, so a formula of normal play breaks one rule and evolution
+    /// gets stuck there. It needs symbols that tell the end from the rest: the terminal `big` and
+    /// the functions `eq`, `lt` and `if`.
     pub const fn misere() -> Settings {
         Settings { population: 200, genes: 25, count: Count::Wrong, ..Settings::best() }
     }

@@ -1,13 +1,15 @@
 //! The claims of \[Ver10\], each with what the program computes.
 //!
-//! `numbers` has the sequences, the golden ratio and the examples; `play` has who wins, the
-//! paper's algorithm and the variants of the game. The available text of the paper is damaged; what
-//! it has lost is listed as undecided.
+//! `printed.txt` has what the paper prints; `numbers` has the sequences, the golden ratio and the
+//! examples; `play` has who wins, the paper's algorithm and the variants of the game. The available
+//! text of the paper is damaged; what it has lost is listed as undecided.
 
 mod numbers;
 mod play;
 
-use trinim_game::claims::Claim;
+use trinim_game::claims::{Claim, Paper};
+
+const PAPER: Paper = Paper(include_str!("printed.txt"));
 
 /// How far the computations go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

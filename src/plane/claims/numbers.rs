@@ -4,7 +4,7 @@ use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, 
 use super::super::heaps::{self, grouped};
 use super::super::paper::{self, Generator};
 use super::super::sequence::{self, Place};
-use super::{Effort, newton_steps};
+use super::{Effort, PAPER, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
 
@@ -47,28 +47,11 @@ pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
     let other = first(&|number| places[number as usize].1 != Some(ratio.place(&big(number))));
     let found = |wrong: Option<u64>| wrong.map_or(format!("so {through}"), |number| format!("not so for {number}"));
     vec![
-        Claim::fact(
-            "section 6, W1 to W3",
-            "The generator makes the winning points in order.",
-            "a_n, b_n",
-            generator,
-            wrong.is_none(),
-        )
-        .because("the damaged test of W3 is read as a + 1 < a_(j+1) + j; with n in place of j it makes 1, 3, 4, 5, 6"),
-        Claim::fact(
-            "sections 13 and 17",
-            "Every S from 1 is exactly one a_k or exactly one b_i.",
-            "one of the two",
-            found(twice),
-            twice.is_none(),
+        PAPER.fact("generator", generator, wrong.is_none()).because(
+            "the damaged test of W3 is read as a + 1 < a_(j+1) + j; with n in place of j it makes 1, 3, 4, 5, 6",
         ),
-        Claim::fact(
-            "(29) to (33), (45) to (48)",
-            "The smallest k with kφ > S and the smallest i with iφ² > S decide which, and give the index.",
-            "k or i",
-            found(other),
-            other.is_none(),
-        ),
+        PAPER.fact("once", found(twice), twice.is_none()),
+        PAPER.fact("indices", found(other), other.is_none()),
     ]
 }
 
@@ -90,14 +73,13 @@ pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
     let mut claims = vec![theorem_4(digits), newton_squares()];
     let too_few: Vec<usize> = (1..=digits).filter(|k| paper_steps(*k) < steps_needed(*k)).collect();
     claims.push(
-        Claim::fact(
-            "(41), (42)",
-            "⌈log2(k/3)⌉ Newton steps are enough for n up to 10^k.",
-            "r ≥ log2(k/3)",
-            format!("too few for {} of the k from 1 to {digits}: {}", too_few.len(), list(&too_few)),
-            too_few.is_empty(),
-        )
-        .because("n times the error below 1 is asked for; n² times the error below 0.45 is needed"),
+        PAPER
+            .fact(
+                "steps",
+                format!("too few for {} of the k from 1 to {digits}: {}", too_few.len(), list(&too_few)),
+                too_few.is_empty(),
+            )
+            .because("n times the error below 1 is asked for; n² times the error below 0.45 is needed"),
     );
     let mut before = 0;
     for (steps, first, last) in TABLE_2 {
@@ -113,17 +95,13 @@ pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
         before = right + 1;
     }
     let steps = [3, 4, 5, 6, 7, 8, 9].map(|power| (1 << power, steps_needed(1 << power)));
-    claims.push(Claim::fact(
-        "section 15",
-        "The number of Newton steps is O(log log n).",
-        "O(log log n) steps",
+    claims.push(PAPER.fact(
+        "order of steps",
         format!("steps needed for n up to {}", steps.map(|(k, steps)| format!("10^{k}: {steps}")).join(", ")),
         steps.windows(2).all(|pair| pair[1].1 <= pair[0].1 + 1),
     ));
-    claims.push(Claim::undecided(
-        "abstract, section 15",
-        "The winning move is found in time O(log log n), and nothing but a few numbers is stored.",
-        "T(n) = O(log log n)",
+    claims.push(PAPER.undecided(
+        "time",
         "true for the number of operations",
         "it depends on what one operation is: a heap near n has log n digits, and to read them takes longer than log \
          log n; no winning point has to be stored, as the exact formulas show",
@@ -147,14 +125,7 @@ fn theorem_4(digits: usize) -> Claim {
     };
     let twice: Vec<usize> = (0..=digits).filter(|k| needed[*k] > 2 * k).collect();
     let enough = if (0..=digits).all(|k| needed[k] <= 2 * k + 1) { "enough" } else { "not enough either" };
-    Claim::fact(
-        "theorem 4",
-        "For n up to 10^k, ⌊nφ⌋ needs k decimals of φ.",
-        "t ≥ k decimals are enough",
-        found,
-        fails.is_empty(),
-    )
-    .because(format!(
+    PAPER.fact("theorem 4", found, fails.is_empty()).because(format!(
         "nφ can be as near as 0.45/n to a whole number, so the error must be below 0.45/n² instead of 1/n; t = 2k + 1 \
          is {enough} up to k = {digits}, t = 2k is too few for {}",
         list(&twice)
@@ -164,10 +135,8 @@ fn theorem_4(digits: usize) -> Claim {
 fn newton_squares() -> Claim {
     const ROUNDS: u32 = 8;
     let good = (0..=ROUNDS).filter(|r| is_within(&Ratio::newton(*r), &big(10).pow(3 << r))).count();
-    Claim::fact(
-        "(40)",
-        "From x_0 = 1.618 with an error below 10^-3, Newton's step (38) squares the error.",
-        "error below 10^(-3 · 2^r)",
+    PAPER.fact(
+        "squares",
         format!("so for {good} of the {} steps r from 0 to {ROUNDS}", ROUNDS + 1),
         good == ROUNDS as usize + 1,
     )
@@ -192,29 +161,28 @@ pub(super) fn examples() -> Vec<Claim> {
     let ratio = Ratio::newton(steps);
     let (found, exact) = (ratio.a(&m), sequence::a(&m));
     vec![
-        Claim::value("example 6", "The smallest k with kφ > 102", "64", k.clone()),
-        Claim::value("example 6", "⌊64φ⌋, which is not 102, so 102 is no a_k", "103", a),
-        Claim::value("example 6", "102/(g + 2)", "38.961", quotient),
-        Claim::value("example 6", "The index i with b_i = 102", "39", i),
-        Claim::value("example 6", "b_39 = ⌊39(g + 2)⌋", "102", b),
+        PAPER.value("k", k.clone()),
+        PAPER.value("a", a),
+        PAPER.value("quotient", quotient),
+        PAPER.value("i", i),
+        PAPER.value("b", b),
         Claim::value("example 7", "m = L - S for S = 2,718,282 and L = 3,141,593", printed, &computed).misprint(
             format!(
                 "{wrong} of the {} characters differs; both heaps are printed and their difference is no other",
                 computed.len()
             ),
         ),
-        Claim::value("example 7", "Newton steps for this m", "1", steps),
-        Claim::fact(
-            "example 7",
-            "These steps find a_m with the required accuracy.",
-            "required accuracy",
-            format!("{} after {steps} step, {} exactly", grouped(&found), grouped(&exact)),
-            found == exact,
-        )
-        .because(format!(
-            "right for this m; the smallest for which one step is wrong is {}",
-            grouped(first_failure(&Ratio::newton(1)))
-        )),
+        PAPER.value("newton", steps),
+        PAPER
+            .fact(
+                "accuracy",
+                format!("{} after {steps} step, {} exactly", grouped(&found), grouped(&exact)),
+                found == exact,
+            )
+            .because(format!(
+                "right for this m; the smallest for which one step is wrong is {}",
+                grouped(first_failure(&Ratio::newton(1)))
+            )),
     ]
 }
 
@@ -239,25 +207,11 @@ pub(super) fn order() -> Vec<Claim> {
     let random = decimal(random, 9, 4);
     let means = format!("{a_mean} equations with A first, {random} at random, {b_mean} with B first");
     vec![
-        Claim::fact(
-            "(53)",
-            "Of the numbers 1 to M, about M/(g + 1) are some a and about M/(g + 2) some b.",
-            "M/φ and M/φ²",
-            format!("within 1 for {near} of the powers 10 to 10^{POWERS}"),
-            near == POWERS,
-        ),
-        Claim::value("example 8", "Numbers up to 50 that are some a, and some b", "31 and 19", format!("{a} and {b}")),
-        Claim::fact(
-            "remark 4",
-            "To try A first is better than to try B first.",
-            "a lower average",
-            &means,
-            a_first < b_first,
-        ),
-        Claim::undecided(
-            "section 18",
-            "A first with probability 0.618, else B first.",
-            "another approach, no number",
+        PAPER.fact("shares", format!("within 1 for {near} of the powers 10 to 10^{POWERS}"), near == POWERS),
+        PAPER.value("up to 50", format!("{a} and {b}")),
+        PAPER.fact("first", &means, a_first < b_first),
+        PAPER.undecided(
+            "random",
             &means,
             "the paper does not say what it gains; it tries more equations than A first, and one equation would be \
              enough, as a number that is no a is a b",

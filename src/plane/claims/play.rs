@@ -6,7 +6,7 @@ use super::super::golden::{Ratio, TABLE_2, first_failure, paper_steps, steps_nee
 use super::super::heaps::{Kind, Move, Point, grouped};
 use super::super::retrograde::{self, Gains, Setting, Situation};
 use super::super::{paper, sequence, winning};
-use super::{Effort, newton_steps};
+use super::{Effort, PAPER, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
 use trinim_game::random::Random;
@@ -28,21 +28,10 @@ pub(super) fn rules(effort: Effort) -> Vec<Claim> {
         Some(first) => format!("other winning moves in ({})", first.position.join(", ")),
     };
     vec![
-        Claim::fact(
-            "theorem 2",
-            "The winning points are (a_n, b_n), with differences b_n - a_n = n.",
-            "w_n = (a_n, b_n)",
-            compared(&found, effort.heaps),
-            found.differences == 0,
-        )
-        .because("decided from the options of each point, without the formula"),
-        Claim::fact(
-            "theorem 2, T1 to T3",
-            "A point that is no winning point has a move to one: along the diagonal, or to the partner of a heap.",
-            "the moves of T2, T3a and T3b",
-            moves,
-            found.agrees,
-        ),
+        PAPER
+            .fact("theorem 2", compared(&found, effort.heaps), found.differences == 0)
+            .because("decided from the options of each point, without the formula"),
+        PAPER.fact("moves", moves, found.agrees),
     ]
 }
 
@@ -84,14 +73,9 @@ pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
         Some(first) => format!("false, with the shortest long heap: {first}"),
     };
     let mut claims = vec![
-        Claim::fact(
-            "section 17, V",
-            "From every won point V moves to a winning point.",
-            "Cora wins",
-            search,
-            first.is_none(),
-        )
-        .because("the paper's number of Newton steps is too small: V takes ⌊mx⌋ for a_m where they differ"),
+        PAPER
+            .fact("V", search, first.is_none())
+            .because("the paper's number of Newton steps is too small: V takes ⌊mx⌋ for a_m where they differ"),
     ];
     for (steps, _, _) in TABLE_2 {
         let ratio = Ratio::newton(steps);
@@ -141,30 +125,23 @@ fn edges() -> [Claim; 3] {
     let legal = Kind::ALL.iter().map(|kind| small.most(*kind).clone()).sum::<UBig>();
     let without = (1u8..=100).find(|m| paper::logarithm(&(*m).into()) == 0);
     [
-        Claim::fact(
-            "section 17, V",
-            "If m = 0, Cora takes both heaps and is the winner.",
-            "m = 0: Cora is the winner",
-            format!("at {end} the player to move has no move: a {at_the_end}"),
-            at_the_end == Value::Win,
-        )
-        .because("m is 0 at (0, 0) too, where Hugo has just won"),
-        Claim::fact(
-            "section 17, V",
-            "V says what to do in every point.",
-            "if L > 3, take 1 or 2",
-            format!("no step is given for {small}, which has {legal} legal moves"),
-            !paper::gives_up(&small),
-        )
-        .because("V takes (1, 2) for lost, and its longer heap is not above 3"),
-        Claim::fact(
-            "(43)",
-            "r = ⌈log2(t/3)⌉ for t = ⌈log10 m⌉.",
-            "a number of steps for every m",
-            without.map_or_else(|| "a number".to_owned(), |m| format!("for m = {m}, t is 0: no logarithm")),
-            without.is_none(),
-        )
-        .because(format!("read as {} here", newton_steps(paper_steps(0)))),
+        PAPER
+            .fact("end", format!("at {end} the player to move has no move: a {at_the_end}"), at_the_end == Value::Win)
+            .because("m is 0 at (0, 0) too, where Hugo has just won"),
+        PAPER
+            .fact(
+                "everywhere",
+                format!("no step is given for {small}, which has {legal} legal moves"),
+                !paper::gives_up(&small),
+            )
+            .because("V takes (1, 2) for lost, and its longer heap is not above 3"),
+        PAPER
+            .fact(
+                "rule",
+                without.map_or_else(|| "a number".to_owned(), |m| format!("for m = {m}, t is 0: no logarithm")),
+                without.is_none(),
+            )
+            .because(format!("read as {} here", newton_steps(paper_steps(0)))),
     ]
 }
 
@@ -179,11 +156,7 @@ fn remark_3() -> Claim {
         0 => format!("no winning point up to n = {INDICES} satisfies (49)"),
         _ => format!("{} satisfy (49), no other up to n = {INDICES}", list.join(" and ")),
     };
-    Claim::fact(
-        "remark 3",
-        "A first point with L ≥ (e - 1)S is no winning point.",
-        "never a winning point",
-        found,
+    PAPER.fact("remark 3", found,
         allowed.is_empty(),
     )
     .because(format!(
@@ -205,10 +178,8 @@ pub(super) fn first_move(effort: Effort) -> Vec<Claim> {
         }
     }
     let known = format!("the first to move wins {won} of {tried} random first points, from level 7 up, doubled");
-    vec![Claim::undecided(
-        "section 19",
-        "Hugo has a couple of seconds to say who moves first; Q is doubled so that he cannot prepare.",
-        "a palliative solution",
+    vec![PAPER.undecided(
+        "seconds",
         known,
         "a time limit bounds what a person works out, not who wins: who chooses and plays well moves first and wins, \
          whatever the level",
@@ -237,35 +208,23 @@ pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
     };
     let answered = others.iter().filter(is_answered).count();
     vec![
-        Claim::fact(
-            "(55)",
-            "In attrition the winning points are two small ones and w_k for all k from 2.",
-            "w'_k = w_k for k ≥ 2",
-            compared(&found, effort.heaps),
-            found.agrees,
-        )
-        .because("decided from the options of each point, without the formula; all winning moves compared too"),
-        Claim::value("(55)", "w'_0, with the short heap first as everywhere else", "(1, 0)", of_index(0))
+        PAPER
+            .fact("attrition", compared(&found, effort.heaps), found.agrees)
+            .because("decided from the options of each point, without the formula; all winning moves compared too"),
+        PAPER
+            .value("w0", of_index(0))
             .misprint("the heaps are in the other order; section 21 itself writes (0, 1) above"),
-        Claim::value("(55)", "w'_1", "(2, 2)", of_index(1)),
-        Claim::value("(55)", "w'_2 and w'_3", "(3, 5) and (4, 7)", format!("{} and {}", w(2), w(3))),
-        Claim::value(
-            "section 21",
-            "The indices of the winning points (0, 1) and (2, 2)",
-            "1 and 2",
-            [&end, &two].map(|point| shown(index(point).map(|n| n.to_string()))).join(" and "),
-        )
-        .misprint("(55) numbers the same points 0 and 1, and only that fits w'_2 = (3, 5)"),
-        Claim::value(
-            "section 21",
-            "Hugo's moves in (2, 2) that do not end the game",
-            "(0, 2), (1, 1), (1, 2)",
-            list(&others),
-        ),
-        Claim::fact(
-            "section 21",
-            "Cora answers each of them by (0, 1); the move left, to (0, 0), loses at once.",
-            "(0, 1)",
+        PAPER.value("w1", of_index(1)),
+        PAPER.value("w2", format!("{} and {}", w(2), w(3))),
+        PAPER
+            .value(
+                "indices of points",
+                [&end, &two].map(|point| shown(index(point).map(|n| n.to_string()))).join(" and "),
+            )
+            .misprint("(55) numbers the same points 0 and 1, and only that fits w'_2 = (3, 5)"),
+        PAPER.value("hugo", list(&others)),
+        PAPER.fact(
+            "cora",
             format!("{answered} of {} allow (0, 1); the others: {}", others.len(), list(&ends)),
             answered == others.len() && ends.len() == 1,
         ),
@@ -283,11 +242,7 @@ pub(super) fn flips(effort: Effort) -> Vec<Claim> {
     let [first_half, sum, always] =
         [Condition::Apart, Condition::Sum, Condition::Always].map(|place| by(Flip::Free, Budget::One, place).0);
     let explained = |claim: Claim, reason: &str| if claim.is_refuted() { claim.because(reason) } else { claim };
-    let mut claims = vec![Claim::undecided(
-        "(54)",
-        "Where the goal can be changed: read as L ≥ S + 2 ≥ 7.",
-        "27 L S, with two signs lost",
-        format!(
+    let mut claims = vec![PAPER.undecided("condition", format!(
             "differences from (56), heaps up to {heaps}: {first_half} where L ≥ S + 2, {sum} where L + S ≥ 27, {always} \
              everywhere"
         ),
@@ -327,11 +282,7 @@ fn bank() -> Claim {
     let gains = [0, 1].map(|stake| retrograde::bank(BANK_HEAPS, stake, value));
     let [differences, situations] = [|gains: &Gains| gains.differences, |gains: &Gains| gains.situations]
         .map(|count| gains.iter().map(count).sum::<u64>());
-    Claim::undecided(
-        "section 21",
-        "The flipper pays for every flip, and the winner gets the bank.",
-        "a further modification",
-        format!(
+    PAPER.undecided("bank", format!(
             "{differences} changes of winner or gain in {situations} situations with heaps up to {BANK_HEAPS}, with and \
              without a stake"
         ),

@@ -71,21 +71,18 @@ struct Report {
     outcome: Option<String>,
     /// Number of a lost point in the sequence of lost points.
     index: Option<String>,
-    /// The winning moves.
     moves: Vec<MoveReport>,
     /// The move of a lost point that is hardest to answer; only there.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay: Option<MoveReport>,
 }
 
-/// A move.
 #[derive(Clone, Serialize)]
 struct MoveReport {
     /// `short`, `long`, `both`, or `flip` where a flip is a turn.
     kind: &'static str,
     /// Pieces taken from each heap; `0` for a flip.
     amount: String,
-    /// The heaps after it.
     to: [String; 2],
     /// Whether the goal changes; only with `--flip`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +90,6 @@ struct MoveReport {
 }
 
 impl AtArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let point = point(&self.one, self.other.as_deref())?;
         if point.is_end() {

@@ -32,20 +32,15 @@ pub struct ClaimsArgs {
 /// What `trinim-plane claims` prints.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// The same as `agrees`.
     ok: bool,
-    /// The paper.
     paper: &'a str,
     /// Whether no claim is contradicted or misprinted: exit code 0.
     agrees: bool,
-    /// Claims by verdict.
     verdicts: BTreeMap<&'a str, usize>,
-    /// The claims, in the order of the paper.
     claims: &'a [Claim],
 }
 
 impl ClaimsArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let claims = claims::all(if self.long { Effort::LONG } else { Effort::QUICK });
         let count = |verdict: &Verdict| claims.iter().filter(|claim| claim.verdict == *verdict).count();

@@ -27,9 +27,7 @@ pub enum Exit {
     Done = 0,
     /// A check or a claim fails.
     Refuted = 1,
-    /// A bad argument.
     Usage = 2,
-    /// Input or output failed.
     System = 4,
 }
 
@@ -44,9 +42,7 @@ impl Exit {
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// What is wrong.
     pub reason: String,
-    /// What to do instead.
     pub hint: String,
 }
 
@@ -64,7 +60,6 @@ fn whole_number(name: &str, text: &str) -> Result<UBig, Refusal> {
     heaps::parse(text).map_err(|error| Refusal::new(format!("{name}: {error}"), NUMBERS))
 }
 
-/// Parses a goal.
 fn goal() -> impl TypedValueParser<Value = Rule> {
     let attrition = PossibleValue::new("attrition").aliases(["misere", "misère"]);
     PossibleValuesParser::new([PossibleValue::new("normal"), attrition]).map(|name| match &*name.to_lowercase() {
@@ -104,7 +99,6 @@ fn name(choice: impl ValueEnum) -> String {
     choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Prints a table of two columns.
 fn table(rows: &[(&str, String)], out: &mut Out) -> io::Result<()> {
     let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
     rows.iter().try_for_each(|(label, text)| writeln!(out, "{label:width$}  {text}"))

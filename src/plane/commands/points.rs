@@ -91,24 +91,18 @@ pub struct IndexArgs {
 /// A lost point, on a line of its own.
 #[derive(Serialize)]
 struct Row {
-    /// Index of the lost point.
     n: String,
-    /// Its short heap.
     a: String,
-    /// Its long heap.
     b: String,
 }
 
 /// What `trinim-plane points --check` prints.
 #[derive(Serialize)]
 struct Check {
-    /// The same as `agrees`.
     ok: bool,
     /// Whether all methods gave the same points: exit code 0.
     agrees: bool,
-    /// Points compared.
     points: u64,
-    /// The methods.
     methods: Vec<&'static str>,
     /// Where the methods differ, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,15 +112,11 @@ struct Check {
 /// What `trinim-plane index` prints.
 #[derive(Serialize)]
 struct IndexReport {
-    /// The heap.
     number: String,
     /// `a` or `b`: whether the heap is the short or the long one.
     sequence: &'static str,
-    /// Index of its lost point.
     index: String,
-    /// The other heap.
     partner: String,
-    /// `exact`, `newton` or `generator`.
     method: Method,
     /// With `--check`: whether all methods agree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +124,6 @@ struct IndexReport {
 }
 
 impl PointsArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let from = whole_number("--from", &self.from)?;
         let end = &from + self.count;
@@ -238,7 +227,6 @@ fn check(count: u64, from: &UBig, end: &UBig, as_json: bool, out: &mut Out) -> a
 }
 
 impl IndexArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let heap = whole_number("X", &self.number)?;
         let by = |method| match method {

@@ -44,16 +44,13 @@ struct Report {
     /// Decimals of the golden ratio; only with `--digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     decimals: Option<Needed>,
-    /// The paper's table 2 beside the correct one.
     table: Vec<Row>,
 }
 
 /// What is needed up to `10^digits`, and what the paper uses.
 #[derive(Serialize)]
 struct Needed {
-    /// What is needed.
     needed: u32,
-    /// What the paper uses.
     paper: u32,
     /// Smallest n for which that is wrong.
     paper_first_failure: String,
@@ -64,7 +61,6 @@ struct Needed {
 /// A row of the table: one number of Newton steps.
 #[derive(Serialize)]
 struct Row {
-    /// Newton steps.
     steps: u32,
     /// First and last k for which the paper uses that many.
     paper: Option<[u32; 2]>,
@@ -75,7 +71,6 @@ struct Row {
 }
 
 impl PrecisionArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let found = self.digits.map(|digits| (needed_steps(digits), needed_decimals(digits)));
         let rows = found.as_ref().map_or(ROWS, |(steps, _)| ROWS.max(steps.needed.max(steps.paper) + 1));

@@ -50,9 +50,7 @@ pub struct VerifyArgs {
 /// What `trinim-plane verify` prints.
 #[derive(Serialize)]
 struct Report {
-    /// The same as `agrees`.
     ok: bool,
-    /// Largest heap.
     max: u32,
     /// Whether formulas and rules agree: exit code 0.
     agrees: bool,
@@ -61,7 +59,6 @@ struct Report {
 }
 
 impl VerifyArgs {
-    /// Runs the command.
     pub fn run(self, as_json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let flips = Flip::value_variants().iter().filter(|flip| self.flip.is_none_or(|only| only == **flip));
         let settings = flips.map(|flip| Setting { flip: *flip, budget: self.flips, condition: self.condition });

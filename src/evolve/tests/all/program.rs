@@ -1,8 +1,8 @@
 //! Every command, by the program.
 //!
 //! `golden/*.json` hold reports byte by byte, `golden/session.txt` commands with what they print:
-//! `$` and the arguments, a remark after `#`, standard output, standard error after `!`, an exit code
-//! that is not 0 after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
+//! `$` and the arguments, a remark after `#`, standard output, standard error after `!`, an exit
+//! code that is not 0 after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
 
 use super::export::golden;
 use rustix::process::{Pid, Signal, kill_process};

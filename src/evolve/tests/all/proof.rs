@@ -1,5 +1,5 @@
-//! What formulas are checked by, and proofs against the definition. `golden/session.txt` has formulas
-//! that are proved, refuted or left open.
+//! What formulas are checked by, and proofs against the definition. `golden/session.txt` has
+//! formulas that are proved, refuted or left open.
 
 use trinim_evolve::games::{Game, Ordering};
 use trinim_evolve::language::{OnFault, Scope, golden, parse};
