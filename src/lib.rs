@@ -47,6 +47,7 @@
 //!   solve.
 //! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
 //! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
+#![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]

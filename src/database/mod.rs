@@ -47,7 +47,7 @@ pub use keep::{Keep, ParseKeepError, SolveSpec, Terms, VERSION};
 pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use probe::{Child, Evaluation, Probe, infer};
-pub use reader::{Access, CACHE_BYTES, Database};
+pub use reader::Database;
 pub(crate) use summary::StreamDigest;
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;

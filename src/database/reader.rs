@@ -37,16 +37,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trinim_game::{Board, Rule, Value};
 use trinim_kernel::bitmap_words;
 
-/// The way to read block files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Positional reads: if another process truncates a file, a lookup returns an error.
-    Read,
-    /// Memory maps: faster for many small lookups, but a truncated file or a bad sector kills the
-    /// process.
-    Map,
-}
-
 /// An open database, shareable between threads.
 pub struct Database {
     /// The folder of the files; of those that are built in, what they are.
@@ -72,12 +62,10 @@ struct BlockSource {
 /// Limit on open block files; at the limit all are closed and reopened as needed.
 const OPEN_BLOCKS_MAX: usize = 256;
 /// The default limit on cached frames, in bytes.
-pub const CACHE_BYTES: usize = 256 << 20;
+const CACHE_BYTES: usize = 256 << 20;
 
-/// Decoded frames, by block and number.
 type FrameCache = Cache<(BlockId, u32), Arc<Vec<u64>>, FrameBytes>;
 
-/// The bytes of a decoded frame.
 #[derive(Clone)]
 struct FrameBytes;
 
@@ -96,32 +84,25 @@ fn frame_cache(limit_bytes: usize) -> FrameCache {
 }
 
 impl Database {
-    /// Opens the database in the run folder `folder`, with positional reads and a cache of
-    /// [`CACHE_BYTES`].
+    /// Opens the database in the run folder `folder`, with a cache of 256 MiB of frames.
     ///
     /// # Errors
     /// [`DatabaseError::Missing`] if there is no finished database; otherwise as
     /// [`Manifest::parse`].
     pub fn open(folder: &Path) -> Result<Database, DatabaseError> {
-        Database::open_with(folder, Access::Read, CACHE_BYTES)
+        Database::open_with(folder, CACHE_BYTES)
     }
 
-    /// Opens a database with the given access and a cache of about `cache_bytes` bytes of frames.
+    /// Opens a database with a cache of about `cache_bytes` bytes of frames.
     ///
     /// # Errors
     /// Those of [`Database::open`].
-    pub fn open_with(folder: &Path, access: Access, cache_bytes: usize) -> Result<Database, DatabaseError> {
+    pub fn open_with(folder: &Path, cache_bytes: usize) -> Result<Database, DatabaseError> {
         let storage = RealStorage::open(folder).map_err(|error| match DatabaseError::from(error) {
             DatabaseError::Io { source, .. } if is_absence(&source) => missing(folder.into(), NOTHING),
             other => other,
         })?;
-        let inner = find(&storage)?;
-        let folder = storage.path(inner);
-        let files = match access {
-            Access::Read => Files::Stored(Arc::new(storage), inner),
-            Access::Map => Files::Mapped(folder.clone()),
-        };
-        Database::load(folder, files, cache_bytes)
+        Database::open_on(Arc::new(storage), cache_bytes)
     }
 
     /// Opens the database of a run on any storage, or of its `db` folder, with a cache of about

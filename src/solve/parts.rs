@@ -21,7 +21,7 @@
 use super::distances::Countdown;
 use super::solve;
 use super::workload::settle_plane;
-use crate::database::{Access, Database, DatabaseError, Evaluation, Game, Probe, SolveSpec, Values, value_at};
+use crate::database::{Database, DatabaseError, Evaluation, Game, Probe, SolveSpec, Values, value_at};
 use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
 use std::cell::RefCell;
@@ -78,7 +78,6 @@ struct SolvedPart {
     values: PartValues,
 }
 
-/// What is known of a part.
 enum PartValues {
     /// One bit for each position, set for a loss.
     Losses(Bitmap),
@@ -86,7 +85,6 @@ enum PartValues {
     Nimbers(Vec<Bitmap>),
     /// For each distance the positions that have it.
     Distances(Vec<Bitmap>),
-    /// In a folder.
     Folder(Box<OnDisk>),
 }
 
@@ -291,7 +289,6 @@ impl PartSolver {
         }
     }
 
-    /// Solves a part as one block.
     fn in_memory(&self, part: &Part) -> Result<Bitmap, PartError> {
         let bits = part.board.cells();
         let mut bitmap = match self.rule {
@@ -304,7 +301,6 @@ impl PartSolver {
         Ok(bitmap)
     }
 
-    /// Solves a part by update logs.
     fn in_folder(&mut self, part: &Part) -> Result<OnDisk, PartError> {
         self.in_folders += 1;
         let name = format!("part-{}", self.in_folders);
@@ -318,7 +314,7 @@ impl PartSolver {
             let options = Options { placement, ..self.options.clone() };
             let spec: SolveSpec<'_> = (&game).into();
             solve(spec, self.kernel, &storage, &options, metrics, &|_| {})?;
-            let database = Database::open_with(&folder, Access::Read, CACHE_BYTES)?;
+            let database = Database::open_with(&folder, CACHE_BYTES)?;
             solved.replace(Some(OnDisk { database, folder }));
             Ok(())
         })?;
@@ -380,9 +376,6 @@ impl PartSolver {
 
     /// Returns the value of a position, if it is known: that of a solved position, or of one with
     /// some of its pieces.
-    ///
-    /// # Errors
-    /// [`PartError::Database`] if what was solved cannot be read.
     fn look_up(&self, position: u64) -> Result<Option<Value>, PartError> {
         if self.board.is_over(position) {
             return Ok(Some(self.rule.empty()));

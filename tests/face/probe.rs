@@ -44,7 +44,7 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
     assert_eq!(answers[1]["position"], "nonsense");
     assert_eq!(answers[7]["position"], "1/00/111/0000/00100");
 
-    let both = trinim(folder.path(), &["probe", "trinim-k5-misere", "--map", "0x7fff", "bad", "0x1"]).output().unwrap();
+    let both = trinim(folder.path(), &["probe", "trinim-k5-misere", "0x7fff", "bad", "0x1"]).output().unwrap();
     assert_eq!(both.status.code(), Some(2));
     let shown = text(&both.stdout);
     assert!(shown.contains("- loss for the player to move (P-position)"), "{shown}");
@@ -64,7 +64,7 @@ fn options_may_follow_a_position() {
     let after = |options: &[&str]| ends(path, 0, &[&board[..], options].concat()).0;
     let before = ends(path, 0, &["probe", "--json", "trinim-k5-misere", "0x7fff"]).0;
     assert_eq!(after(&["--json"]), before);
-    assert_eq!(after(&["-q", "--json", "--map"]), before);
+    assert_eq!(after(&["-q", "--json"]), before);
     assert_eq!(after(&["--color", "never"]), after(&[]));
     assert!(after(&["--color", "always"]).contains("\x1b["));
     assert!(after(&["--help"]).contains("Usage: trinim probe"));

@@ -6,7 +6,7 @@ use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
 use crate::cli::words::seat::Lines;
-use crate::cli::words::solved::{Solved, SolvedArgs};
+use crate::cli::words::solved::{SolvedArgs, Source};
 use crate::cli::words::summary::{draw_moves, up_to_symmetry};
 use clap::Args;
 use schemars::JsonSchema;
@@ -14,14 +14,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use trinim::database::{Access, Database, DatabaseError, Probe};
+use trinim::database::{Database, DatabaseError, Probe};
 use trinim::game::{Board, Outcome, Value, position};
 use trinim::play::report::ProbeReport;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
-/// Schema of an answer.
 const SCHEMA: &str = "trinim.probe/1";
 
 const EXAMPLES: &str = "\
@@ -65,11 +64,6 @@ pub struct ProbeArgs {
 
     #[command(flatten)]
     json: JsonArgs,
-
-    /// Read the database through memory maps: faster, but the program crashes if another process
-    /// truncates a file
-    #[arg(long, hide = true)]
-    map: bool,
 }
 
 /// What `trinim probe --brief` prints of a position, on one line: without the moves.
@@ -101,18 +95,17 @@ pub struct Failure<'a> {
     error: String,
 }
 
-/// Runs the subcommand.
 pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if (args.solved.board.layers.is_some() || args.solved.board.board.is_some())
         && let Some(first) = args.solved.folder.take_if(|first| !first.is_dir())
     {
         args.positions.insert(0, first.to_string_lossy().into_owned());
     }
-    let (board, rule, database) = match args.solved.find(if args.map { Access::Map } else { Access::Read })? {
-        Solved::Database(database) => {
+    let (board, rule, database) = match args.solved.find()? {
+        Source::Database(database) => {
             (database.board().clone(), database.rule(), Some(Arc::<Database>::from(database)))
         }
-        Solved::Nothing(board) => (board, args.solved.rule, None),
+        Source::Rules(board) => (board, args.solved.rule, None),
     };
     let source = database.clone().map(|database| database as Arc<dyn Answers>);
     let answers = OnTheSpot::new(source, args.spot.solver(&board, rule, out)?).sparing();

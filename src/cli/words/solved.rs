@@ -11,7 +11,7 @@ use clap::Args;
 use pipeline::Error;
 use std::path::PathBuf;
 use trinim::Solve;
-use trinim::database::{Access, BuiltIn, CACHE_BYTES, Database};
+use trinim::database::{BuiltIn, Database};
 use trinim::game::{Board, Rule};
 use trinim::job::{JobError, Monitor};
 
@@ -33,43 +33,36 @@ pub struct SolvedArgs {
 }
 
 /// What is known of a board without solving anything.
-pub enum Solved {
+pub enum Source {
     /// A folder, or what is built in.
     Database(Box<Database>),
-    /// Nothing.
-    Nothing(Board),
+    /// The rules alone.
+    Rules(Board),
 }
 
 impl SolvedArgs {
     /// Opens the database of the folder, or of what is built in.
-    ///
-    /// # Errors
-    /// Those of [`BoardArgs::required`] and [`Database::open_with`].
-    pub fn find(&self, access: Access) -> anyhow::Result<Solved> {
+    pub fn find(&self) -> anyhow::Result<Source> {
         if let Some(folder) = &self.folder {
-            return Ok(Solved::Database(Box::new(Database::open_with(folder, access, CACHE_BYTES)?)));
+            return Ok(Source::Database(Box::new(Database::open(folder)?)));
         }
         let board = self.board.required()?;
         match BuiltIn::for_board(&board, self.rule) {
-            Some(built_in) => Ok(Solved::Database(Box::new(Database::open_built_in(built_in)?))),
-            None => Ok(Solved::Nothing(board)),
+            Some(built_in) => Ok(Source::Database(Box::new(Database::open_built_in(built_in)?))),
+            None => Ok(Source::Rules(board)),
         }
     }
 
     /// Reads the database: of the folder, what is built in, or of a small board, which is solved
     /// for it.
-    ///
-    /// # Errors
-    /// [`Refused`] for a larger board of which nothing is built in; those of [`SolvedArgs::find`],
-    /// [`solved_here`] and `read`.
     pub fn read<T>(
         &self,
         out: &mut Out,
         read: impl FnOnce(Database, &mut Out) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let board = match self.find(Access::Read)? {
-            Solved::Database(database) => return read(*database, out),
-            Solved::Nothing(board) => board,
+        let board = match self.find()? {
+            Source::Database(database) => return read(*database, out),
+            Source::Rules(board) => board,
         };
         if board.cells() <= board::SMALL_CELLS_MAX {
             out.remark(solving(&board, self.rule));
@@ -83,7 +76,6 @@ impl SolvedArgs {
     }
 }
 
-/// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
 
 /// Says what [`solved_here`] is about to do.
@@ -92,9 +84,6 @@ pub fn solving(board: &Board, rule: Rule) -> String {
 }
 
 /// Solves a small board and reads its database, which is gone afterwards, also after a signal.
-///
-/// # Errors
-/// [`Stopped`] after a signal; those of the solve and of `read`.
 pub fn solved_here<T>(
     board: &Board,
     rule: Rule,

@@ -10,7 +10,7 @@ use crate::cli::words::board::{SMALL_CELLS_MAX, arguments};
 use crate::cli::words::solved::{solved_here, solving};
 use std::path::PathBuf;
 use std::sync::Arc;
-use trinim::database::{Access, BuiltIn, Database, Keep};
+use trinim::database::{BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, OnTheSpot, Table};
@@ -88,7 +88,7 @@ impl Offers {
     ) -> anyhow::Result<Offers> {
         let mut offers = Offers(Vec::new());
         for folder in folders {
-            let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
+            let database = Arc::new(Database::open_with(folder, cache_bytes / folders.len())?);
             let watched = Watched::new(database.clone());
             let offer = Offer { watched: Some(watched.clone()), ..Offer::new(&database, watched, spot_pieces)? };
             if offers.has(&offer.board, offer.rule) {
