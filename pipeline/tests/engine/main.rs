@@ -10,7 +10,6 @@ mod sweep;
 
 mod beside;
 mod check;
-mod checkpoint;
 mod crash;
 mod damage;
 mod disk;
@@ -23,4 +22,3 @@ mod runs;
 mod seek;
 mod storage;
 mod synthetic;
-mod toy;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::toy::{Broken, golden, parameters, run};
+use crate::folders::{options, parameters, workload};
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
 use pipeline::storage::{Create, EntryKind};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, Error, RealStorage, RunId, Storage, StorageFile};
+use pipeline::{BlockId, Error, Placement, RealStorage, Run, RunId, Storage, StorageFile, Workload};
 
 fn both(test: impl Fn(&dyn Storage)) {
     let folder = tempfile::tempdir().unwrap();
@@ -202,22 +202,21 @@ fn tree(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_run_on_the_real_disk_gives_the_golden_result() {
+fn a_run_on_the_real_disk_publishes_what_it_should_and_leaves_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("run");
+    let workload = workload();
     for (turn, syncs) in [true, true, false].into_iter().enumerate() {
         let storage = Arc::new(RealStorage::create(&root).unwrap().with_syncs(syncs));
-        let mut acknowledged = BTreeSet::new();
-        run(storage, 5, Broken::default(), &mut acknowledged).unwrap().unwrap();
-        assert_eq!(acknowledged.len(), if turn == 0 { 6 } else { 0 });
-        for (name, bytes) in golden() {
-            assert_eq!(fs::read(root.join(&name)).unwrap(), bytes, "{name}");
+        Run::new(&workload, storage).options(&options(Placement::Dedicated)).start().unwrap();
+        for (block, stream) in (0..).map(BlockId).zip(workload.reference()) {
+            let file = workload.publish(block, &stream).unwrap();
+            assert_eq!(fs::read(root.join("db").join(&file.name)).unwrap(), file.bytes, "{}", file.name);
         }
         let inspection = inspect(&RealStorage::open(&root).unwrap()).unwrap();
-        assert_eq!(inspection.generation, turn as u64 + 1);
-        assert_eq!(inspection.records.len(), 6);
+        assert_eq!((inspection.generation, inspection.records.len()), (turn as u64 + 1, 16));
         let files = tree(&root).into_iter().filter(|name| Path::new(name).is_file());
-        assert_eq!(files.count(), 2 + 4 + golden().len());
+        assert_eq!(files.count(), 2 + 4 + 16);
     }
 }
 

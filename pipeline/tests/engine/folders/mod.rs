@@ -1,6 +1,7 @@
 //! Run folders of the synthetic workload: in the middle of a run and at its end.
 
 use crate::synthetic::Synthetic;
+use pipeline::checkpoint::Parameters;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{CodecChoice, Error, Options, Placement, Run, RunId};
 use std::sync::Arc;
@@ -8,6 +9,11 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 pub const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
+
+/// Parameters of a folder that no run works in.
+pub fn parameters() -> Parameters {
+    Parameters([("board", "toy"), ("rule", "normal")].map(|(name, value)| (name.into(), value.into())).into())
+}
 
 pub fn workload() -> Synthetic {
     Synthetic { bits: 4, words: 60, density: 50, salt: 11, stop_after: None, publishes: false }

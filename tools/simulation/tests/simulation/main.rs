@@ -7,14 +7,11 @@ mod contract;
 mod mend;
 #[path = "../../../../tests/common/summary_first.rs"]
 mod summary_first;
-#[path = "../../../../pipeline/tests/engine/toy/mod.rs"]
-mod toy;
 
 mod care;
 mod comparisons;
 mod controls;
 mod damage;
-mod protocol;
 mod states;
 mod tasks;
 
