@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--trinim PATH] [--effort N]
-//!     [--seed N] [--scratch FOLDER] [--layers K] [--out STEM]
+//!     [--seed N] [--scratch FOLDER] [--out STEM]
 //! ```
 //!
 //! Builds `trinim`, unless `--trinim` names one, and the library for LD_PRELOAD, runs the parts,
@@ -13,7 +13,6 @@
 //! could not run; the output lists it.
 
 mod disks;
-mod durability;
 mod errno;
 mod full;
 mod kill;
@@ -41,7 +40,7 @@ use std::time::Instant;
 type Run = fn(&Setup, &Sheet) -> Result<()>;
 
 /// Name, claim and function of each part.
-const PARTS: [(&str, &str, Run); 8] = [
+const PARTS: [(&str, &str, Run); 7] = [
     ("kill", "a run resumes after any prefix of its file calls; same bytes, nothing lost or left over", kill::run),
     ("errno", "every failing call ends with its code, names its path, and a clean run resumes", errno::run),
     ("full", "a full disk, quota or size limit stops cleanly; with room the run resumes", full::run),
@@ -49,11 +48,7 @@ const PARTS: [(&str, &str, Run); 8] = [
     ("lost", "failed syncs, a vanished disk and bad sectors never count as success", lost::run),
     ("memory", "peak memory stays within the budget plus 64 MiB", memory::run),
     ("storm", "all commands beside each other report no damage of sound data", storm::run),
-    ("durability", "syncs cost less than 5 % of the time of a solve", durability::run),
 ];
-
-/// Parts that CI leaves out. The timing needs a quiet machine.
-const NOT_IN_CI: [&str; 1] = ["durability"];
 
 /// Breaks the real program on real disks, and checks that nothing is lost or wrong.
 ///
@@ -82,10 +77,6 @@ struct Options {
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// Layers of the largest board
-    #[arg(long, value_name = "K", default_value = "8", value_parser = value_parser!(u32).range(1..=9))]
-    layers: u32,
-
     /// Folder for scratch files [default: that of the system]
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
@@ -103,10 +94,9 @@ fn main() -> Result<ExitCode> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, stop.clone())?;
     }
-    let setup =
-        Setup::new(options.trinim.clone(), (options.ci, options.effort, options.seed, options.layers), &scratch, stop)?;
+    let setup = Setup::new(options.trinim.clone(), (options.ci, options.effort, options.seed), &scratch, stop)?;
     let chosen = |name: &str| match options.parts.as_slice() {
-        [] => !(options.ci && NOT_IN_CI.contains(&name)),
+        [] => true,
         parts => parts.iter().any(|part| part == name),
     };
     let mut sheets = Vec::new();

@@ -30,8 +30,6 @@ pub struct Setup {
     pub effort: u64,
     pub seed: u64,
     pub threads: usize,
-    /// Layers of the board on which durability is timed.
-    pub layers: u32,
     /// Set by Ctrl-C.
     pub stop: Arc<AtomicBool>,
     fresh: AtomicU64,
@@ -47,7 +45,7 @@ impl Setup {
     /// `built` is the program, if it is built already.
     pub fn new(
         built: Option<PathBuf>,
-        (ci, effort, seed, layers): (bool, u64, u64, u32),
+        (ci, effort, seed): (bool, u64, u64),
         scratch: &Path,
         stop: Arc<AtomicBool>,
     ) -> Result<Setup> {
@@ -80,7 +78,6 @@ impl Setup {
             effort,
             seed,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            layers,
             stop,
             fresh: AtomicU64::new(0),
         })
