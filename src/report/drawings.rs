@@ -6,7 +6,7 @@
 use crate::amount::grouped;
 use crate::layout::{Bid, Layout};
 use crate::report::draw::board_picture::{Picture, Sheet};
-use crate::report::draw::chart::{Axis, Chart, Line, Point as Mark};
+use crate::report::draw::chart::{Axis, Chart, Line};
 use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::report::layouts::{self, FigureError};
 use trinim_game::Board;
@@ -17,7 +17,6 @@ const EDGE: f64 = 18.0;
 const POINTS_MOST: u64 = 60;
 const BOARD_MOST: u64 = 20;
 
-/// A drawing without a table.
 pub(super) struct Drawing {
     /// The name of its file, without the extension.
     pub name: &'static str,
@@ -26,9 +25,6 @@ pub(super) struct Drawing {
 }
 
 /// Returns all drawings.
-///
-/// # Errors
-/// [`FigureError`] if the recorded cells are not those of a layout.
 pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
     Ok(vec![
         boards("figure-3", "3(", "Figure 3: six block representations for eight layers")?,
@@ -174,7 +170,7 @@ fn updates() -> Result<Drawing, FigureError> {
         };
         let mut lines = Path::new();
         edges.iter().for_each(|(from, to)| lines.polyline(&[place(*from), place(*to)], false));
-        svg.path("error l0", &lines);
+        svg.path("thin l0", &lines);
         for bid in 0..*blocks {
             let (x, y) = place(bid);
             let mut node = Path::new();
@@ -207,18 +203,18 @@ fn points() -> Drawing {
     let title = format!("P-positions of Wythoff's game, heaps up to {POINTS_MOST}");
     let list: Vec<String> = found.iter().map(|(short, long)| format!("({short}, {long})")).collect();
     let most = POINTS_MOST as f64;
-    let mark = |(x, y): (u64, u64)| Mark::new(x as f64, y as f64);
+    let mark = |(x, y): (u64, u64)| (x as f64, y as f64);
     let golden = 5f64.sqrt() / 2.0 + 0.5;
     let chart = Chart::new(
         &*title,
-        Axis::linear("one heap").whole().including(0.0).including(most),
-        Axis::linear("other heap").whole().including(0.0).including(most),
+        Axis::linear("one heap").including(0.0).including(most),
+        Axis::linear("other heap").including(0.0).including(most),
     )
     .describe(format!("In either order of the heaps: {}.", list.join(", ")))
     .line(Line::rings("longer heap upwards", found.iter().copied().map(mark)))
     .line(Line::rings("longer heap to the right", found.iter().map(|(short, long)| mark((*long, *short)))))
-    .line(Line::plain("slope φ = 1.618..", [Mark::new(0.0, 0.0), Mark::new(most / golden, most)]))
-    .line(Line::plain("slope 1/φ", [Mark::new(0.0, 0.0), Mark::new(most, most / golden)]))
+    .line(Line::plain("slope φ = 1.618..", [(0.0, 0.0), (most / golden, most)]))
+    .line(Line::plain("slope 1/φ", [(0.0, 0.0), (most, most / golden)]))
     .note(
         "The player to move loses at these points; [Ver10] calls them winning points, for the player who reaches them.",
     );
@@ -312,7 +308,7 @@ mod tests {
     #[test]
     fn every_update_is_a_line() {
         let four = drawn("figure-4");
-        assert_eq!((shapes(&four, "error l0"), shapes(&four, "open l6")), (49 + 32, 2 * 16));
+        assert_eq!((shapes(&four, "thin l0"), shapes(&four, "open l6")), (49 + 32, 2 * 16));
         assert!(four.contains(">3(a): 49 updates<") && four.contains(">3(b): 32 updates<"));
     }
 

@@ -1,13 +1,13 @@
 //! The figures: losses against layers, winning first moves, losses by pieces, positions by
 //! distance; each is a picture with its numbers.
 
-use super::{Game, Solution, line, object, rule_word, variant_words};
+use super::{Solution, Variant, line, object, rule_word, variant_words};
 use crate::amount::grouped;
 use crate::database::DistanceCount;
 use crate::database::census::PieceCount;
 use crate::play::Names;
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
-use crate::report::draw::chart::{Axis, Chart, Line, Point};
+use crate::report::draw::chart::{Axis, Chart, Line};
 use crate::report::draw::svg::Svg;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
@@ -23,20 +23,15 @@ const APART: f64 = 13.0;
 /// The column of figure 13 that only its JSON has.
 const PUBLISHED: &str = "published_loss_percent";
 
-/// The subject of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Losses against layers.
     Losses,
-    /// Winning first moves of a board.
     Moves,
-    /// Losses of a board by pieces.
     Pieces,
     /// Positions of a board by their distance to the end.
     Distances,
 }
 
-/// A figure with its numbers.
 pub(super) struct Figure {
     pub kind: Kind,
     /// The name of its files, without the extension.
@@ -92,7 +87,7 @@ fn losses(solutions: &[Solution]) -> Figure {
     }
     let mut chart = Chart::new(
         LOSSES_TITLE,
-        Axis::linear("layers of the board, k").whole(),
+        Axis::linear("layers of the board, k"),
         Axis::log("P-positions / all positions, %, logarithmic"),
     )
     .describe(describe_losses(solutions))
@@ -105,12 +100,12 @@ fn losses(solutions: &[Solution]) -> Figure {
     }
     for (index, (max_take, rule)) in variants.iter().copied().enumerate() {
         let of_variant = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (max_take, rule));
-        let points = of_variant.map(|solution| Point::new(solution.layers.into(), solution.census.loss_rate() * 100.0));
+        let points = of_variant.map(|solution| (solution.layers.into(), solution.census.loss_rate() * 100.0));
         chart = chart.line(Line::marked(variant_words(rule, max_take), points).shifted(beside(index)));
     }
     let published = (1..=LAYERS_MAX).filter_map(|layers| {
         let percent = published::rate(layers, Rule::Misere)?.percent.parse().ok()?;
-        Some(Point::new(layers.into(), percent))
+        Some((layers.into(), percent))
     });
     let misere = variants.iter().position(|variant| *variant == (None, Rule::Misere)).map_or(0.0, beside);
     chart = chart.line(Line::rings("misère, published, as rounded", published).shifted(misere));
@@ -197,7 +192,7 @@ fn named(taken: u64) -> String {
 }
 
 /// Returns the figure of the paper that shows the winning moves of a game.
-fn paper_figure(game: Game) -> Option<&'static str> {
+fn paper_figure(game: Variant) -> Option<&'static str> {
     match (game.max_take, game.layers, game.rule) {
         (None, 8, Rule::Normal) => Some("[SWLK12] figure 7"),
         (None, 8, Rule::Misere) => Some("[SWLK12] figure 8"),
@@ -271,12 +266,12 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
             ("loss rate", "loss_rate", &|row| Cell::share(rate(row))),
         ],
     );
-    let points = rows.iter().map(|row| Point::new(row.pieces.into(), rate(row) * 100.0));
+    let points = rows.iter().map(|row| (row.pieces.into(), rate(row) * 100.0));
     let all = solution.census.loss_rate() * 100.0;
     let last = f64::from(solution.board.cells());
     let chart = Chart::new(
         &*title,
-        Axis::linear("pieces on the board").whole(),
+        Axis::linear("pieces on the board"),
         Axis::log("P-positions / positions, %, logarithmic").including(1.0).including(100.0),
     )
     .describe(format!(
@@ -285,7 +280,7 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
         grouped(solution.census.positions())
     ))
     .line(Line::marked("positions with that many pieces", points))
-    .line(Line::plain(format!("all positions: {all:.2} %"), [Point::new(0.0, all), Point::new(last, all)]));
+    .line(Line::plain(format!("all positions: {all:.2} %"), [(0.0, all), (last, all)]));
     charted(Kind::Pieces, "losses-by-pieces", game, title, &chart, table)
 }
 
@@ -304,12 +299,12 @@ fn positions_by_distance(solution: &Solution) -> Figure {
     );
     let points = |count: fn(&DistanceCount) -> u64| {
         let some = rows.iter().filter(move |row| count(row) > 0);
-        some.map(move |row| Point::new(row.distance.into(), count(row) as f64)).collect::<Vec<_>>()
+        some.map(move |row| (row.distance.into(), count(row) as f64)).collect::<Vec<_>>()
     };
     let farthest = rows.last().map_or(0, |row| row.distance);
     let chart = Chart::new(
         &*title,
-        Axis::linear("moves until the end, if the winner hurries and the loser delays").whole(),
+        Axis::linear("moves until the end, if the winner hurries and the loser delays"),
         Axis::log("positions, logarithmic").including(1.0),
     )
     .describe(format!("No game lasts longer than {farthest} moves when both sides do their best."))
@@ -319,7 +314,7 @@ fn positions_by_distance(solution: &Solution) -> Figure {
 }
 
 /// A chart of one board with its numbers.
-fn charted(kind: Kind, name: &str, game: Game, title: String, chart: &Chart, table: Table) -> Figure {
+fn charted(kind: Kind, name: &str, game: Variant, title: String, chart: &Chart, table: Table) -> Figure {
     let json = object(
         &[
             ("title", json!(title)),

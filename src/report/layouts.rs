@@ -25,13 +25,10 @@ pub enum Source {
     Matched,
 }
 
-/// A layout that the paper draws.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// The number and letter of the figure.
     pub name: String,
-    /// Layers of the board.
     pub layers: u32,
     /// Row and column of each BID cell.
     cells: Vec<(u8, u8)>,
@@ -42,7 +39,6 @@ pub struct Figure {
     pub source: Source,
 }
 
-/// A row as the file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -69,10 +65,8 @@ static LISTED: LazyLock<ListedLayouts> =
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// The board is refused.
     #[error(transparent)]
     Board(#[from] BoardError),
-    /// The cells are refused.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }
@@ -131,6 +125,14 @@ fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
 /// [`FigureError`] if the recorded cells are not those of a layout.
 pub fn claims() -> Result<Vec<Claim>, FigureError> {
     let mut claims = Vec::new();
+    boards_and_blocks(&mut claims)?;
+    symmetries(&mut claims)?;
+    nine_layers(&mut claims)?;
+    Ok(claims)
+}
+
+/// What sections 2 and 3 say.
+fn boards_and_blocks(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     for (layers, moves) in [(5, "75"), (9, "405")] {
         let board = Board::triangle(layers, None)?;
         claims.push(Claim::value("section 2.1", &format!("Moves of {layers} layers"), moves, board.moves().len()));
@@ -154,6 +156,10 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
         format!("groups of these blocks: {}", one_piece.len()),
         one_piece.len() == 1,
     ));
+    Ok(())
+}
+
+fn symmetries(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     for figure in figures() {
         let (found_mirror, found_rotation) = kept(&figure.layout()?);
         let claim = Claim::value(
@@ -167,6 +173,11 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
             _ => claim,
         });
     }
+    Ok(())
+}
+
+/// What section 4.2 says.
+fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     let nine = Board::triangle(9, None)?;
     let sets = |order: usize| {
         let of_order = nine.symmetries().iter().find(|symmetry| {
@@ -216,11 +227,10 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
         )
         .misprint("the quotient of the printed times, 4.626, was cut instead of rounded"),
     );
-    Ok(claims)
+    Ok(())
 }
 
 impl Figure {
-    /// Returns the BID cells.
     pub fn bid_cells(&self) -> Vec<Cell> {
         self.cells.iter().map(|&(row, col)| Cell::new(row, col)).collect()
     }
@@ -264,16 +274,11 @@ fn by_size<S: Serializer>(groups: &Option<[u64; 4]>, serializer: S) -> Result<S:
     serializer.collect_map(groups.iter().flat_map(|groups| GROUP_SIZES.iter().zip(groups)))
 }
 
-/// A row of a table, as published.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The number of the table.
     pub table: u32,
-    /// The layout.
     pub figure: &'static Figure,
-    /// Whether redundancy is removed.
     pub reduced: bool,
-    /// The counts.
     pub published: Figures,
 }
 

@@ -54,7 +54,6 @@ use trinim_game::{self, Board, LAYERS_MAX, Rule};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
 pub const FORMAT: &str = "trinim-report";
-/// The version of `report.json`.
 pub const VERSION: u32 = 1;
 /// The `schema` of `report.json`, without its version.
 const SCHEMA: &str = "trinim.report";
@@ -127,21 +126,21 @@ impl Solution {
         })
     }
 
-    fn game(&self) -> Game {
-        Game { max_take: self.max_take, rule: self.rule, layers: self.layers }
+    fn game(&self) -> Variant {
+        Variant { max_take: self.max_take, rule: self.rule, layers: self.layers }
     }
 }
 
 /// A game, in the order of the report: the papers' game before its variants; misère, the game
 /// people play, before normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Game {
+struct Variant {
     max_take: Option<u32>,
     rule: Rule,
     layers: u32,
 }
 
-impl Game {
+impl Variant {
     fn key(self) -> (Option<u32>, bool, u32) {
         (self.max_take, self.rule == Rule::Normal, self.layers)
     }
@@ -159,7 +158,6 @@ impl Game {
     }
 }
 
-/// Returns the rule for people.
 fn rule_word(rule: Rule) -> &'static str {
     match rule {
         Rule::Normal => "normal",
@@ -175,37 +173,23 @@ fn variant_words(rule: Rule, max_take: Option<u32>) -> String {
     }
 }
 
-/// One file of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The name, without a folder.
     pub name: String,
-    /// The contents in a few words.
     pub title: String,
-    /// The text of the file.
     pub text: String,
 }
 
-/// A reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// Two databases of one game have different values.
     #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
-    Disagreement {
-        /// The game, in words.
-        game: String,
-        /// One database.
-        one: PathBuf,
-        /// The other.
-        other: PathBuf,
-        /// What differs.
-        what: &'static str,
-    },
+    Disagreement { game: String, one: PathBuf, other: PathBuf, what: &'static str },
     /// What is built in of nine layers is damaged.
     #[error(transparent)]
     BuiltIn(#[from] DatabaseError),
-    /// A layout of the papers is refused.
     #[error(transparent)]
     Figure(#[from] FigureError),
 }
@@ -245,6 +229,7 @@ pub struct FileRow {
     /// The name of the file.
     pub name: String,
     /// The contents in a few words.
+    /// The contents in a few words.
     pub title: String,
     /// The length in bytes; null for `report.json` itself.
     pub bytes: Option<u64>,
@@ -269,7 +254,6 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Formats the contents as they are written.
     pub fn to_json(&self) -> String {
         let Contents { format, version, complete, contradictions, databases, files } = self;
         object(
@@ -292,12 +276,10 @@ impl Contents {
     }
 }
 
-/// A report.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The contents of `report.json`.
     pub contents: Contents,
-    /// All other files.
     pub documents: Vec<Document>,
 }
 
@@ -353,7 +335,6 @@ impl Report {
     }
 }
 
-/// Reads the boards that are built in.
 fn built_in() -> Result<Vec<Solution>, DatabaseError> {
     let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule)));
     all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()

@@ -31,7 +31,6 @@ th{background:#f2f2f2}.number{text-align:right;font-variant-numeric:tabular-nums
 @media (prefers-color-scheme:dark){body{background:#16181c;color:#e6e6e6}a{color:#7ec3f5}th{background:#24272c}th,td{border-color:#3c4046}}
 ";
 
-/// The contents of the pages.
 pub(super) struct All<'a> {
     pub tables: &'a Tables,
     pub figures: &'a [Figure],
@@ -68,12 +67,10 @@ impl Page {
         if self.is_html { html_link(file, text) } else { format!("[{text}]({file})") }
     }
 
-    /// Links to the files of one name.
     fn links(&self, name: &str, forms: [&str; 3]) -> String {
         forms.map(|form| self.link(&format!("{name}.{form}"), &form.to_uppercase())).join(" · ")
     }
 
-    /// A paragraph that has links.
     fn linked(&mut self, links: &str) {
         self.put(|| format!("{links}\n\n"), || format!("<p>{links}</p>\n"));
     }

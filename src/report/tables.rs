@@ -1,6 +1,6 @@
 //! The two tables of the papers, compared with the published values.
 
-use super::{Document, Game, Solution, document, lines, object, rule_word};
+use super::{Document, Solution, Variant, document, lines, object, rule_word};
 use crate::database::census::Census;
 use crate::play::Names;
 use crate::report::draw::table::{Cell, Table};
@@ -15,17 +15,12 @@ pub(super) struct Tables {
     pub shown: Vec<PageTable>,
     /// Every contradiction in a sentence.
     pub contradictions: Vec<String>,
-    /// The files of the tables.
     pub documents: Vec<Document>,
 }
 
-/// A table for people.
 pub(super) struct PageTable {
-    /// Name of its files.
     pub name: &'static str,
-    /// The heading above it.
     pub title: &'static str,
-    /// What it says.
     pub note: &'static str,
     /// The boards of the papers.
     pub table: Table,
@@ -69,7 +64,7 @@ struct StartRow {
 
 /// A game with a computed or published count.
 struct CountRow<'a> {
-    game: Game,
+    game: Variant,
     census: Option<&'a Census>,
     counts: Option<published::Counts>,
     rate: Option<published::Rate>,
@@ -132,7 +127,6 @@ impl Tables {
     }
 }
 
-/// The line above the table of variants.
 pub(super) const VARIANTS: &str = "Variants with a limit of pieces a move:";
 const STARTS_NOTE: &str = "\
     Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database was given or \
@@ -165,7 +159,7 @@ fn rule_table(known: &[&Solution]) -> Table {
     boards.dedup();
     let rows = boards.into_iter().map(|(max_take, layers)| {
         let census = |rule| {
-            let game = Game { max_take, rule, layers };
+            let game = Variant { max_take, rule, layers };
             known.iter().find(|solution| solution.game() == game).map(|solution| &solution.census)
         };
         (max_take, layers, census(Rule::Misere), census(Rule::Normal))
@@ -253,7 +247,7 @@ fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<S
     boards.dedup();
     let mut row = |(max_take, layers)| {
         let mut start = |rule| {
-            let game = Game { max_take, rule, layers };
+            let game = Variant { max_take, rule, layers };
             let computed = find(solutions, game).map(|solution| solution.census.start());
             let published = published::start(layers, rule).filter(|_| max_take.is_none());
             let agrees = agreement(computed, published);
@@ -283,21 +277,21 @@ fn start_table<'a>(rows: impl IntoIterator<Item = &'a StartRow>) -> Table {
     )
 }
 
-fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
+fn find(solutions: &[Solution], game: Variant) -> Option<&Solution> {
     solutions.iter().find(|solution| solution.game() == game)
 }
 
 /// Returns every game with a computed or published count.
 fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Table {
-    let mut games: Vec<Game> = solutions.iter().map(Solution::game).collect();
+    let mut games: Vec<Variant> = solutions.iter().map(Solution::game).collect();
     for rule in Rule::ALL {
         let boards = (1..=LAYERS_MAX).filter(|layers| published::rate(*layers, rule).is_some());
-        games.extend(boards.map(|layers| Game { max_take: None, rule, layers }));
+        games.extend(boards.map(|layers| Variant { max_take: None, rule, layers }));
     }
     games.sort_by_key(|game| game.key());
     games.dedup();
-    let row = |game: Game| {
-        let Game { max_take, rule, layers } = game;
+    let row = |game: Variant| {
+        let Variant { max_take, rule, layers } = game;
         let census = find(solutions, game).map(|solution| &solution.census);
         let counts = published::counts(layers, rule).filter(|_| max_take.is_none());
         let rate = published::rate(layers, rule).filter(|_| max_take.is_none());
@@ -334,7 +328,7 @@ fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Tabl
 
 /// Returns the contradictions in the counts of a game, as sentences.
 fn compare(
-    game: Game,
+    game: Variant,
     [wins, losses]: [u64; 2],
     loss_rate: f64,
     counts: Option<published::Counts>,

@@ -12,45 +12,34 @@ use trinim_game::Board;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
-/// Distance of neighbouring cells.
 const PITCH: f64 = 21.0;
 const RADIUS: f64 = 8.0;
 const CAPTION: f64 = 12.0;
 
-/// One board of a sheet.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The mask of the pieces before the move.
     pub position: u64,
     /// The mask of the pieces that the move takes.
     pub taken: u64,
-    /// A short line below the board.
     pub caption: String,
 }
 
-/// A sheet of boards side by side.
 #[derive(Clone, Debug)]
 pub struct Sheet<'a> {
-    /// The board of all pictures.
     pub board: &'a Board,
-    /// The title of the sheet.
     pub title: String,
-    /// A line below the title.
     pub lead: String,
-    /// A description of the sheet for screen readers.
     pub description: String,
-    /// The boards.
     pub pictures: Vec<Picture>,
     /// The words of the legend, usually [`MOVE_WORDS`]: for a piece that stays, one that is taken,
     /// and an empty cell.
     pub words: [&'static str; 3],
 }
 
-/// The legend of boards with a move.
 pub const MOVE_WORDS: [&str; 3] = ["piece", "taken by the move", "empty cell"];
 
 impl Sheet<'_> {
-    /// Draws the sheet.
     pub fn draw(&self) -> Svg {
         let frame = Frame::new(self.board);
         let (board_width, board_height) = (frame.columns * PITCH, frame.height + 2.0 * RADIUS + 2.0);
@@ -107,7 +96,6 @@ impl Sheet<'_> {
     }
 }
 
-/// Where the cells of a board are.
 struct Frame {
     left: f64,
     top: f64,
@@ -130,7 +118,6 @@ impl Frame {
     }
 }
 
-/// Draws one cell around a point.
 type Draw = fn(&mut Shapes, f64, f64);
 
 /// All cells of a sheet, kind by kind.

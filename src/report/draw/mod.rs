@@ -1,5 +1,4 @@
-//! Drawing: results as pictures ([`svg`], [`chart`], [`board_picture`]) and tables ([`table`]). The
-//! page of [`chart`] has an example.
+//! Drawing: results as pictures ([`svg`], [`chart`], [`board_picture`]) and tables ([`table`]).
 //!
 //! # Invariants
 //! 1. The same input gives the same bytes: no clock, path, machine or iteration order shows in a

@@ -6,7 +6,6 @@
 
 use crate::amount::grouped;
 
-/// How an axis spreads its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
     /// Equal differences are equal lengths.
@@ -26,7 +25,6 @@ impl Spread {
     }
 }
 
-/// A range of values with its spread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     spread: Spread,

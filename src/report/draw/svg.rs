@@ -12,70 +12,58 @@
 //!    cannot hold becomes U+FFFD.
 //! 2. Every picture has a title and a description for screen readers.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The number of colours before they repeat.
 pub const COLOURS: usize = 7;
 
-/// The style rules: selector inside a picture, the class that needs the rule (none: every picture),
-/// the rule, and its additions on a dark background.
-const RULES: [(&str, &str, &str, &str); 28] = [
-    ("", "", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
-    (" .paper", "", "fill:#fff", "fill:#16181c"),
-    (" text", "", "fill:#222", "fill:#e6e6e6"),
-    (" .head", "head", "font-size:16px;font-weight:600", ""),
-    (" .small", "small", "font-size:12px", ""),
-    (" .soft", "soft", "fill:#5c5c5c", "fill:#a8a8a8"),
-    (" .grid", "grid", "stroke:#dedede;fill:none", "stroke:#34383e"),
-    (" .axis", "axis", "stroke:#555;fill:none", "stroke:#9a9a9a"),
-    (" .line", "line", "fill:none;stroke-width:2;stroke-linejoin:round", ""),
-    (" .dash", "dash", "stroke-dasharray:6 4", ""),
-    (" .error", "error", "fill:none;stroke-width:1.4", ""),
-    (" .open", "open", "fill:#fff;stroke-width:1.6", "fill:#16181c"),
-    (" .ring", "ring", "fill:none;stroke-width:1.6", ""),
-    (" .cross", "cross", "stroke:#fff;stroke-width:2.4;stroke-linecap:round;fill:none", "stroke:#16181c"),
-    (" .f0", "f0", "fill:#0072b2", "fill:#5ab0f0"),
-    (" .f1", "f1", "fill:#d55e00", "fill:#ff8a4c"),
-    (" .f2", "f2", "fill:#009e73", "fill:#2cc79a"),
-    (" .f3", "f3", "fill:#cc79a7", "fill:#e3a1c6"),
-    (" .f4", "f4", "fill:#e69f00", "fill:#f0b93a"),
-    (" .f5", "f5", "fill:#56b4e9", "fill:#9ad4f5"),
-    (" .f6", "f6", "fill:#777", "fill:#aaa"),
-    (" .l0", "l0", "stroke:#0072b2", "stroke:#5ab0f0"),
-    (" .l1", "l1", "stroke:#d55e00", "stroke:#ff8a4c"),
-    (" .l2", "l2", "stroke:#009e73", "stroke:#2cc79a"),
-    (" .l3", "l3", "stroke:#cc79a7", "stroke:#e3a1c6"),
-    (" .l4", "l4", "stroke:#e69f00", "stroke:#f0b93a"),
-    (" .l5", "l5", "stroke:#56b4e9", "stroke:#9ad4f5"),
-    (" .l6", "l6", "stroke:#777", "stroke:#aaa"),
+/// The style rules: selector inside a picture, the rule, and its additions on a dark background.
+const RULES: [(&str, &str, &str); 28] = [
+    ("", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
+    (" .paper", "fill:#fff", "fill:#16181c"),
+    (" text", "fill:#222", "fill:#e6e6e6"),
+    (" .head", "font-size:16px;font-weight:600", ""),
+    (" .small", "font-size:12px", ""),
+    (" .soft", "fill:#5c5c5c", "fill:#a8a8a8"),
+    (" .grid", "stroke:#dedede;fill:none", "stroke:#34383e"),
+    (" .axis", "stroke:#555;fill:none", "stroke:#9a9a9a"),
+    (" .line", "fill:none;stroke-width:2;stroke-linejoin:round", ""),
+    (" .dash", "stroke-dasharray:6 4", ""),
+    (" .thin", "fill:none;stroke-width:1.4", ""),
+    (" .open", "fill:#fff;stroke-width:1.6", "fill:#16181c"),
+    (" .ring", "fill:none;stroke-width:1.6", ""),
+    (" .cross", "stroke:#fff;stroke-width:2.4;stroke-linecap:round;fill:none", "stroke:#16181c"),
+    (" .f0", "fill:#0072b2", "fill:#5ab0f0"),
+    (" .f1", "fill:#d55e00", "fill:#ff8a4c"),
+    (" .f2", "fill:#009e73", "fill:#2cc79a"),
+    (" .f3", "fill:#cc79a7", "fill:#e3a1c6"),
+    (" .f4", "fill:#e69f00", "fill:#f0b93a"),
+    (" .f5", "fill:#56b4e9", "fill:#9ad4f5"),
+    (" .f6", "fill:#777", "fill:#aaa"),
+    (" .l0", "stroke:#0072b2", "stroke:#5ab0f0"),
+    (" .l1", "stroke:#d55e00", "stroke:#ff8a4c"),
+    (" .l2", "stroke:#009e73", "stroke:#2cc79a"),
+    (" .l3", "stroke:#cc79a7", "stroke:#e3a1c6"),
+    (" .l4", "stroke:#e69f00", "stroke:#f0b93a"),
+    (" .l5", "stroke:#56b4e9", "stroke:#9ad4f5"),
+    (" .l6", "stroke:#777", "stroke:#aaa"),
 ];
 
 /// Returns the style of all pictures, for a page with [inline](Svg::inline) pictures.
 pub fn style() -> String {
-    style_of(|_| true)
-}
-
-fn style_of(is_used: impl Fn(&str) -> bool) -> String {
-    let rules = RULES.iter().filter(|(_, class, _, _)| class.is_empty() || is_used(class));
-    let light: String = rules.clone().map(|(selector, _, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
-    let dark = rules.filter(|(_, _, _, rule)| !rule.is_empty());
-    let dark: String = dark.map(|(selector, _, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    let light: String = RULES.iter().map(|(selector, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    let dark = RULES.iter().filter(|(.., rule)| !rule.is_empty());
+    let dark: String = dark.map(|(selector, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
     format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
 }
 
 /// The side of its point on which a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// To the right of the point.
     Start,
-    /// Around the point.
     Middle,
-    /// To the left of the point.
     End,
 }
 
-/// A picture under construction.
 #[derive(Clone, Debug)]
 pub struct Svg {
     width: f64,
@@ -83,7 +71,6 @@ pub struct Svg {
     title: String,
     description: String,
     body: String,
-    classes: BTreeSet<String>,
 }
 
 impl Svg {
@@ -96,26 +83,14 @@ impl Svg {
             title: title.to_owned(),
             description: description.to_owned(),
             body: String::new(),
-            classes: BTreeSet::new(),
         }
     }
 
     /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
         if !path.0.is_empty() {
-            self.uses(class);
             self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
         }
-    }
-
-    /// Adds a rectangle with rounded corners.
-    pub fn rect(&mut self, class: &str, [x, y, width, height]: [f64; 4], radius: f64) {
-        self.uses(class);
-        let [x, y, width, height] = [x, y, width, height].map(number);
-        let rounded = if radius > 0.0 { format!(" rx=\"{}\"", number(radius)) } else { String::new() };
-        self.put(format_args!(
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{rounded}/>"
-        ));
     }
 
     /// Adds a line of text on the base line `y`.
@@ -137,7 +112,6 @@ impl Svg {
     }
 
     fn text_with(&mut self, class: &str, place: &str, anchor: Anchor, text: &str) {
-        self.uses(class);
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
         let anchor = match anchor {
             Anchor::Start => "",
@@ -145,10 +119,6 @@ impl Svg {
             Anchor::End => " text-anchor=\"end\"",
         };
         self.put(format_args!("<text{class} {place}{anchor}>{}</text>", escape(text)));
-    }
-
-    fn uses(&mut self, classes: &str) {
-        self.classes.extend(classes.split_whitespace().map(str::to_owned));
     }
 
     fn put(&mut self, element: std::fmt::Arguments<'_>) {
@@ -165,7 +135,7 @@ impl Svg {
                 number(self.width),
                 number(self.height)
             ),
-            &style_of(|class| self.classes.contains(class)),
+            &style(),
         )
     }
 
@@ -190,12 +160,10 @@ impl Svg {
     }
 }
 
-/// Line segments and arcs.
 #[derive(Clone, Debug, Default)]
 pub struct Path(String);
 
 impl Path {
-    /// Creates an empty path.
     pub fn new() -> Path {
         Path::default()
     }
@@ -210,7 +178,6 @@ impl Path {
         }
     }
 
-    /// Adds a circle around a point.
     pub fn circle(&mut self, x: f64, y: f64, radius: f64) {
         let (r, d) = (number(radius), number(2.0 * radius));
         self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
@@ -365,19 +332,13 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_carries_the_style_it_needs() {
-        let mut svg = Svg::new(20.0, 10.0, "t", "d");
-        svg.rect("f3", [0.0, 0.0, 5.0, 5.0], 0.0);
-        let written = svg.file();
-        assert!(written.contains(".fig .f3{fill:#cc79a7}") && written.contains(".fig .f3{fill:#e3a1c6}"), "{written}");
-        assert!(!written.contains(".f4"), "{written}");
-        assert!(style().contains(".f4") && !svg.inline("x").contains("<style>"));
-        // Every class has a rule, and every fill rule of a series has its line rule.
+    fn a_picture_carries_its_style() {
+        let svg = Svg::new(20.0, 10.0, "t", "d");
+        assert!(svg.file().contains(&style()) && !svg.inline("x").contains("<style>"));
         for colour in 0..COLOURS {
-            assert!(
-                RULES.iter().any(|rule| rule.1 == format!("f{colour}"))
-                    && RULES.iter().any(|rule| rule.1 == format!("l{colour}"))
-            );
+            for class in ["f", "l"] {
+                assert_eq!(style().matches(&format!(".fig .{class}{colour}{{")).count(), 2, "light and dark");
+            }
         }
     }
 

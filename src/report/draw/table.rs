@@ -9,7 +9,6 @@ use crate::amount::grouped;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The text of an empty cell.
 pub const NOTHING: &str = "-";
 
 /// Formats a field of CSV, quoted where RFC 4180 requires it.
@@ -47,7 +46,6 @@ impl Cell {
         Cell { right: true, ..Cell::words(shown, plain) }
     }
 
-    /// Creates a count, grouped for people.
     pub fn count(number: impl Into<u64>) -> Cell {
         let number = number.into();
         Cell { value: number.into(), ..Cell::number(grouped(number), number.to_string()) }
@@ -64,7 +62,6 @@ impl Cell {
         Cell { value: good.into(), ..if good { Cell::word("yes") } else { Cell::words("NO", "no") } }
     }
 
-    /// Creates an empty cell.
     pub fn nothing() -> Cell {
         Cell { value: Value::Null, ..Cell::word(NOTHING) }
     }
@@ -78,7 +75,6 @@ impl Cell {
 /// A column: its header for people, its header for programs, and the cell of a row.
 pub type Column<'a, R> = (&'static str, &'static str, &'a dyn Fn(&R) -> Cell);
 
-/// A table with a header.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Column headers for people and for programs.
@@ -87,7 +83,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Makes a table of these rows.
     pub fn new<R>(rows: impl IntoIterator<Item = R>, columns: &[Column<'_, R>]) -> Table {
         Table {
             columns: columns.iter().map(|(shown, plain, _)| (*shown, *plain)).collect(),
@@ -108,7 +103,6 @@ impl Table {
         self.rows.iter().any(|row| row[column].right)
     }
 
-    /// Returns the table in Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
@@ -140,7 +134,6 @@ impl Table {
         self.rows.iter().map(|cells| format!("{{{}}}", row(cells))).collect()
     }
 
-    /// Returns the table in HTML.
     pub fn html(&self) -> String {
         let class = |column: usize| if self.is_right(column) { " class=\"number\"" } else { "" };
         let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {

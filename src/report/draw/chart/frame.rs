@@ -12,7 +12,6 @@ const SMALL: f64 = 12.0;
 const HEAD: f64 = 16.0;
 pub(super) const MARK: f64 = 4.0;
 
-/// A picture with everything around the plot.
 pub(super) struct Frame {
     pub svg: Svg,
     pub left: f64,
