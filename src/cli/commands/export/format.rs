@@ -49,9 +49,6 @@ impl Selection {
 
 impl Format {
     /// Returns the given format, or the format for the extension of a file; npy without both.
-    ///
-    /// # Errors
-    /// [`Refused`] if no format has this extension, or if it contradicts the given format.
     pub fn chosen(given: Option<Format>, path: Option<&Path>) -> Result<Format, Refused> {
         let Some((path, end)) = path.and_then(|path| Some((path.display(), path.extension()?.to_string_lossy())))
         else {
@@ -78,21 +75,8 @@ impl Format {
         }
     }
 
-    /// Whether the output is not text.
     pub fn is_binary(self) -> bool {
         self == Format::Npy
-    }
-
-    /// Returns the bytes before the rows.
-    pub fn header(self, what: Selection, rows: u64) -> Vec<u8> {
-        match self {
-            Format::Npy => npy_header(what, rows),
-            Format::Csv => match what.column() {
-                None => b"position\n".to_vec(),
-                Some((column, _)) => format!("position,{column}\n").into_bytes(),
-            },
-            Format::Rows => Vec::new(),
-        }
     }
 }
 
@@ -113,56 +97,75 @@ fn npy_header(what: Selection, rows: u64) -> Vec<u8> {
     header
 }
 
+/// A position and its second column, which is 0 if there is none.
+pub type Row = (u64, u64);
+
 /// Writes rows of one form.
-pub trait RowWriter: Sync {
-    /// Appends a row; `other` is the second column, if there is one.
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64);
-}
-
-/// Rows of [`Format::Npy`] with one column.
-pub struct Masks;
-
-/// Rows of [`Format::Npy`] with two columns, the second of bytes.
-pub struct Pairs;
-
-/// Rows of [`Format::Npy`] with two columns of masks.
-pub struct TwoMasks;
-
-/// Rows of [`Format::Csv`].
-pub struct Csv(pub Selection);
-
-/// Rows of [`Format::Rows`].
-pub struct Text {
+pub struct Encoder {
+    format: Format,
     what: Selection,
-    /// The empty position, and the place of each cell in it.
+    /// The text of the empty position, and the place of each cell in it.
     empty: Vec<u8>,
     places: Vec<usize>,
 }
 
-impl RowWriter for Masks {
-    #[inline(always)]
-    fn row(&self, out: &mut Vec<u8>, position: u64, _: u64) {
-        out.extend_from_slice(&position.to_le_bytes());
+impl Encoder {
+    pub fn new(board: &Board, format: Format, what: Selection) -> Encoder {
+        let empty = position::rows(board, 0).into_bytes();
+        let place = |cell: u32| {
+            let with = position::rows(board, 1 << cell).into_bytes();
+            empty.iter().zip(with).position(|(without, with)| *without != with).unwrap_or(0)
+        };
+        Encoder { format, what, places: (0..board.cells()).map(place).collect(), empty }
+    }
+
+    /// Returns the bytes before the rows.
+    pub fn header(&self, rows: u64) -> Vec<u8> {
+        match (self.format, self.what.column()) {
+            (Format::Npy, _) => npy_header(self.what, rows),
+            (Format::Csv, None) => b"position\n".to_vec(),
+            (Format::Csv, Some((column, _))) => format!("position,{column}\n").into_bytes(),
+            (Format::Rows, _) => Vec::new(),
+        }
+    }
+
+    /// Appends rows, in a loop of its own for each form.
+    pub fn append(&self, rows: &[Row], out: &mut Vec<u8>) {
+        match (self.format, self.what) {
+            (Format::Npy, Selection::Losses) => {
+                rows.iter().for_each(|(position, _)| out.extend_from_slice(&position.to_le_bytes()));
+            }
+            (Format::Npy, Selection::Puzzles) => {
+                rows.iter().flat_map(|(position, other)| [position, other]).for_each(|mask| {
+                    out.extend_from_slice(&mask.to_le_bytes());
+                });
+            }
+            (Format::Npy, _) => rows.iter().for_each(|(position, other)| {
+                out.extend_from_slice(&position.to_le_bytes());
+                out.push(*other as u8);
+            }),
+            (Format::Csv, what) => rows.iter().for_each(|(position, other)| {
+                decimal(out, *position);
+                what.append(out, b',', *other);
+            }),
+            (Format::Rows, what) => rows.iter().for_each(|(position, other)| {
+                self.text(out, *position);
+                what.append(out, b'\t', *other);
+            }),
+        }
+    }
+
+    fn text(&self, out: &mut Vec<u8>, position: u64) {
+        let start = out.len();
+        out.extend_from_slice(&self.empty);
+        let mut pieces = position;
+        while pieces != 0 {
+            out[start + self.places[pieces.trailing_zeros() as usize]] = b'1';
+            pieces &= pieces - 1;
+        }
     }
 }
 
-impl RowWriter for Pairs {
-    #[inline(always)]
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
-        out.extend_from_slice(&position.to_le_bytes());
-        out.push(other as u8);
-    }
-}
-
-impl RowWriter for TwoMasks {
-    #[inline(always)]
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
-        out.extend_from_slice(&position.to_le_bytes());
-        out.extend_from_slice(&other.to_le_bytes());
-    }
-}
-
-/// Appends a number in decimal.
 fn decimal(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
@@ -178,7 +181,6 @@ fn decimal(out: &mut Vec<u8>, mut number: u64) {
 }
 
 impl Selection {
-    /// Appends the second column as text.
     fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
         match self {
             Selection::Losses => {}
@@ -195,40 +197,6 @@ impl Selection {
     }
 }
 
-impl RowWriter for Csv {
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
-        decimal(out, position);
-        self.0.append(out, b',', other);
-    }
-}
-
-impl Text {
-    /// Prepares the text of positions of a board.
-    pub fn new(board: &Board, what: Selection) -> Text {
-        let empty = position::rows(board, 0).into_bytes();
-        let place = |cell: u32| {
-            let with = position::rows(board, 1 << cell).into_bytes();
-            empty.iter().zip(with).position(|(without, with)| *without != with).unwrap_or(0)
-        };
-        let places = (0..board.cells()).map(place).collect();
-        Text { what, empty, places }
-    }
-}
-
-impl RowWriter for Text {
-    fn row(&self, out: &mut Vec<u8>, position: u64, other: u64) {
-        let start = out.len();
-        out.extend_from_slice(&self.empty);
-        let text = &mut out[start..];
-        let mut pieces = position;
-        while pieces != 0 {
-            text[self.places[pieces.trailing_zeros() as usize]] = b'1';
-            pieces &= pieces - 1;
-        }
-        self.what.append(out, b'\t', other);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,13 +204,13 @@ mod tests {
     #[test]
     fn texts_are_those_of_the_library() {
         let board = Board::triangle(5, None).unwrap();
-        let (text, csv) = (Text::new(&board, Selection::Losses), Csv(Selection::Losses));
         for position in (0..=board.full()).step_by(37).chain([board.full()]) {
-            let (mut row, mut mask) = (Vec::new(), Vec::new());
-            text.row(&mut row, position, 0);
-            csv.row(&mut mask, position, 0);
-            assert_eq!(String::from_utf8(row).unwrap(), format!("{}\n", position::rows(&board, position)));
-            assert_eq!(String::from_utf8(mask).unwrap(), format!("{position}\n"));
+            let rows = position::rows(&board, position);
+            for (format, text) in [(Format::Rows, format!("{rows}\n")), (Format::Csv, format!("{position}\n"))] {
+                let mut row = Vec::new();
+                Encoder::new(&board, format, Selection::Losses).append(&[(position, 0)], &mut row);
+                assert_eq!(String::from_utf8(row).unwrap(), text);
+            }
         }
         let mut out = Vec::new();
         decimal(&mut out, u64::MAX);
@@ -253,7 +221,7 @@ mod tests {
     fn headers_are_aligned_and_end_in_a_newline() {
         for what in [Selection::Losses, Selection::Canonical, Selection::Values, Selection::Puzzles] {
             for rows in [0, 7, 4_124_279_452, u64::MAX] {
-                let header = Format::Npy.header(what, rows);
+                let header = npy_header(what, rows);
                 assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
                 assert_eq!(header.len() - 10, usize::from(header[8]) | usize::from(header[9]) << 8);
                 assert!(String::from_utf8_lossy(&header).contains(&format!("'shape': ({rows},)")));

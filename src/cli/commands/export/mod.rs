@@ -14,7 +14,7 @@ use crate::cli::words::choice::chosen;
 use crate::cli::words::solved::SolvedArgs;
 use crate::cli::words::work::{self, Counter};
 use clap::Args;
-use format::{Format, Selection};
+use format::{Encoder, Format, Selection};
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -142,7 +142,6 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
     }
 }
 
-/// Runs the subcommand.
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = Format::chosen(args.format, args.out.as_deref())?;
@@ -175,7 +174,7 @@ fn export(
     let export = Rows {
         database,
         what: args.what,
-        format,
+        encoder: Encoder::new(database.board(), format, args.what),
         threads: args.work.threads.count(),
         sorted_max: args.sorted_max,
         stop: &signals.stop,

@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 /// The requested length of a pipe: what the system allows everybody.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// The place of an export.
 pub enum Sink {
     Stdout,
     File { export: OutputFile, path: PathBuf, replace: bool },
 }
 
-/// Writes to a sink.
 pub struct SinkWriter<'a> {
     out: &'a mut Out,
     /// The file, and whether it may replace another one; without it, rows go to `out`.
@@ -26,10 +24,6 @@ pub struct SinkWriter<'a> {
 
 impl Sink {
     /// Chooses the output and checks that it can be written.
-    ///
-    /// # Errors
-    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal, and
-    /// for a report that would be mixed with the positions.
     pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
         match path {
             Some(path) if path != Path::new("-") => {
@@ -48,7 +42,6 @@ impl Sink {
         }
     }
 
-    /// Returns the file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Sink::Stdout => None,
@@ -56,10 +49,6 @@ impl Sink {
         }
     }
 
-    /// Begins to write.
-    ///
-    /// # Errors
-    /// [`pipeline::Error::Io`].
     pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
         let file = match self {
             Sink::Stdout => {
@@ -75,10 +64,6 @@ impl Sink {
 }
 
 impl SinkWriter<'_> {
-    /// Writes bytes.
-    ///
-    /// # Errors
-    /// A bare `io::Error` of standard output, or [`pipeline::Error::Io`] of a file.
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
         match &mut self.file {
@@ -88,9 +73,6 @@ impl SinkWriter<'_> {
     }
 
     /// Ends the output, gives a file its name and returns the length in bytes.
-    ///
-    /// # Errors
-    /// Those of [`SinkWriter::write`].
     pub fn finish(self) -> anyhow::Result<u64> {
         match self.file {
             Some((file, replace)) => file.finish(replace)?,

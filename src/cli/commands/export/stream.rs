@@ -7,7 +7,7 @@
 //! # Invariants
 //! 1. An output has as many rows as its header says: their number is known before the first row.
 
-use super::format::{Csv, Format, Masks, Pairs, RowWriter, Selection, Text, TwoMasks, number_of};
+use super::format::{Encoder, Row, Selection, number_of};
 use super::sink::SinkWriter;
 use crate::cli::words::answers;
 use crate::cli::words::work::Counter;
@@ -21,21 +21,16 @@ use trinim::database::{Database, DatabaseError, Listing, listing};
 use trinim::play::puzzle;
 use trinim::random::{Random, Sample};
 
-/// Rows of a buffer.
 const BUFFER_ROWS: usize = 1 << 16;
 /// Buffers that may wait in a worker's channel: about a part of eight layers.
 const WAITING: usize = 48;
-
-/// Puzzles follow from the losses of all parts.
-const NO_PARTS: &str = "puzzles are not listed by part";
 
 /// Writes the rows of one export.
 pub struct Rows<'a> {
     pub database: &'a Database,
     pub what: Selection,
-    pub format: Format,
+    pub encoder: Encoder,
     pub threads: usize,
-    /// Most rows that are sorted.
     pub sorted_max: u64,
     pub stop: &'a AtomicBool,
     /// Counts the parts that are read before anything is written.
@@ -73,9 +68,6 @@ impl Buffers {
 impl Rows<'_> {
     /// Writes rows with these numbers of pieces, all or a sample of this size and seed, from a
     /// listing, or without one from positions that are solved; returns their number.
-    ///
-    /// # Errors
-    /// [`Stop`]; those of [`Rows::all`], [`Rows::puzzles`] and [`Rows::solved`].
     pub fn write(
         &self,
         listing: Option<&Listing<'_>>,
@@ -100,10 +92,6 @@ impl Rows<'_> {
     }
 
     /// Writes all rows, sorted if there are not too many; returns their number.
-    ///
-    /// # Errors
-    /// [`Stop`]; [`DatabaseError`], also if the blocks contradict the census; those of
-    /// [`SinkWriter::write`].
     fn all(&self, listing: &Listing<'_>, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
         let listed = if self.what == Selection::Values { listing.positions() } else { listing.losses() };
         if listed > self.sorted_max {
@@ -111,16 +99,11 @@ impl Rows<'_> {
         }
         let rows = Mutex::new(Vec::new());
         self.each_part(listing, |part| {
-            let own: Vec<(u64, u64)> = match self.what {
-                Selection::Losses => listing.losses_of(part)?.map(|position| (position, 0)).collect(),
-                Selection::Canonical => {
-                    listing.canonical_losses_of(part)?.map(|(position, size)| (position, size.into())).collect()
-                }
-                Selection::Values => {
-                    listing.values_of(part)?.map(|(position, value)| (position, number_of(value))).collect()
-                }
-                Selection::Puzzles => unreachable!("{NO_PARTS}"),
-            };
+            let mut own: Vec<Row> = Vec::new();
+            self.each_row(listing, part, |row| {
+                own.push(row);
+                true
+            })?;
             rows.lock().extend(own);
             Ok(())
         })?;
@@ -133,43 +116,42 @@ impl Rows<'_> {
         self.write_all(rows.len() as u64, rows.into_iter(), open)
     }
 
-    /// Writes all rows in the order of the parts.
-    fn stream(&self, listing: &Listing<'_>, listed: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
-        let rows = if self.what == Selection::Canonical { self.count(listing)? } else { listed };
-        self.begin(rows, open)?;
-        let found = match (self.format, self.what) {
-            (Format::Npy, Selection::Losses) => self.stream_as(&Masks, listing, rows, open),
-            (Format::Npy, _) => self.stream_as(&Pairs, listing, rows, open),
-            (Format::Csv, what) => self.stream_as(&Csv(what), listing, rows, open),
-            (Format::Rows, what) => self.stream_as(&Text::new(listing.board(), what), listing, rows, open),
-        }?;
-        if found != rows {
-            return Err(listing.contradiction(rows, found).into());
-        }
-        Ok(rows)
+    /// Passes the rows of a part on until `take` has enough; returns whether it took all.
+    #[inline(always)]
+    fn each_row(
+        &self,
+        listing: &Listing<'_>,
+        part: usize,
+        mut take: impl FnMut(Row) -> bool,
+    ) -> Result<bool, DatabaseError> {
+        Ok(match self.what {
+            Selection::Losses => listing.losses_of(part)?.all(|position| take((position, 0))),
+            Selection::Canonical => {
+                listing.canonical_losses_of(part)?.all(|(position, size)| take((position, size.into())))
+            }
+            Selection::Values => listing.values_of(part)?.all(|(position, value)| take((position, number_of(value)))),
+            Selection::Puzzles => unreachable!("puzzles follow from the losses of all parts"),
+        })
     }
 
     fn begin(&self, rows: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<()> {
         self.rows.set(0, rows);
-        open.write(&self.format.header(self.what, rows))
+        open.write(&self.encoder.header(rows))
     }
 
-    fn stream_as<W: RowWriter>(
-        &self,
-        writer: &W,
-        listing: &Listing<'_>,
-        rows: u64,
-        open: &mut SinkWriter<'_>,
-    ) -> anyhow::Result<u64> {
+    /// Writes all rows in the order of the parts.
+    fn stream(&self, listing: &Listing<'_>, listed: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
+        let rows = if self.what == Selection::Canonical { self.count(listing)? } else { listed };
+        self.begin(rows, open)?;
         let parts = listing.parts();
         let workers = self.threads.clamp(1, parts.max(1));
-        std::thread::scope(|scope| {
+        let found = std::thread::scope(|scope| {
             let mut channels: Vec<(Receiver<Message>, Sender<Vec<u8>>)> = Vec::new();
             for worker in 0..workers {
                 let ((sender, receiver), (giver, used)) = (sync_channel(WAITING), channel());
                 channels.push((receiver, giver));
                 let buffers = Buffers { sender, used };
-                let work = move || self.work(writer, listing, (worker..parts).step_by(workers), &buffers);
+                let work = move || self.work(listing, (worker..parts).step_by(workers), &buffers);
                 let begun = std::thread::Builder::new().spawn_scoped(scope, work);
                 begun.map_err(|source| pipeline::Error::Thread { source })?;
             }
@@ -194,20 +176,18 @@ impl Rows<'_> {
                     }
                 }
             }
-            Ok(found)
-        })
+            Ok::<u64, anyhow::Error>(found)
+        })?;
+        if found != rows {
+            return Err(listing.contradiction(rows, found).into());
+        }
+        Ok(rows)
     }
 
     /// Sends the rows of parts until the writer is gone.
-    fn work<W: RowWriter>(
-        &self,
-        writer: &W,
-        listing: &Listing<'_>,
-        parts: impl Iterator<Item = usize>,
-        buffers: &Buffers,
-    ) {
+    fn work(&self, listing: &Listing<'_>, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
         for part in parts {
-            let sent = match self.part(writer, listing, part, buffers) {
+            let sent = match self.part(listing, part, buffers) {
                 Ok(true) => Message::EndOfPart,
                 Ok(false) => return,
                 Err(error) => Message::Failed(error),
@@ -219,26 +199,21 @@ impl Rows<'_> {
         }
     }
 
-    /// Sends the rows of a part; `false` if the writer is gone.
-    fn part<W: RowWriter>(
-        &self,
-        writer: &W,
-        listing: &Listing<'_>,
-        part: usize,
-        buffers: &Buffers,
-    ) -> Result<bool, DatabaseError> {
-        match self.what {
-            Selection::Losses => Ok(send(writer, listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
-            Selection::Canonical => {
-                let classes = listing.canonical_losses_of(part)?;
-                Ok(send(writer, classes.map(|(position, size)| (position, size.into())), buffers))
-            }
-            Selection::Values => {
-                let values = listing.values_of(part)?;
-                Ok(send(writer, values.map(|(position, value)| (position, number_of(value))), buffers))
-            }
-            Selection::Puzzles => unreachable!("{NO_PARTS}"),
-        }
+    /// Sends the rows of a part in buffers; `false` if the writer is gone.
+    fn part(&self, listing: &Listing<'_>, part: usize, buffers: &Buffers) -> Result<bool, DatabaseError> {
+        let send = |rows: &mut Vec<Row>| {
+            let mut bytes = buffers.next();
+            self.encoder.append(rows, &mut bytes);
+            let number = rows.len() as u64;
+            rows.clear();
+            buffers.sender.send(Message::Rows(bytes, number)).is_ok()
+        };
+        let mut rows = Vec::new();
+        let is_sent = self.each_row(listing, part, |row| {
+            rows.push(row);
+            rows.len() < BUFFER_ROWS || send(&mut rows)
+        })?;
+        Ok(is_sent && (rows.is_empty() || send(&mut rows)))
     }
 
     /// Counts the classes of losses: no list has their number.
@@ -253,19 +228,14 @@ impl Rows<'_> {
     }
 
     /// Writes a sample of the losses; returns its size.
-    ///
-    /// # Errors
-    /// Those of [`Rows::stream`].
     fn sample(&self, listing: &Listing<'_>, size: u64, seed: u64, open: &mut SinkWriter<'_>) -> anyhow::Result<u64> {
         let sample = Mutex::new(Sample::new(size as usize, seed));
         self.each_part(listing, |part| {
             let mut own = sample.lock().like();
-            match self.what {
-                Selection::Canonical => {
-                    listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position))
-                }
-                _ => listing.losses_of(part)?.for_each(|position| own.offer(position)),
-            }
+            self.each_row(listing, part, |(position, _)| {
+                own.offer(position);
+                true
+            })?;
             sample.lock().merge(own);
             Ok(())
         })?;
@@ -277,9 +247,6 @@ impl Rows<'_> {
 
     /// Writes all puzzles with these numbers of pieces, or a sample of this size and seed; returns
     /// their number.
-    ///
-    /// # Errors
-    /// [`Stop`]; those of [`puzzle::all`] and [`SinkWriter::write`].
     fn puzzles(
         &self,
         pieces: &RangeInclusive<u32>,
@@ -302,9 +269,6 @@ impl Rows<'_> {
 
     /// Writes a sample of values that are not kept, solving its positions one after another;
     /// returns its size.
-    ///
-    /// # Errors
-    /// Those of [`Rows::stream`] and of the solver.
     fn solved(
         &self,
         pieces: &RangeInclusive<u32>,
@@ -348,56 +312,26 @@ impl Rows<'_> {
     }
 
     /// Writes this number of rows, which it returns.
-    ///
-    /// # Errors
-    /// [`Stop`]; those of [`SinkWriter::write`].
     fn write_all(
         &self,
         number: u64,
-        rows: impl Iterator<Item = (u64, u64)>,
+        mut rows: impl Iterator<Item = Row>,
         open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         self.begin(number, open)?;
-        let text = Text::new(self.database.board(), self.what);
         let (mut out, mut written) = (Vec::new(), 0);
-        for (position, other) in rows {
-            written += 1;
-            match (self.format, self.what) {
-                (Format::Npy, Selection::Losses) => Masks.row(&mut out, position, other),
-                (Format::Npy, Selection::Puzzles) => TwoMasks.row(&mut out, position, other),
-                (Format::Npy, _) => Pairs.row(&mut out, position, other),
-                (Format::Csv, what) => Csv(what).row(&mut out, position, other),
-                (Format::Rows, _) => text.row(&mut out, position, other),
+        while written < number {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Stop.into());
             }
-            if out.len() >= BUFFER_ROWS {
-                if self.stop.load(Ordering::Relaxed) {
-                    return Err(Stop.into());
-                }
-                open.write(&out)?;
-                out.clear();
-            }
+            let some: Vec<Row> = rows.by_ref().take(BUFFER_ROWS).collect();
+            assert!(!some.is_empty(), "export, invariant 1: the header counts the rows");
+            written += some.len() as u64;
+            self.encoder.append(&some, &mut out);
+            open.write(&out)?;
+            out.clear();
         }
-        open.write(&out)?;
-        assert_eq!(written, number, "export, invariant 1: the header counts the rows");
+        assert!(rows.next().is_none(), "export, invariant 1: the header counts the rows");
         Ok(number)
     }
-}
-
-/// Sends rows in buffers; `false` if the writer is gone.
-#[inline(always)]
-fn send<W: RowWriter>(writer: &W, rows: impl Iterator<Item = (u64, u64)>, buffers: &Buffers) -> bool {
-    let mut number = 0;
-    let mut out = buffers.next();
-    for (position, other) in rows {
-        writer.row(&mut out, position, other);
-        number += 1;
-        if number == BUFFER_ROWS {
-            let full = std::mem::replace(&mut out, buffers.next());
-            if buffers.sender.send(Message::Rows(full, number as u64)).is_err() {
-                return false;
-            }
-            number = 0;
-        }
-    }
-    number == 0 || buffers.sender.send(Message::Rows(out, number as u64)).is_ok()
 }
