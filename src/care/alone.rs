@@ -34,13 +34,11 @@ pub(super) struct CheckedDatabase {
     pub(super) lists: Lists,
     /// Whether the book is wrong or missing.
     pub(super) book_wrong: bool,
-    /// Blocks to recompute.
     pub(super) damaged_blocks: BTreeSet<BlockId>,
     /// Whether the manifest or `SUMS` needs to be rewritten.
     pub(super) lists_wrong: bool,
 }
 
-/// The content of a manifest.
 pub(super) struct TrustedManifest {
     pub(super) game: Game,
     pub(super) manifest: Manifest,
@@ -82,7 +80,6 @@ pub(super) fn hex_digest(stream: &[u64]) -> String {
     blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
 }
 
-/// Reads a block's whole file.
 pub(super) fn read_all(
     storage: &dyn Storage,
     name: &str,
@@ -105,7 +102,6 @@ struct BlockCheck {
 
 /// The manifest and `SUMS` of a database as found.
 pub(super) struct Lists {
-    /// The bytes of the manifest.
     pub(super) found: Option<Vec<u8>>,
     /// The lines of `SUMS`, and whether the file could be read.
     pub(super) sums: Sums,
@@ -378,7 +374,6 @@ pub(super) fn look_at_book(
     }
 }
 
-/// BLAKE3 and length of a file.
 type FileSum = (Option<blake3::Hash>, u64);
 
 /// Builds the manifest that all blocks add up to.

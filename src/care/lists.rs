@@ -16,7 +16,6 @@ pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Weight) -> Result<R
     })
 }
 
-/// Reads a manifest or a `SUMS`.
 pub(super) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Error> {
     read_whole(&*storage.open(name)?, LIST_BYTES_MAX)
 }

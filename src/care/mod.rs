@@ -187,7 +187,6 @@ pub fn check(folder: &Path, depth: Depth, request: &CareRequest<'_>) -> Result<R
 
 /// The kind of a folder, with access to its files.
 enum Place {
-    /// A run folder.
     Run(RealStorage),
     /// The files of a database, without its run.
     Database(RealStorage),

@@ -26,9 +26,7 @@ pub(super) struct CheckedRun {
     pub(super) manifest_wrong: bool,
     /// Whether the book is wrong or missing.
     pub(super) book_wrong: bool,
-    /// The sum of a sound book.
     pub(super) book: Option<blake3::Hash>,
-    /// Whether `SUMS` is wrong or missing.
     pub(super) sums_wrong: bool,
 }
 

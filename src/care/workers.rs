@@ -28,9 +28,7 @@ impl CareRequest<'static> {
 
 /// The reason why a task ended early.
 pub(super) enum Halt<E> {
-    /// A stop was requested.
     Stopped,
-    /// The task failed.
     Failed(E),
 }
 
@@ -43,7 +41,6 @@ impl<E> From<E> for Halt<E> {
 /// The stop flags and progress that tasks share.
 pub(super) struct Watch<'a> {
     request: CareRequest<'a>,
-    /// Set when another worker failed.
     failed: AtomicBool,
     all: u64,
     done: Mutex<u64>,

@@ -16,7 +16,6 @@ use pipeline::codec::FRAME_WORDS;
 use trinim_game::Value;
 use trinim_kernel::bitmap_words;
 
-/// Positions of a frame.
 const FRAME_BITS: u64 = 64 * FRAME_WORDS as u64;
 
 /// Positions that are sorted together.

@@ -64,7 +64,6 @@ pub struct FrameRow {
     pub offset: u64,
     /// Length in the file, in bytes.
     pub stored_bytes: u64,
-    /// Tag of the codec.
     codec: u8,
     hash: u64,
 }

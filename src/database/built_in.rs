@@ -57,7 +57,6 @@ impl BuiltIn {
         plain.and_then(|layers| BuiltIn::find(layers, rule))
     }
 
-    /// Returns the bytes of a file.
     pub(super) fn file(&self, name: &str) -> Result<Cow<'static, [u8]>, DatabaseError> {
         let path = || self.place().join(name);
         match name {

@@ -57,12 +57,10 @@ fn mask(cells: &[u32]) -> Result<u64, String> {
     })
 }
 
-/// Serializes masks as lists of cells.
 fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(masks.iter().flatten().map(|mask| cells(*mask)))
 }
 
-/// Deserializes lists of cells as masks.
 fn from_cells<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u64>>, D::Error> {
     let lists = Option::<Vec<Vec<u32>>>::deserialize(deserializer)?;
     let masks = lists.map(|lists| lists.iter().map(|cells| mask(cells)).collect());

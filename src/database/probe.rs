@@ -90,7 +90,6 @@ impl Probe {
         self.children.iter().filter(|child| child.value.is_loss()).map(|child| child.taken).collect()
     }
 
-    /// Sorts the children.
     fn sort(&mut self) {
         self.children.sort_by_key(|child| {
             let moves = child.distance.unwrap_or(0);

@@ -60,7 +60,6 @@ pub fn stream_digest(stream: &[u64]) -> [u8; 32] {
 pub(crate) struct StreamDigest(blake3::Hasher);
 
 impl StreamDigest {
-    /// Adds the next words.
     pub(crate) fn update(&mut self, words: &[u64]) {
         if cfg!(target_endian = "little") {
             self.0.update(bytemuck::cast_slice(words));
@@ -71,7 +70,6 @@ impl StreamDigest {
         }
     }
 
-    /// Returns the digest.
     pub(crate) fn finish(&self) -> [u8; 32] {
         *self.0.finalize().as_bytes()
     }

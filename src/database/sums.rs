@@ -60,7 +60,6 @@ impl<T> Capped<T> {
 }
 
 impl Sums {
-    /// Reads the `SUMS` of this name.
     pub(crate) fn load(storage: &dyn Storage, name: &str) -> Result<Sums, pipeline::Error> {
         let sums = Sums::parse(&read_whole(&*storage.open(name)?, LIST_BYTES_MAX)?);
         Ok(Sums { path: storage.path(name), ..sums })

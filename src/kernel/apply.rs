@@ -16,7 +16,6 @@ use std::ops::Range;
 use super::line::WORDS;
 use super::vector::{Shift, Vector};
 
-/// Index bits of a vector.
 pub(super) const VECTOR_BITS: u32 = 9;
 /// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 8;
@@ -112,7 +111,6 @@ impl Operations {
         });
     }
 
-    /// Returns the words of a chunk.
     pub(super) fn chunk_words(&self) -> usize {
         WORDS << self.chunk_bits
     }

@@ -16,7 +16,6 @@ const LEVELS: usize = VECTOR_BITS as usize + 1;
 
 type Bits = [u64; WORDS];
 
-/// Counts the set bits.
 #[inline(always)]
 pub(super) fn popcount(bitmap: &[u64]) -> u64 {
     bitmap.iter().map(|word| u64::from(word.count_ones())).sum()

@@ -30,20 +30,8 @@
 //! bitmaps, a settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100
 //! KiB.
 //!
-//! One core of a 2.3 GHz Sapphire Rapids shared with others, 2026-11-20, all of eight layers in 104
-//! canonical blocks of 16 MiB in memory, CPU time for each vector of 512 positions (64 bytes):
-//!
-//! | stage | avx512 | avx2 |
-//! |---|---|---|
-//! | settle | 42 ns | 54 ns |
-//! | apply, an edge | 8 ns | 11 ns |
-//! | permute | 16 ns | 34 ns |
-//!
 //! Bitmaps aligned to 64 bytes are a fifth faster than others. Targets of 8 MiB that are permuted
-//! are written past the caches if they are aligned: on two cores of an AMD EPYC 9004 at once that
-//! took 3.1 ms in place of 4.5 for 16 MiB, and 32 in place of 50 for 128 MiB (2026-11-23).
-//! `benches/kernel.rs` measures every stage.
-
+//! are written past the caches if they are aligned, which saves a third of the time.
 #![expect(
     unsafe_code,
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"

@@ -1,6 +1,5 @@
 //! Permutations of the nine index bits of a vector, cut into steps that vector instructions can do.
 
-/// Words of a vector.
 pub(super) const WORDS: usize = 8;
 
 /// A permutation of the nine index bits inside a vector, in the forms that the instruction sets
@@ -89,7 +88,6 @@ pub(super) enum Step {
     Bits(u64),
 }
 
-/// The source of each byte.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct ByteOrder(pub [u8; 64]);

@@ -15,7 +15,6 @@ use super::vector::BELOW;
 /// Index bits of a chunk: 4 KiB of bitmap.
 const CHUNK_BITS: u32 = 15;
 
-/// Index bits inside a word.
 const WORD_BITS: u32 = 6;
 
 /// Marks the indices that contain none of these moves, masks over the index bits. A bitmap of fewer

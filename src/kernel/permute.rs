@@ -13,11 +13,9 @@ use std::mem::MaybeUninit;
 use super::line::{Rearrangement, WORDS};
 use super::vector::Vector;
 
-/// Index bits of a line.
 const LINE_BITS: usize = 9;
 /// Line bits that a pass exchanges: eight lines, as many as a line has words.
 const PASS_BITS: usize = 3;
-/// Words of the largest tile.
 const TILE_WORDS: usize = WORDS << LINE_BITS;
 /// Index bits of the smallest bitmap that is permuted in tiles.
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;

@@ -58,7 +58,6 @@ pub(super) fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
     }
 }
 
-/// Counts the set bits.
 pub(super) fn popcount(bitmap: &[u64]) -> u64 {
     indices(bitmap).filter(|x| bit(bitmap, *x)).count() as u64
 }

@@ -25,7 +25,6 @@ impl Avx2 {
         }
     }
 
-    /// Exchanges two index bits.
     #[inline(always)]
     fn swap(self, swap: &Swap) -> Self {
         // SAFETY: the vector's existence proves AVX2.

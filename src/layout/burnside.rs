@@ -55,7 +55,6 @@ impl Action {
         Action { cells: set.count_ones(), symmetries: symmetries.collect() }
     }
 
-    /// Returns the number of symmetries.
     pub(super) fn order(&self) -> usize {
         self.symmetries.len()
     }

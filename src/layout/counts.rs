@@ -57,7 +57,6 @@ impl Counts {
     }
 }
 
-/// Counts the isomorphic groups by size.
 fn by_size(layout: &Layout) -> BTreeMap<u32, u64> {
     let mut groups = BTreeMap::new();
     for ordinal in layout.ordinals() {

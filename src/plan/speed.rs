@@ -96,7 +96,6 @@ impl Work {
         }
     }
 
-    /// Returns the seconds of each round.
     fn rounds(&self) -> [f64; ROUNDS] {
         let mut bitmaps = [vec![0_u64; bitmap_words(BITS)], vec![0; bitmap_words(BITS)]];
         let [block, stream] = &mut bitmaps;

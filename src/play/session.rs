@@ -64,7 +64,6 @@ pub struct Stand {
 }
 
 impl Stand {
-    /// Returns the stand after a turn.
     fn after(self, turn: Turn) -> Stand {
         match turn {
             Turn::Take(taken) => {

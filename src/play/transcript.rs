@@ -108,7 +108,6 @@ pub fn read(answers: &Arc<dyn Answers>, text: &str) -> Result<Session, Transcrip
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct TranscriptError {
-    /// The line, counted from 1.
     line: usize,
     reason: String,
 }

@@ -229,7 +229,6 @@ pub struct FileRow {
     /// The name of the file.
     pub name: String,
     /// The contents in a few words.
-    /// The contents in a few words.
     pub title: String,
     /// The length in bytes; null for `report.json` itself.
     pub bytes: Option<u64>,

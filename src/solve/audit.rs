@@ -22,7 +22,6 @@ use trinim_game::random::Random;
 use trinim_game::reference::children;
 use trinim_kernel::bitmap_words;
 
-/// The sample of one block.
 pub(super) struct Sample<'a> {
     spec: SolveSpec<'a>,
     block: BlockId,
@@ -73,7 +72,6 @@ impl Sample<'_> {
         planes.map(|plane| Some(u64::from(has(plane * bits)?) << plane)).try_fold(0, |all, plane| Some(all | plane?))
     }
 
-    /// Names a position in a message.
     fn name(&self, position: u64) -> String {
         position::rows(&self.spec.game.board, position)
     }

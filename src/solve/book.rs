@@ -82,14 +82,12 @@ impl<'a> Parts<'a> {
         Some(Publication { name: part_file_name(block), bytes })
     }
 
-    /// Decodes the part of a block.
     pub(super) fn examine(&self, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
         let name = part_file_name(block);
         let index = BookIndex::read(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
         (0..index.frames.len()).try_for_each(|frame| index.decode_in(name.as_ref(), frame, file).map(drop))
     }
 
-    /// Merges the parts into the book.
     pub(super) fn bind(&self, storage: &dyn Storage, parts: &[(BlockId, PublishedFile)]) -> Result<(), Error> {
         let name = format!("{PUBLISHED}/{BOOK}");
         let temporary = format!("{name}{TEMPORARY}");
@@ -175,10 +173,6 @@ fn write(file: &dyn StorageFile, encoder: &mut BookEncoder, numbers: &[u64]) -> 
     Ok(())
 }
 
-/// Returns the length of the book.
-///
-/// # Errors
-/// [`Error::Corrupt`] if there is none.
 pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
     let name = format!("{PUBLISHED}/{BOOK}");
     storage.length(&name)?.ok_or_else(|| Error::corrupt(storage.path(&name), None, Damage::MISSING))
@@ -186,9 +180,6 @@ pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
 
 /// Reads a book from end to end: every hash, its digest, and that it adds up to the census. Returns
 /// the BLAKE3 of the file, of the very bytes that were checked.
-///
-/// # Errors
-/// [`DatabaseError`] with the first damage, or that of reading it.
 pub(crate) fn examine(
     storage: &dyn Storage,
     name: &str,
@@ -223,10 +214,6 @@ pub(crate) fn examine(
     Ok(hasher.finalize())
 }
 
-/// Examines the book of a run.
-///
-/// # Errors
-/// Those of [`examine`].
 pub(super) fn sum(storage: &dyn Storage, spec: SolveSpec<'_>, census: &Census) -> Result<blake3::Hash, Error> {
     let name = format!("{PUBLISHED}/{BOOK}");
     examine(storage, &name, spec, census).map_err(|error| match error {

@@ -43,7 +43,6 @@ impl<'a> Countdown<'a> {
         Countdown { kernel, inner, rule, wins, losses: losses.to_vec() }
     }
 
-    /// Returns whether every distance is known.
     fn is_over(&self) -> bool {
         self.wins.iter().chain(&self.losses).all(|word| *word == 0)
     }

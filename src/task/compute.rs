@@ -310,7 +310,6 @@ impl<'a> Tasks<'a> {
         Ok(())
     }
 
-    /// Commits a block.
     fn commit(&self, block: BlockId, output: BlockOutput<'_>, done: &Mutex<TaskWork>) -> Result<(), Error> {
         let Some(publication) = output.publication else {
             return Err(RunError::workload(format!("block {block} publishes no file")).into());
@@ -346,10 +345,6 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Returns whether a block is committed.
-///
-/// # Errors
-/// [`RunError::Corrupt`] and [`RunError::Version`] if something else has its name.
 pub(super) fn is_committed(
     store: &dyn Store,
     spec: SolveSpec<'_>,

@@ -108,7 +108,6 @@ fn foreign(store: &dyn Store) -> RunError {
     RunError::corrupt(store.path(SUMMARIES), None, "summaries of another form")
 }
 
-/// Makes summaries again.
 struct Again<'a> {
     workload: RemovalGame<'a>,
     stream: Bitmap,

@@ -161,7 +161,6 @@ impl Listing {
         Ok(Listing { files, summaries })
     }
 
-    /// Returns the committed blocks, ascending.
     fn blocks(&self) -> impl Iterator<Item = BlockId> {
         let (files, summaries) = match &self.summaries {
             None => (Some(self.files.keys()), None),
@@ -170,7 +169,6 @@ impl Listing {
         files.into_iter().flatten().chain(summaries.into_iter().flatten()).copied()
     }
 
-    /// Returns whether a block is committed.
     fn has(&self, block: BlockId) -> bool {
         match &self.summaries {
             Some(summaries) => summaries.contains(&block),

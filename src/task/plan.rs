@@ -175,7 +175,6 @@ fn reads(layout: &Layout, inner: u32) -> f64 {
     moves.iter().map(|(outer, moves)| each((*outer, moves))).sum()
 }
 
-/// Returns all subsets of a mask.
 fn subsets(mask: u32) -> impl Iterator<Item = u32> {
     let next = move |last: &u32| Some(last.wrapping_sub(mask) & mask).filter(|next| *next != 0);
     std::iter::successors(Some(0), next)

@@ -33,7 +33,6 @@ struct HeldStream {
 }
 
 impl Streams {
-    /// Returns room for this many streams.
     pub(super) fn new(at_most: usize) -> Streams {
         Streams { at_most, held: BTreeMap::new(), awaited: BTreeSet::new(), front: 0 }
     }
@@ -67,12 +66,10 @@ impl Streams {
         self.at_most == 0
     }
 
-    /// Returns whether a stream is held.
     pub(super) fn has(&self, block: BlockId) -> bool {
         self.held.contains_key(&block)
     }
 
-    /// Returns a stream that is held.
     pub(super) fn get(&self, block: BlockId) -> Option<Arc<PooledBitmap>> {
         self.held.get(&block).map(|held| Arc::clone(&held.stream))
     }

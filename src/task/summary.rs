@@ -22,7 +22,6 @@ const HASH_BYTES: usize = 8;
 pub(super) struct StoredSummary {
     /// Length of the block's file, in bytes.
     pub(super) file_bytes: u64,
-    /// BLAKE3 of the block's file.
     pub(super) sum: blake3::Hash,
     pub(super) summary: Vec<u8>,
 }
@@ -59,17 +58,11 @@ impl StoredSummary {
     }
 
     /// Reads the summary of a block that has one.
-    ///
-    /// # Errors
-    /// Those of [`StoredSummary::read`]; [`pipeline::Error::Io`] if there is none.
     pub(super) fn read_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
         StoredSummary::read(store, form, block)?.ok_or_else(|| missing(store, &summary_name(block)))
     }
 
     /// Reads the summary of a block; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`pipeline::Error::Corrupt`]; those of the store.
     pub(super) fn read(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<Option<StoredSummary>, Error> {
         let name = summary_name(block);
         let Some(bytes) = store.read(&name, (HEAD_BYTES + SUMMARY_BYTES_AT_MOST + HASH_BYTES) as u64)? else {

@@ -16,7 +16,6 @@ const MAGIC: [u8; 8] = *b"PLFORMAT";
 pub(super) const IDENTITY_BYTES_AT_MOST: usize = 1 << 20;
 const HEADER_BYTES: usize = 36;
 const NAME_BYTES_AT_MOST: usize = 255;
-/// Largest number of parameters.
 const PARAMETERS_AT_MOST: usize = u16::MAX as usize;
 
 /// Named parameters of a run. A run can be resumed only with the same ones. Their order has no
@@ -45,7 +44,6 @@ impl Parameters {
     }
 }
 
-/// Contents of `FORMAT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) run_id: RunId,
@@ -121,7 +119,6 @@ impl Identity {
         Ok(Self { run_id, parameters: Parameters(pairs) })
     }
 
-    /// Compares with the wanted parameters.
     pub(super) fn agree(&self, wanted: &Parameters, path: &Path) -> Result<(), Error> {
         match self.parameters.difference(wanted) {
             None => Ok(()),

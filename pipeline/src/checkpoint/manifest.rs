@@ -13,7 +13,6 @@ const HEADER_BYTES: usize = 28;
 /// Length of the longest list of records, in bytes.
 const RECORDS_BYTES_AT_MOST: usize = 1 << 28;
 
-/// Contents of a manifest.
 #[derive(Debug)]
 pub(super) struct Manifest {
     /// A copy of `FORMAT`, from which `FORMAT` heals.
@@ -41,7 +40,6 @@ pub(super) fn encode(identity: &Identity, generation: u64, records: &[BlockRecor
     Ok((bytes, hash))
 }
 
-/// Reads one copy.
 pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result<Manifest, Error> {
     let path = storage.path(name);
     let file = storage.open(name)?;

@@ -142,7 +142,6 @@ pub struct Checkpoint {
     /// The finished blocks in the order of their commits.
     order: Vec<BlockId>,
     published: BTreeSet<String>,
-    /// Whether a commit failed part-way.
     failed: bool,
     _lock: LockGuard,
 }

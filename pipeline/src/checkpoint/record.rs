@@ -99,7 +99,6 @@ fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
 }
 
 impl BlockRecord {
-    /// Checks the limits of the format.
     fn check(&self) -> Result<(), Error> {
         limit("length of a summary", self.summary.len(), SUMMARY_BYTES_AT_MOST)?;
         limit("number of extents", self.extents.len(), u32::MAX as usize)?;
@@ -160,7 +159,6 @@ fn is_published_name(name: &str) -> bool {
     is_valid_name(name) && folder_of(name) == PUBLISHED
 }
 
-/// Appends a list of records.
 pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Result<(), Error> {
     limit("number of records", records.len(), BLOCKS_AT_MOST)?;
     bytes.extend_from_slice(&length_u32(records.len()).to_le_bytes());

@@ -22,7 +22,6 @@ pub(super) enum FolderContent {
     Empty,
     /// `FORMAT` exists, but the first generation has not begun.
     Begun { identity: Identity },
-    /// A run.
     Run {
         identity: Identity,
         /// Whether `FORMAT` itself is damaged, so that the identity comes from the manifest.

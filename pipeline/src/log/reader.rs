@@ -32,7 +32,6 @@ pub(crate) struct EntryReader<'a> {
     frames: u32,
     entry_hash: u64,
     hash: ExtentHash,
-    /// Index of the next frame.
     next: u32,
 }
 
@@ -174,7 +173,6 @@ impl<'a> Source<'a> {
         Ok(payload)
     }
 
-    /// Counts `bytes` bytes that were read.
     fn pass(&mut self, bytes: u64) {
         self.metrics.log_read(bytes);
         self.at += bytes;

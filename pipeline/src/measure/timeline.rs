@@ -37,7 +37,6 @@ const OTHERS: &str = "others";
 pub type ByStage = [u64; STAGES];
 
 thread_local! {
-    /// The lane of this thread.
     static LANE: RefCell<Option<Arc<Lane>>> = const { RefCell::new(None) };
 }
 
@@ -47,7 +46,6 @@ pub struct Timeline {
     lanes: Mutex<Vec<Arc<Lane>>>,
 }
 
-/// The lane of one thread.
 struct Lane {
     name: String,
     bins: Mutex<Bins>,

@@ -13,7 +13,6 @@ pub(super) struct CommitQueue {
     changed: Condvar,
 }
 
-/// Content of [`CommitQueue`].
 #[derive(Default)]
 pub(super) struct CommitBatch {
     /// Blocks whose bytes are written.

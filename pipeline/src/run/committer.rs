@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Committer<'c> {
     pub(super) session: &'c Session<'c>,
     pub(super) checkpoint: &'c mut Checkpoint,
-    /// Records of the committed blocks.
     pub(super) records: &'c mut BTreeMap<BlockId, BlockRecord>,
 }
 

@@ -66,7 +66,6 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
 /// Where a target finds the stream of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StreamPlace {
-    /// In a log entry.
     Entry(Extent),
     /// In the file that the source published.
     Published(BlockId, PublishedFile),
@@ -82,7 +81,6 @@ impl StreamPlace {
         }
     }
 
-    /// Returns the stored bytes.
     pub(super) fn length(&self) -> u64 {
         match self {
             StreamPlace::Entry(extent) => extent.length,

@@ -32,9 +32,7 @@ const ANNOUNCED_BYTES_LEAST: u64 = 1 << 20;
 
 /// One message of a reader; they arrive in the order of the entry's bytes.
 enum Delivery<'s> {
-    /// A new entry begins.
     Entry(Extent, EntryHeader),
-    /// The next frame of the entry.
     Frame(StoredFrame),
     /// The entry is complete and its hash is right.
     EntryEnd,
@@ -171,7 +169,6 @@ pub(super) struct Streams<'r, 's> {
     reader: &'r Reader<'s>,
 }
 
-/// One stream of a request.
 pub(super) enum Stream<'r, 's> {
     /// As a log entry, whose frames follow.
     Entry(Entry<'r, 's>),
@@ -181,7 +178,6 @@ pub(super) enum Stream<'r, 's> {
 
 /// A published file that has the length and the hash in its record.
 pub(super) struct PublishedBytes<'s> {
-    /// The block that published it.
     pub(super) source: BlockId,
     pub(super) file: PublishedFile,
     pub(super) bytes: Vec<u8>,
@@ -204,7 +200,6 @@ impl<'r, 's> Streams<'r, 's> {
     }
 }
 
-/// One entry of a request.
 pub(super) struct Entry<'r, 's> {
     reader: &'r Reader<'s>,
     pub(super) extent: Extent,

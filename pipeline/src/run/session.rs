@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) enum Halt {
     /// The session is over: it was stopped, or another thread has failed and kept the cause.
     GivenUp,
-    /// This thread has failed.
     Failed(Error),
 }
 
@@ -58,7 +57,6 @@ pub(super) struct Session<'a> {
     pub(super) retired: Mutex<Vec<LogFile>>,
     /// The error that the run reports, once a thread has failed.
     pub(super) failure: Mutex<Option<Error>>,
-    /// Whether a thread has panicked.
     pub(super) panicked: AtomicBool,
 }
 

@@ -39,7 +39,6 @@ struct Buffers {
     encoded: Vec<u8>,
 }
 
-/// The block being computed.
 struct Target {
     bitmap: Bitmap,
     /// Whether the bitmap is that of the block: it begins with its first update.

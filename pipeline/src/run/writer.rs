@@ -26,7 +26,6 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Silence after which gathered pieces are written.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What workers send to the writer.
 pub(super) enum Message<'a> {
     /// An encoded stream and its entries, with the lease that pays for it.
     Piece(Piece, Lease<'a>),
@@ -80,9 +79,6 @@ impl<'s> Writer<'s> {
     }
 
     /// Serves messages until every worker has hung up, then writes the rest.
-    ///
-    /// # Errors
-    /// Returns the first storage error; nothing is written after it.
     pub(super) fn serve(mut self, messages: &Receiver<Message<'s>>) -> Result<(), Error> {
         loop {
             match messages.recv_timeout(PATIENCE) {

@@ -34,7 +34,6 @@ pub(super) struct Plan<'a> {
     words: usize,
 }
 
-/// The bitmaps of one worker.
 pub(super) struct Scratch {
     /// All planes of a source.
     source: Bitmap,
@@ -45,7 +44,6 @@ pub(super) struct Scratch {
     tile: Tile,
 }
 
-/// A block under check.
 struct Target {
     ordinal: u32,
     /// The share of each child in the progress, in positions.
@@ -73,7 +71,6 @@ pub(super) struct Outcome {
 }
 
 impl<'a> Plan<'a> {
-    /// Prepares the tables.
     pub(super) fn new(database: &'a Database, geometry: &'a Geometry) -> Plan<'a> {
         let scatters = geometry.turns().iter().map(|turn| Scatter::new(&turn.offset)).collect();
         let values = database.values();
@@ -301,7 +298,6 @@ impl<'a> Plan<'a> {
         differences
     }
 
-    /// Describes one wrong bit.
     fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
         let position = self.geometry.position(block, offset);
         let rows_of = |position: u64| position::rows(self.database.board(), position);
@@ -358,7 +354,6 @@ fn distances(rule: Rule, meant: u64, marks: &mut [u64]) -> u64 {
     wins | losses | beyond
 }
 
-/// Returns the lines of a bitmap.
 fn lines(bitmap: &[u64]) -> &[[u64; LINE]] {
     bitmap.as_chunks().0
 }

@@ -12,7 +12,6 @@ use std::path::Path;
 /// Bytes read at once, which also bounds the reaction time to a stop.
 const READ_BYTES: usize = 1 << 20;
 
-/// The files to check.
 #[derive(Clone, Copy)]
 pub(super) struct FileCheck<'a> {
     /// The files of the database; without them the list in `SUMS` is trusted.

@@ -61,11 +61,7 @@
 //! and one for each of three blocks checked together; 80 MiB for eight layers in blocks of 2^27
 //! positions. Input: every file once for its hash, and a block again for each group that needs it.
 //!
-//! Eight layers in 104 canonical blocks of 2^27 positions with 798 child blocks, all 13,958,643,712
-//! positions of canonical blocks: 34 s of processor time with two threads, 43 to 49 s elapsed on
-//! two cores under a load average of six (Intel Xeon with AVX-512, release build, November 2026).
-//! Decoding takes a third, turning a third, the moves a fifth. Checksums alone take 1.4 s, nearly
-//! all of it decoding.
+//! Time: decoding takes a third, turning a third, the moves a fifth.
 //!
 //! No counts are published for normal play, so there the last two rows of the table reduce to the
 //! published value of the start. For repairs see [`care`](crate::care).
@@ -134,7 +130,6 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// Serializes findings as sentences.
 fn sentences<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(findings.iter().map(ToString::to_string))
 }

@@ -6,9 +6,7 @@
 //! lowest index bits of the source and of those that become the nine lowest of the target. Its
 //! image is collected in a buffer that fits the nearest cache and copied out line by line.
 
-/// Index bits of a line.
 const LINE_BITS: usize = 9;
-/// Words of a line.
 pub(super) const LINE: usize = 8;
 /// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
@@ -21,7 +19,6 @@ const FETCH_LINES: usize = 64;
 pub(super) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
 
 impl Tile {
-    /// Allocates an empty buffer.
     pub(super) fn new() -> Tile {
         Tile(Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]))
     }

@@ -56,7 +56,6 @@ const SOURCE: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// The page about positions, without its section.
 const POSITIONS: &str = "trinim-positions";
 
-/// Runs `man`.
 pub fn run(args: ManArgs, command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
@@ -79,7 +78,6 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
     std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))
 }
 
-/// Returns the page of a command.
 fn page(command: &Command, name: &str) -> String {
     // Also the options that the help only names.
     let whole = command.clone().mut_args(|arg| arg.hide(false));

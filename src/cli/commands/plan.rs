@@ -69,7 +69,6 @@ pub struct Report<'a> {
     warnings: Vec<String>,
 }
 
-/// Runs the subcommand.
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = args.scenario.solve(Some(args.values))?;
     let board = solve.board();

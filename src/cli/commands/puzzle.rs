@@ -25,7 +25,6 @@ Exactly one move wins: find it. Of several puzzles that are drawn, the one with 
 that a single answer refutes, then the one that takes longest to win. A move is d-f, from cell to cell along a line, \
 or the list of its cells, d,e,f. Other commands: solution, board, next, help, quit. The end of the input quits.";
 
-/// The answer to `help`.
 const HELP: &str = "\
 d-f       take the pieces from d to f, along a line
 d,e,f     the same, as a list of cells; d takes one piece
@@ -52,7 +51,6 @@ pub struct PuzzleArgs {
     seed: Option<u64>,
 }
 
-/// A person before a puzzle.
 struct Seat {
     answers: Arc<dyn Answers>,
     names: Names,
@@ -60,13 +58,11 @@ struct Seat {
     /// That of the puzzle on the table.
     seed: u64,
     puzzle: Puzzle,
-    /// Moves that were tried.
     tries: u64,
     /// Whether the winning move was found, or shown.
     is_over: bool,
 }
 
-/// Runs the subcommand.
 pub fn run(args: PuzzleArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let answers = args.table.answers("puzzle", out)?;
     let cells = answers.board().cells();
@@ -88,7 +84,6 @@ pub fn run(args: PuzzleArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Draws a puzzle.
 fn drawn(answers: &dyn Answers, pieces: Option<u32>, seed: u64) -> anyhow::Result<Puzzle> {
     let drawn = Puzzle::draw(answers, pieces, seed, || false).map_err(failed)?;
     drawn.ok_or_else(|| {
@@ -99,7 +94,6 @@ fn drawn(answers: &dyn Answers, pieces: Option<u32>, seed: u64) -> anyhow::Resul
 }
 
 impl Seat {
-    /// Lays the puzzle on the table.
     fn set(&self, out: &mut Out) -> anyhow::Result<()> {
         let moves = counted(self.puzzle.moves as u64, "move");
         let far = self.puzzle.distance.map_or(String::new(), |far| format!(" (in {})", counted(far.into(), "move")));

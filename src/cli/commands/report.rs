@@ -68,7 +68,6 @@ pub struct Report {
     contents: Contents,
 }
 
-/// Runs the subcommand.
 pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.parents.check(&args.out)?;
     let earlier = earlier(&args.out)?;

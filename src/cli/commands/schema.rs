@@ -65,7 +65,6 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.bench/1", &[trinim::record::Record::json_schema]),
 ];
 
-/// Runs the subcommand.
 pub fn run(args: SchemaArgs, out: &mut Out) -> anyhow::Result<Exit> {
     match ALL.iter().find(|(name, _)| args.name.as_deref() == Some(name)) {
         Some((name, shapes)) => writeln!(out, "{:#}", schema::of(name, shapes))?,

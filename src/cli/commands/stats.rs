@@ -18,7 +18,6 @@ use trinim::play::puzzle;
 /// Cells of the largest board whose puzzles are counted; the time doubles with each.
 const COUNTED_CELLS: u32 = 24;
 
-/// Schema of the report.
 const SCHEMA: &str = "trinim.stats/1";
 
 const EXAMPLES: &str = "\
@@ -76,7 +75,6 @@ struct BookReport {
     bytes: u64,
 }
 
-/// Runs the subcommand.
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.solved.read(out, |database, out| show(&args, &database, out))
 }
@@ -127,9 +125,6 @@ fn puzzles(database: &Database) -> anyhow::Result<Option<u64>> {
 }
 
 /// Returns the report as JSON on one line.
-///
-/// # Errors
-/// Those of [`Database::probe`] and [`Database::book`].
 #[cfg(feature = "serve")]
 pub fn json(database: &Database) -> anyhow::Result<String> {
     Ok(crate::cli::face::schema::tagged(SCHEMA, &report(database, &winning(database)?)?)?)

@@ -64,7 +64,6 @@ pub struct Report {
     peak_rss_bytes: u64,
 }
 
-/// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;

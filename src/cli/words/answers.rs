@@ -56,9 +56,6 @@ pub struct SpotArgs {
 
 impl SpotArgs {
     /// Prepares a solver for positions of a board. Its temporary files are gone when it is dropped.
-    ///
-    /// # Errors
-    /// Returns an error if progress cannot be shown as requested, or `--scratch` is not a folder.
     pub fn solver(&self, board: &Board, rule: Rule, out: &Out) -> anyhow::Result<PartSolver> {
         let signals = Signals::register()?;
         signals.release();
@@ -101,9 +98,6 @@ impl SpotArgs {
 }
 
 /// Plans a solve of a part in a folder.
-///
-/// # Errors
-/// [`PartError::Plan`] if the memory or the disk has too little room.
 pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path) -> Result<Plan, PartError> {
     let scenario = Scenario {
         board: &game.board,
@@ -133,7 +127,6 @@ pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
     PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner).with_pieces_max(pieces)
 }
 
-/// Creates the folder for temporary files.
 pub fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
     let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
     let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
@@ -206,9 +199,6 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
 
 /// Opens the database in a folder; values that it does not keep, and distances to the end, are
 /// computed on request.
-///
-/// # Errors
-/// Those of [`Database::open`] and [`SpotArgs::solver`].
 pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
     let database = Arc::new(Database::open(folder)?);
     let solver = spot.solver(database.board(), database.rule(), out)?;
@@ -217,9 +207,6 @@ pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Ar
 
 /// Answers for a board without a folder: from a built-in book, and from positions solved on
 /// request.
-///
-/// # Errors
-/// Those of [`SpotArgs::solver`], and of a database that is built in.
 pub fn without_folder(board: &Board, rule: Rule, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
     let built_in = BuiltIn::for_board(board, rule).map(Database::open_built_in).transpose()?;
     let source = built_in.map(|database| Arc::new(database) as Arc<dyn Answers>);

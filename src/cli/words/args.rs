@@ -3,9 +3,9 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 pub use crate::cli::face::values::{Size, duration, long_duration};
-use crate::cli::words::choice::offered;
+use crate::cli::words::choice::{named, offered};
+use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, ValueEnum};
 use pipeline::{CodecChoice, Placement};
 use serde::Serialize;
 use trinim::Solve;
@@ -56,7 +56,6 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a number of layers.
 pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
@@ -72,7 +71,6 @@ pub fn max_take(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Returns the parser of rules.
 pub fn rule() -> impl TypedValueParser<Value = Rule> {
     let names = [PossibleValue::new("misere").alias("misère"), PossibleValue::new("normal")];
     offered(names, |text| text.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string()))
@@ -101,11 +99,9 @@ pub fn cells(text: &str) -> Result<BidCells, String> {
     Ok(BidCells(cells))
 }
 
-/// BID cells given on the command line.
 #[derive(Clone, Debug)]
 pub struct BidCells(pub Vec<Cell>);
 
-/// Parses a number of offset bits.
 pub fn block_bits(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
@@ -118,7 +114,6 @@ pub fn codecs() -> impl Iterator<Item = &'static str> {
     ["auto"].into_iter().chain(pipeline::codec::all().iter().map(|codec| codec.name()))
 }
 
-/// Returns the parser of codecs.
 pub fn codec() -> impl TypedValueParser<Value = CodecChoice> {
     offered(codecs(), |name| CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}")))
 }
@@ -144,32 +139,22 @@ fn kernel() -> impl TypedValueParser<Value = KernelName> {
 pub struct KernelName(pub Option<Isa>);
 
 impl KernelName {
-    /// Returns the kernel that was named.
     pub fn given(self) -> Option<Kernel> {
         self.0.and_then(|isa| Kernel::new(isa).ok())
     }
 }
 
-/// `--log-placement`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogPlacement {
-    /// One copy of a block's log for each target, in the target's bucket
-    Dedicated,
-    /// One copy that all targets read: writes least
-    Shared,
-    /// dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)
-    Auto,
-}
+/// `--log-placement`; `None`: auto.
+pub type LogPlacement = Option<Placement>;
 
-impl LogPlacement {
-    /// Returns the placement, unless the plan chooses.
-    pub fn placement(self) -> Option<Placement> {
-        match self {
-            LogPlacement::Dedicated => Some(Placement::Dedicated),
-            LogPlacement::Shared => Some(Placement::Shared),
-            LogPlacement::Auto => None,
-        }
-    }
+const PLACEMENTS: &[(LogPlacement, &str, &str)] = &[
+    (Some(Placement::Dedicated), "dedicated", "One copy of a block's log for each target, in the target's bucket"),
+    (Some(Placement::Shared), "shared", "One copy that all targets read: writes least"),
+    (None, "auto", "dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)"),
+];
+
+pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
+    named(PLACEMENTS)
 }
 
 /// `--kernel`.
@@ -191,7 +176,6 @@ pub struct ThreadsArgs {
 }
 
 impl ThreadsArgs {
-    /// Returns the number of threads to use.
     pub fn count(self) -> usize {
         all_if_zero(self.threads)
     }
@@ -203,16 +187,13 @@ pub struct ResourceArgs {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
-          env = "TRINIM_THREADS", hide_env = true)]
-    threads: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 }
 
 impl ResourceArgs {
-    /// Returns the number of threads to use.
     pub fn threads(self) -> usize {
-        all_if_zero(self.threads)
+        self.threads.count()
     }
 
     /// Returns the memory budget of the whole program for positions that are solved on the spot.
@@ -257,9 +238,6 @@ pub struct JsonArgs {
 
 impl JsonArgs {
     /// Reports as JSON under this schema, or in the words of `print`; returns [`Exit::Done`].
-    ///
-    /// # Errors
-    /// Those of the output.
     pub fn report<R: Serialize>(
         self,
         schema: &str,

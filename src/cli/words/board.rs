@@ -47,7 +47,6 @@ fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
     move |text: &str| args::layers(text).map_err(|_| format!("expected {range}"))
 }
 
-/// Explains the pictures of layouts.
 pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
 /// A board file; the longest lists some thousand moves.
@@ -84,9 +83,6 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
 
 impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     /// Returns the board; `None` if the arguments name none.
-    ///
-    /// # Errors
-    /// [`Refused`] for a name or a file that describes no board.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
         let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
         match (self.layers, &self.board) {
@@ -97,9 +93,6 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     }
 
     /// Returns the board, which the command needs.
-    ///
-    /// # Errors
-    /// Those of [`BoardArgs::board`]; [`Refused`] if the arguments name none.
     pub fn required(&self) -> anyhow::Result<Board> {
         let missing =
             || Refused::new("neither --layers nor --board", "name the board, like --layers 7 or --board rect:5x5");
@@ -107,9 +100,6 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     }
 
     /// Returns the board, which is to be planned or solved.
-    ///
-    /// # Errors
-    /// Those of [`BoardArgs::required`] and [`job::check_cells`].
     pub fn solvable(&self) -> anyhow::Result<Board> {
         let board = self.required()?;
         job::check_cells(&board)?;
@@ -118,9 +108,6 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
 }
 
 /// Reads the name of a board, which `option` has given, or the file that it names.
-///
-/// # Errors
-/// [`Refused`] for a name or a file that describes no board.
 pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
     if let Some(path) = name.strip_prefix("file:") {
         let text = BOARD.read(Path::new(path))?;

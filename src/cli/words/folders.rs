@@ -164,7 +164,6 @@ fn is_run(folder: &Path) -> bool {
     folder.join(FORMAT).is_file()
 }
 
-/// Whether a folder is a finished database.
 pub fn is_database(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file()
 }

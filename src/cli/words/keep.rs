@@ -3,7 +3,6 @@
 use trinim::database::Audit;
 use trinim::job::KeepChoice;
 
-/// Reads what is kept.
 pub fn parse(text: &str) -> Result<KeepChoice, String> {
     let text = text.to_lowercase();
     match text.as_str() {
@@ -18,7 +17,6 @@ pub fn parse(text: &str) -> Result<KeepChoice, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditChoice(pub Option<Audit>);
 
-/// Reads how a solve is audited.
 pub fn parse_audit(text: &str) -> Result<AuditChoice, String> {
     match text {
         "0" => Ok(AuditChoice(None)),

@@ -4,7 +4,6 @@ pub mod answers;
 pub mod args;
 pub mod board;
 pub mod choice;
-pub mod claims;
 pub mod folders;
 pub mod hints;
 pub mod keep;

@@ -88,9 +88,6 @@ pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
 }
 
 /// Refuses a folder that another process can be seen to hold.
-///
-/// # Errors
-/// Returns [`Refused`] with [`Exit::InUse`] if a process holds the lock.
 pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     let Owner::Held(pid) = of(&folder.join(LOCK)) else { return Ok(()) };
     let progress = RealStorage::open(folder).ok().and_then(|storage| {

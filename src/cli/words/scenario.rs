@@ -40,7 +40,7 @@ pub struct ScenarioArgs {
     pub resources: ResourceArgs,
 
     /// Where logs go; with a database, its blocks take the place of shared logs
-    #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
+    #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_parser = args::log_placement(), default_value = "auto")]
     pub log_placement: LogPlacement,
 
     /// Codec of the logs; auto measures the run's own data, and takes a dense one where the disk is
@@ -63,7 +63,6 @@ pub struct ScenarioArgs {
     pub commit_interval: Option<Duration>,
 }
 
-/// Parses `--values`.
 pub fn values() -> impl TypedValueParser<Value = Values> {
     let names = [
         PossibleValue::new("outcomes").help("who wins"),
@@ -82,14 +81,10 @@ pub fn estimated(plan: &Plan, share: f64) -> String {
 }
 
 impl ScenarioArgs {
-    /// Returns what is chosen of a solve.
-    ///
-    /// # Errors
-    /// Those of [`RequiredBoard::solvable`] and [`Layout::new`].
     pub fn solve(&self, values: Option<Values>) -> anyhow::Result<Solve> {
         let board = self.board.solvable()?;
         let solve = self.resources.bound(Solve::new(&board, self.rule)).values(values).keep(self.keep);
-        let solve = solve.placement(self.log_placement.placement()).codec(self.codec);
+        let solve = solve.placement(self.log_placement).codec(self.codec);
         let solve = solve.commit_interval(self.commit_interval);
         Ok(match (&self.bid_cells, self.block_bits) {
             (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
@@ -99,7 +94,6 @@ impl ScenarioArgs {
     }
 }
 
-/// The refusal of a job.
 pub fn refusal(error: JobError) -> anyhow::Error {
     let (message, hint) = match error {
         // Without the wrapper, which would hide what the exit code depends on.

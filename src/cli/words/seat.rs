@@ -23,11 +23,9 @@ pub trait Game {
     /// asked for again.
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool>;
 
-    /// Ends the game where the input does.
     fn input_ended(&mut self, out: &mut Out) -> anyhow::Result<()>;
 }
 
-/// The lines of standard input.
 pub struct Lines {
     input: StdinLock<'static>,
     most_bytes: u64,
@@ -40,9 +38,6 @@ impl Lines {
     }
 
     /// Asks for the next line, without what is around it; `None` at the end of the input.
-    ///
-    /// # Errors
-    /// Returns an error if the input cannot be read.
     pub fn ask(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
         out.flush()?;
         out.prompt(prompt);
@@ -57,9 +52,6 @@ impl Lines {
 }
 
 /// Says what game it is, and who wins it.
-///
-/// # Errors
-/// Those of the output.
 pub fn name_game(answers: &dyn Answers, out: &mut Out) -> anyhow::Result<()> {
     let (board, rule) = (answers.board(), answers.rule());
     let is_usual = board.takes_single_pieces() && board.max_take().is_none();
@@ -68,9 +60,6 @@ pub fn name_game(answers: &dyn Answers, out: &mut Out) -> anyhow::Result<()> {
 }
 
 /// Draws a position, a piece as the name of its cell.
-///
-/// # Errors
-/// Those of the output.
 pub fn draw(board: &Board, names: &Names, position: u64, out: &mut Out) -> anyhow::Result<()> {
     let cell = |cell: u32| if position >> cell & 1 == 1 { names.cell(cell).to_owned() } else { ".".to_owned() };
     for line in board.picture(names.width(), cell).lines() {
@@ -79,18 +68,11 @@ pub fn draw(board: &Board, names: &Names, position: u64, out: &mut Out) -> anyho
     Ok(())
 }
 
-/// Tells why a line was not understood.
-///
-/// # Errors
-/// Those of the output.
 pub fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
     Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
 /// Plays until the game, the person or the input ends.
-///
-/// # Errors
-/// Those of the game and of the input.
 pub fn play(game: &mut impl Game, lines: &mut Lines, out: &mut Out) -> anyhow::Result<()> {
     loop {
         let prompt = game.prompt(out)?;

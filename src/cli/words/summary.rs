@@ -27,7 +27,6 @@ pub struct GameFields {
 }
 
 impl GameFields {
-    /// Names a game.
     pub fn new(board: &Board, rule: Rule) -> GameFields {
         GameFields {
             board: board.name().to_owned(),
@@ -85,7 +84,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises a finished database.
     pub fn new(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
         let census = &manifest.census;
         Summary {
@@ -122,7 +120,6 @@ impl Summary {
         (name, format!("{what}{} in {}, {folder}", Size(bytes), counted(self.canonical_blocks, "block")))
     }
 
-    /// Returns the rows of a table.
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
         let audit = self.audit.map(|AuditResult { positions, misses, seed, .. }| {
             let positions = counted(positions, "position");
@@ -150,7 +147,6 @@ pub fn board_words(name: &str) -> String {
     layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
 }
 
-/// Most moves shown as pictures.
 const PICTURES: usize = 8;
 
 /// Returns how many moves there are up to symmetry, as the end of a sentence about `moves` moves of

@@ -35,10 +35,6 @@ pub struct TableArgs {
 
 impl TableArgs {
     /// Returns what knows the values of the game, for this command.
-    ///
-    /// # Errors
-    /// Refuses a number in place of a folder, boards that there are not, and folders that cannot be
-    /// read.
     pub fn answers(&self, command: &str, out: &mut Out) -> anyhow::Result<Arc<dyn Answers>> {
         if let Some(layers) = self.folder.as_deref().and_then(number)
             && layers <= LAYERS_MAX.into()

@@ -30,9 +30,6 @@ pub struct WorkArgs {
 impl WorkArgs {
     /// Does work in the parts that these counters count one after the other, with its progress
     /// shown.
-    ///
-    /// # Errors
-    /// A refusal if progress cannot be shown as asked for; those of [`progress::during`].
     pub fn counted<T>(
         &self,
         counters: &[&Counter],
@@ -50,7 +47,6 @@ impl WorkArgs {
     }
 }
 
-/// Counts one kind of work.
 pub struct Counter {
     doing: &'static str,
     unit: &'static str,
@@ -101,7 +97,6 @@ pub fn exit_of(report: &verify::Report) -> Exit {
     }
 }
 
-/// Prints a finding on one line.
 pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
     let label = match finding.weight {
         Weight::Damage => out.paint.bad("damaged:"),

@@ -27,7 +27,6 @@ pub(super) struct FrameWalk<'a> {
 }
 
 impl<'a> FrameWalk<'a> {
-    /// Reads a frame.
     pub(super) fn new(database: &'a Database, block: BlockId, frame: usize) -> Result<FrameWalk<'a>, DatabaseError> {
         let layout = database.layout();
         let bid = layout.bid(block);

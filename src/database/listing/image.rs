@@ -11,7 +11,6 @@ const LOW_BITS: u32 = 6;
 /// Bits of the number of a word that have a table.
 const MIDDLE_BITS: u32 = 10;
 
-/// One image of a stored block.
 pub(super) struct Image<'a> {
     layout: &'a Layout,
     /// Place of the symmetry that makes it, in [`Layout::symmetries`].

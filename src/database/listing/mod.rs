@@ -89,7 +89,6 @@ impl Pieces {
 /// The losses of a whole listing; see [`Database::losses`].
 pub struct Losses<'a> {
     listing: Listing<'a>,
-    /// The next part to read.
     part: usize,
     current: Option<PartLosses<'a>>,
 }

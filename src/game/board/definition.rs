@@ -38,7 +38,6 @@ impl Definition {
         (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_plain)
     }
 
-    /// Checks the coordinates of the cells.
     pub(super) fn check_places(&self) -> Result<(), BoardError> {
         let fail = |reason: String| Err(BoardError::Definition { reason });
         let places = &self.cells;

@@ -18,7 +18,6 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use toml::Spanned;
 
-/// The keys of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
@@ -30,10 +29,8 @@ struct Keys {
     max_take: Option<Spanned<i64>>,
 }
 
-/// Lists of cells.
 type Lists = Vec<Spanned<Vec<Spanned<i64>>>>;
 
-/// The cells of a file.
 enum Cells {
     Number(i64),
     Places(Vec<Spanned<Vec<f64>>>),
@@ -123,7 +120,6 @@ impl Source<'_> {
         Ok(read)
     }
 
-    /// Reads the coordinates of the cells.
     fn places(&self, cells: Spanned<Cells>) -> Result<Vec<[f64; 2]>, FileError> {
         let cells_at = cells.span().start;
         match cells.into_inner() {

@@ -96,7 +96,6 @@ pub struct Board {
     cells: u32,
     /// The lengths of the rows in text.
     rows: Vec<u32>,
-    /// The coordinates of the cells.
     places: Vec<[f64; 2]>,
     moves: Vec<u64>,
     symmetries: Vec<Symmetry>,
@@ -135,7 +134,6 @@ impl Board {
         Ok(board.asserted())
     }
 
-    /// Asserts the invariants of the page.
     fn asserted(self) -> Board {
         let is_inside = |taken: &u64| *taken != 0 && taken & !self.full() == 0;
         let are_sorted = self.moves.is_sorted_by(|one, next| one < next);

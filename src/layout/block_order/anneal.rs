@@ -17,7 +17,6 @@ use trinim_game::random::Random;
 const WHOLE_SHARE: f64 = 1e6;
 /// The most remaining targets at which a child has a share.
 const SHARES: usize = 48;
-/// Steps of a round.
 const ROUND: u32 = 400;
 /// The initial threshold: the peak may grow by one block in this many.
 const THRESHOLD_PART: u64 = 400;
@@ -28,7 +27,6 @@ const TARGET_MAX: i64 = 1_000_000;
 /// The exponents of the shares, in quarters.
 const EXPONENTS: std::ops::RangeInclusive<i64> = 1..=32;
 
-/// A rule that makes an order.
 #[derive(Clone, Debug)]
 struct Rule {
     /// A child with `l` remaining targets has a share of `l` to the power of minus a quarter of
@@ -130,7 +128,6 @@ struct KnownRule {
     bid_cells: &'static [u8],
     quarters: i64,
     target: i64,
-    /// The weight of each BID cell.
     cells: &'static [i64],
 }
 

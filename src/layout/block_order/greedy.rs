@@ -30,7 +30,6 @@ pub(super) enum Equals {
     HighestFirst,
 }
 
-/// The weights of the score.
 pub(super) struct Scoring<'a> {
     pub(super) direction: Direction,
     /// The weight of one untouched target.
@@ -68,7 +67,6 @@ struct Block {
     is_touched: bool,
 }
 
-/// The way through the blocks.
 struct Walk<'a> {
     children: &'a Lists,
     targets: &'a Lists,

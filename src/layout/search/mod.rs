@@ -184,7 +184,6 @@ fn mask(board: &Board, cells: &[Cell]) -> u64 {
 /// The order of sets: updates, whole corners, first cells.
 type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
 
-/// The best sets so far.
 struct Best<'a> {
     board: &'a Board,
     request: &'a Request,

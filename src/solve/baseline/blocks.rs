@@ -18,7 +18,6 @@ use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
 
-/// The direction of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// A finished block updates its targets.
@@ -27,7 +26,6 @@ pub(super) enum Flow {
     Pull,
 }
 
-/// Evaluates all blocks.
 pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
     let all_blocks;
     let evaluated = match redundancy {
@@ -59,7 +57,6 @@ struct Session<'a> {
     failure: Mutex<Option<Error>>,
 }
 
-/// Bitmaps of one worker.
 struct Bitmaps {
     settled: Bitmap,
     loaded: Bitmap,

@@ -69,7 +69,6 @@ impl Counters {
     }
 }
 
-/// One session.
 struct Run<'a> {
     game: &'a Game,
     kernel: Kernel,

@@ -19,12 +19,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 /// Bytes of one read or write.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// All blocks of a run.
 pub(super) struct Scratch<'a> {
     storage: &'a dyn Storage,
     metrics: &'a Metrics,
     counters: &'a Counters,
-    /// The hash of each stored block.
     stored: Vec<Mutex<Option<u64>>>,
 }
 
@@ -43,7 +41,6 @@ impl<'a> Scratch<'a> {
         Scratch { storage, metrics, counters, stored: (0..blocks).map(|_| Mutex::new(None)).collect() }
     }
 
-    /// Loads a stored block.
     pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<(), Error> {
         // Several workers may load a finished block at the same time.
         let stored = *self.stored[block.index()].lock();

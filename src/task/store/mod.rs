@@ -105,9 +105,6 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// Creates a file, or finds that it exists with the same bytes; returns whether it created it.
-///
-/// # Errors
-/// Those of [`is_there`].
 pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     for _ in 0..CREATIONS {
         // If it is not there after all, it was removed meanwhile, or another creation is under way
@@ -121,9 +118,6 @@ pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool
 }
 
 /// Returns whether a file is there with these bytes, or not at all.
-///
-/// # Errors
-/// [`Error::Corrupt`] if it has different contents, which stay; those of the store.
 pub(super) fn is_there(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     match store.read(name, bytes.len() as u64) {
         Ok(None) => Ok(false),

@@ -429,7 +429,6 @@ impl Drop for SimulatedLock {
     }
 }
 
-/// An open file of a [`SimulatedStorage`].
 struct SimulatedFile {
     disk: Arc<Mutex<Disk>>,
     name: String,

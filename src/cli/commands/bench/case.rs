@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 
-/// What a case runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A solve from an empty folder.
@@ -13,7 +12,6 @@ pub enum Action {
     Probe,
 }
 
-/// One case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Its name in words.
@@ -22,9 +20,7 @@ pub struct Case {
     pub group: String,
     /// Whether a short table shows it.
     pub headline: bool,
-    /// The kind of run.
     pub action: Action,
-    /// Arguments of the solve.
     pub arguments: Vec<String>,
 }
 
@@ -64,7 +60,6 @@ fn quoted(argument: &str) -> String {
     if argument.contains(['(', ' ']) { format!("\"{argument}\"") } else { argument.to_owned() }
 }
 
-/// A flag and its value.
 pub type Argument = [String; 2];
 
 /// Returns the product of lists of arguments, the last one varying fastest; an empty list leaves
@@ -105,7 +100,6 @@ impl Suite {
         u32::from(self == Suite::Quick)
     }
 
-    /// Returns its cases.
     pub fn cases(self) -> Vec<Case> {
         match self {
             Suite::Full => [everything("7"), everything("8")].concat(),
@@ -116,7 +110,6 @@ impl Suite {
     }
 }
 
-/// Strategies: name and flags.
 const WAYS: [(&str, &[&str]); 8] = [
     ("update logs, dedicated", &["--log-placement", "dedicated"]),
     ("update logs, shared", &["--log-placement", "shared"]),

@@ -19,9 +19,6 @@ impl Checker {
     /// Checks the report of a solve, whose board `file` describes if it has no name of its own: the
     /// known number of losses, all positions, the counts of every other solve of the same game, and
     /// the digest of every other one of the same layout.
-    ///
-    /// # Errors
-    /// Returns what is wrong.
     pub fn solve(&mut self, file: Option<&str>, report: &Value) -> Result<(), String> {
         let number = |name: &str| report[name].as_u64().ok_or_else(|| format!("no {name} in the report"));
         let text = |name: &str| report[name].as_str().ok_or_else(|| format!("no {name} in the report"));
@@ -64,9 +61,6 @@ impl Checker {
 }
 
 /// Checks a verifier's report: no finding, and every position examined.
-///
-/// # Errors
-/// Returns what is wrong.
 pub fn verify(report: &Value) -> Result<(), String> {
     if report["ok"] != true || report["depth"] != "full" || report["positions"].as_u64().unwrap_or(0) == 0 {
         return Err(format!("the verifier says: {report}"));
@@ -76,9 +70,6 @@ pub fn verify(report: &Value) -> Result<(), String> {
 
 /// Checks that answers are consistent: one for each question, and a position is a win exactly if a
 /// move leads to a loss.
-///
-/// # Errors
-/// Returns what is wrong.
 pub fn probes(output: &str, questions: usize) -> Result<(), String> {
     let mut answers = 0;
     for line in output.lines() {

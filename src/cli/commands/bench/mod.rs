@@ -38,11 +38,8 @@ use trinim::amount::{binary, seconds};
 use trinim::game::{Rule, Takes};
 use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
 
-/// Default number of measured rounds.
 const REPEATS: u32 = 3;
-/// Largest number of rounds.
 const ROUNDS_MAX: u32 = 1000;
-/// Default size of the yardstick's file.
 const YARDSTICK: &str = "512MiB";
 
 const CSV: OutputKind = OutputKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
@@ -162,7 +159,6 @@ impl Scan {
     }
 }
 
-/// `--yardstick`.
 #[derive(Clone, Copy, Debug)]
 struct Yardstick(Option<Size>);
 
@@ -221,7 +217,6 @@ fn accepted(program: &clap::Command, arguments: &[&str]) -> Result<(), Refused> 
     }
 }
 
-/// Runs the subcommand.
 pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let cases = args.cases(program)?;

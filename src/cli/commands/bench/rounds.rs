@@ -35,7 +35,6 @@ const LOOKS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(
 /// The runs of a bench, and what is kept of them from round to round.
 pub struct Rounds<'a> {
     executable: PathBuf,
-    /// For the runs.
     folder: &'a Path,
     signals: &'a Signals,
     checker: Checker,
@@ -43,7 +42,6 @@ pub struct Rounds<'a> {
     databases: BTreeMap<Vec<String>, PathBuf>,
 }
 
-/// The outcome of a run.
 enum Outcome {
     Measured(f64, Value),
     Refused(String),
@@ -52,21 +50,14 @@ enum Outcome {
 
 /// A process that has ended.
 struct RunEnd {
-    /// Wall-clock time.
     seconds: f64,
-    /// How it ended.
     status: ExitStatus,
-    /// Standard output.
     output: String,
     /// The first line of standard error, without its `error: `.
     reason: String,
 }
 
 impl<'a> Rounds<'a> {
-    /// Prepares runs in a folder.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if the system does not say where this program is.
     pub fn new(folder: &'a Path, signals: &'a Signals) -> Result<Rounds<'a>, Error> {
         let executable = std::env::current_exe().map_err(|error| Error::io("find", "this program", error))?;
         Ok(Rounds { executable, folder, signals, checker: Checker::default(), databases: BTreeMap::new() })
@@ -74,10 +65,6 @@ impl<'a> Rounds<'a> {
 
     /// Measures the cases in turn, after rounds that do not count. Rows are in the order of the
     /// cases, with the runs up to the end or a stop.
-    ///
-    /// # Errors
-    /// Returns [`Refused`] for a wrong answer or a run that failed, and
-    /// [`Error::Io`] if the system refuses.
     pub fn measure(&mut self, cases: &[Case], warm_up: u32, repeats: u32, out: &Out) -> anyhow::Result<Vec<Row>> {
         let row = |case: &Case| Row {
             name: case.name.clone(),
@@ -128,9 +115,6 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs this program with these arguments; returns `None` if the bench has to stop.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if it cannot be started or its output cannot be read.
     fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<RunEnd>, Error> {
         let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
         fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
@@ -167,7 +151,6 @@ impl<'a> Rounds<'a> {
         Ok(Some(RunEnd { seconds, status, output, reason }))
     }
 
-    /// Solves into `folder`.
     fn solve(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
         let mut arguments: Vec<OsString> = vec!["solve".into(), "--json".into(), "--quiet".into()];
         arguments.extend(case.arguments.iter().map(OsString::from));

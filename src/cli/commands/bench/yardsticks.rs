@@ -27,24 +27,16 @@ use trinim::record::{DeviceSpeed, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;
-/// Name of the yardstick's file.
 const FILE: &str = "yardstick";
-/// Passes over the memory.
 const PASSES: usize = 5;
-/// Largest buffer of a thread.
 const BUFFER_BYTES: usize = 128 << 20;
 
-/// Returns a rate in bytes per second.
 fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
     bytes as f64 / watch.elapsed().as_secs_f64().max(1e-9)
 }
 
 /// Measures the device below `folder` with a file of at most `bytes_at_most` bytes; returns `None`
 /// if stopped.
-///
-/// # Errors
-/// Returns [`Refused`] if the disk is too full for a meaningful file, and [`Error::Io`] if the
-/// system refuses.
 pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
     if bytes_at_most < PIECE_BYTES as u64 {
         let (given, least) = (Size(bytes_at_most), Size(PIECE_BYTES as u64));
@@ -100,7 +92,6 @@ fn forget(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Scrambles a number.
 pub fn mixed(number: u64) -> u64 {
     Random::new(number).bits()
 }

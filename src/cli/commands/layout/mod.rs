@@ -127,7 +127,6 @@ fn edges(layout: &Layout) -> Vec<EdgeRow> {
     layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
 }
 
-/// Runs the subcommand.
 pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(LayoutCommand::Search(search)) = args.command {
         return search::run(search, out);
@@ -232,7 +231,6 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
     Ok(())
 }
 
-/// Returns the mask of distinct cells.
 fn mask(cells: &[u8]) -> u64 {
     cells.iter().map(|cell| 1 << cell).sum()
 }

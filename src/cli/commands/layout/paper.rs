@@ -3,15 +3,14 @@
 
 use super::mask;
 use crate::cli::face::exit::Exit;
-use crate::cli::face::output::{Out, grouped, side_by_side};
+use crate::cli::face::output::{Out, grouped, side_by_side, wrapped};
 use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::picture;
-use crate::cli::words::claims;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use trinim::claims::Claim;
+use trinim::claims::{Claim, Verdict};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::report::layouts::{self, Figures, Row, Source};
@@ -52,7 +51,6 @@ pub struct Report {
     claims: Vec<Claim>,
 }
 
-/// Prints all rows.
 pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for row in layouts::rows() {
@@ -126,7 +124,25 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         .collect();
     out.table(&rows)?;
     writeln!(out)?;
-    report.claims.iter().try_for_each(|claim| claims::print(claim, out))
+    report.claims.iter().try_for_each(|claim| print_claim(claim, out))
+}
+
+/// Prints place and verdict, then the claim, the printed and the computed value.
+fn print_claim(claim: &Claim, out: &mut Out) -> anyhow::Result<()> {
+    let verdict = match claim.verdict {
+        Verdict::Agrees => out.paint.good(claim.verdict.name()),
+        Verdict::Contradicted => out.paint.bad(claim.verdict.name()),
+        Verdict::Misprint => out.paint.mark(claim.verdict.name()),
+        Verdict::Undecided => out.paint.faint(claim.verdict.name()),
+    };
+    writeln!(out, "{}: {verdict}", claim.place)?;
+    let rows =
+        [("claim", &claim.claim), ("printed", &claim.printed), ("computed", &claim.computed), ("why", &claim.reason)];
+    for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let line = format!("  {}{:width$}  {text}", out.paint.faint(label), "", width = 8 - label.len());
+        writeln!(out, "{}", wrapped(&line, 80))?;
+    }
+    Ok(writeln!(out)?)
 }
 
 fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &str) -> anyhow::Result<()> {

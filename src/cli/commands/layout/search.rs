@@ -82,7 +82,6 @@ pub struct Report {
     layouts: Vec<ScoredLayout>,
 }
 
-/// Runs the subcommand.
 pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let board = args.board.solvable()?;
     let request = Request {

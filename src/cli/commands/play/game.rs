@@ -15,13 +15,10 @@ use trinim::play::level::Reply;
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
-/// A file to write a game to.
 const SAVED: OutputKind = OutputKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
-/// A file to read a game from.
 const REPLAYED: InputKind =
     InputKind { what: "game", most_bytes: 1 << 20, hint: "save FILE writes a game in trinim play" };
 
-/// The answer to `help`.
 const HELP: &str = "\
 d-f            take the pieces from d to f, along a line
 d,e,f          the same, as a list of cells; d takes one piece
@@ -45,7 +42,6 @@ const COMMANDS: [&str; 16] = [
     "exit", "?",
 ];
 
-/// One game at the terminal.
 pub struct Seat {
     session: Session,
     level: Level,
@@ -162,7 +158,6 @@ impl Game for Seat {
 }
 
 impl Seat {
-    /// Begins a game with a full board.
     pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Seat {
         let full = answers.board().full();
         Seat { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
@@ -318,7 +313,6 @@ fn meant(word: &str) -> Option<&'static str> {
     COMMANDS.into_iter().find(|command| is_slip(&word.to_ascii_lowercase(), command))
 }
 
-/// Shows a game turn by turn.
 fn replay(session: &Session, out: &mut Out) -> anyhow::Result<()> {
     let answers = &**session.answers();
     if session.turns().is_empty() {

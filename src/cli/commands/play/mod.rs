@@ -58,7 +58,6 @@ pub struct PlayArgs {
     first: Player,
 }
 
-/// Runs the subcommand.
 pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let answers = args.table.answers("play", out)?;
     // Few digits, so that people can type them.

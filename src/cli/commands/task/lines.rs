@@ -10,10 +10,8 @@ use std::thread;
 use std::time::Duration;
 use trinim::game::text::bare;
 
-/// Longest line, in bytes.
 const LINE_BYTES: u64 = 1 << 20;
 
-/// The blocks of `--batch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
     /// These.
@@ -22,7 +20,6 @@ pub enum Batch {
     Lines,
 }
 
-/// Parses `--batch`.
 pub fn batch(text: &str) -> Result<Batch, String> {
     if text == "-" { Ok(Batch::Lines) } else { blocks(text).map(Batch::Blocks) }
 }
@@ -38,10 +35,6 @@ fn blocks(text: &str) -> Result<Vec<u32>, String> {
 /// Hands each line's blocks to `compute`, those of up to `at_once` lines at the same time, until
 /// standard input ends, or there was nothing to do for `idle`. After an error it takes no line any
 /// more, and returns once those at hand are done.
-///
-/// # Errors
-/// The first one: those of `compute`; [`Refused`] for a line that is not a list of blocks;
-/// [`Error::Io`] if standard input cannot be read.
 pub fn each(
     idle: Option<Duration>,
     at_once: usize,
@@ -105,7 +98,6 @@ pub fn each(
     parallel::for_each(at_once, at_once, || Ok(()), work).map_err(|mut errors: Vec<_>| errors.swap_remove(0))
 }
 
-/// Parses a line.
 fn parse_line(line: &[u8]) -> Result<Vec<u32>, Refused> {
     let hint = "a line has the blocks of a task, like 4 or 4,5,6";
     if line.len() as u64 == LINE_BYTES && !line.ends_with(b"\n") {

@@ -149,7 +149,6 @@ fn pause(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Runs the subcommand.
 pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let ended = match args.command {
         None => compute(&args, out),
@@ -258,7 +257,6 @@ impl Report {
         }
     }
 
-    /// Returns labels and texts for people.
     fn cells(&self) -> [(&'static str, String); 5] {
         let (computed, skipped) = (self.computed.len() as u64, self.skipped.len() as u64);
         [
@@ -271,7 +269,6 @@ impl Report {
     }
 }
 
-/// A refusal of arguments.
 fn usage(message: String, hint: &str) -> anyhow::Error {
     Refused::new(message, hint).into()
 }

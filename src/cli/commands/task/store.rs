@@ -38,7 +38,6 @@ impl OpenStore {
         Ok(OpenStore { store, game, terms })
     }
 
-    /// Returns what is solved.
     pub fn spec(&self) -> SolveSpec<'_> {
         self.terms.spec(&self.game)
     }

@@ -51,7 +51,6 @@ pub struct VerifyArgs {
     json: JsonArgs,
 }
 
-/// A share, from 1.
 #[derive(Clone, Copy, Debug)]
 struct Shard {
     number: u32,
@@ -85,7 +84,6 @@ pub struct Report {
     elapsed_s: f64,
 }
 
-/// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     if args.die_with_parent {

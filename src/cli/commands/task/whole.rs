@@ -95,7 +95,6 @@ pub struct InitReport {
     block_bytes: u64,
 }
 
-/// Runs `init`.
 pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let board = args.board.solvable()?;
     let keep = match args.keep {
@@ -172,7 +171,6 @@ pub struct BlockRange {
     last: u32,
 }
 
-/// Runs `list`.
 pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = OpenStore::open(&args.store.store)?;
     let committed = task::committed(&*opened.store, opened.spec())?;
@@ -210,7 +208,6 @@ pub struct PlanArgs {
 /// The batches of more blocks than come alone.
 const BATCHES: u32 = 50_000;
 
-/// Runs `plan`.
 pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = OpenStore::open(&args.store.store)?;
     match args.batches.or((opened.spec().blocks() > task::ALONE).then_some(BATCHES)) {
@@ -284,7 +281,6 @@ fn progress(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Sen
 /// Threads that read summaries from a bucket: they wait for its answers most of the time.
 const BUCKET_THREADS: usize = 64;
 
-/// Runs `finish`.
 pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let opened = OpenStore::open(&args.store.store)?;
@@ -346,7 +342,6 @@ pub struct CopyReport {
     copied: task::CopyWork,
 }
 
-/// Runs `copy`.
 pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let from = OpenStore::open(&args.store.store)?;
     // Before anything is created.
@@ -393,7 +388,6 @@ pub struct SweepArgs {
 /// A bucket takes long to answer.
 const LINES_AT_ONCE: usize = 16;
 
-/// Runs `sweep`.
 pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let opened = OpenStore::open(&args.store.store)?;
     let sweeper = task::Sweeper::new(&*opened.store, opened.spec(), args.older_than)?;
