@@ -268,8 +268,12 @@ fn seconds(workload: &dyn Workload, plan: &Plan) -> f64 {
             + edges * (1.0 / rates.orient_bytes_per_second + 1.0 / rates.apply_bytes_per_second)
             + blocks * (1.0 / rates.settle_bytes_per_second + 1.0 / rates.publish_bytes_per_second)
             + entries / rates.encode_bytes_per_second);
-    processor + plan.read_bytes as f64 / rates.device_bytes_per_second
+    processor + plan.read_bytes as f64 / rates.device_bytes_per_second + blocks * FILE_SECONDS
 }
+
+/// The time of a file that is written anew: it is created, synced and renamed, and its folder
+/// synced, which for small blocks takes longer than all else.
+const FILE_SECONDS: f64 = 1e-3;
 
 fn mend_run(
     storage: &Arc<dyn Storage>,

@@ -428,12 +428,16 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
     );
     assert_eq!(fs::read(path.join("run/db/SUMS")).unwrap(), fs::read(path.join("whole/db/SUMS")).unwrap());
 
+    // A job that restarts until it succeeds has succeeded.
+    let (out, error) = ends(path, 0, &["resume", "run"]);
+    assert!(error.starts_with("run is already solved, nothing to do"), "{error}");
+    assert_eq!(out.lines().next(), ends(path, 0, &["stats", "run"]).0.lines().next());
+
     crate::common::program::copy(&path.join("run/db"), &path.join("alone"));
     ends(path, 0, &["task", "init", "--store", "tasks", "--layers", "3"]);
     fs::create_dir(path.join("empty")).unwrap();
     fs::write(path.join("letter"), "dear").unwrap();
     for (name, reason, hint) in [
-        ("run", "run is already solved: there is nothing to resume", "trinim stats run"),
         ("alone", "alone is a finished database without its run: there is nothing to resume", "trinim stats alone"),
         ("tasks", "tasks is the store of a solve in tasks: there is no run to resume", "trinim task --store tasks"),
         ("empty", "empty holds neither a run nor a database", "trinim resume trinim-k7-misere"),

@@ -76,7 +76,7 @@ fn what_a_kill_leaves_is_no_damage() {
     let share = status["work_done"].as_f64().unwrap();
     assert!(share > 0.0 && share < 1.0, "{share}");
     let shown = ends(path, 0, &["status", "run"]).0;
-    assert!(shown.contains("stopped, no process is at work") && shown.contains("last commit"), "{shown}");
+    assert!(shown.contains("stopped, no process can be seen at work") && shown.contains("last commit"), "{shown}");
     ends(path, 0, &["repair", "run", "--dry-run"]);
     assert!(tree(path) == before, "something was changed");
 }

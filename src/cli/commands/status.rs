@@ -185,7 +185,7 @@ fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let owner = match report.owner {
         Owner::Held(pid) => format!("process {pid} is at work"),
-        Owner::Free => "no process is at work".to_owned(),
+        Owner::Free => "no process can be seen at work".to_owned(),
         Owner::Unknown => "unknown whether a process is at work".to_owned(),
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);

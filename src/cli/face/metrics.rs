@@ -40,11 +40,12 @@ impl MetricsArgs {
 fn refuse(path: &Path) -> Result<(), Refused> {
     let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
     let folder = folder_of(path);
-    if !folder.is_dir() {
-        return Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())));
-    }
-    match path.metadata() {
-        Ok(found) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
+    match (folder.metadata(), path.metadata()) {
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => {
+            Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())))
+        }
+        (Err(error), _) => Err(refused(format!("{}: {error}", path.display()))),
+        (_, Ok(found)) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
         _ => Ok(()),
     }
 }

@@ -40,11 +40,10 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     };
     let path = path.clone();
     // What may not be looked at is not missing.
-    match path.metadata() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return RunError::io("open", &path, error).into();
-        }
-        _ => {}
+    let is_missing = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let looks = [path.metadata().map(drop), path.join(FORMAT).metadata().map(drop), std::fs::read_dir(&path).map(drop)];
+    if let Some(error) = looks.into_iter().filter_map(Result::err).find(|error| !is_missing(error)) {
+        return RunError::io("open", &path, error).into();
     }
     let (reason, hint) = diagnose(&path, words);
     if reason.is_empty() {

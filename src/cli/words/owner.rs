@@ -41,7 +41,11 @@ pub enum Owner {
 
 /// Returns the owner of the file `lock`.
 pub fn of(lock: &Path) -> Owner {
-    let Ok(file) = fs::metadata(lock) else { return Owner::Free };
+    let file = match fs::metadata(lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Owner::Free,
+        Err(_) => return Owner::Unknown,
+    };
     match listed(&file) {
         Ok(Some(pid)) => Owner::Held(pid),
         Ok(None) => Owner::Free,
@@ -145,6 +149,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("LOCK");
         assert_eq!(of(&path), Owner::Free);
+        // What cannot be looked at may be held.
+        let endless = folder.path().join("endless");
+        std::os::unix::fs::symlink(&endless, &endless).unwrap();
+        assert_eq!(of(&endless), Owner::Unknown);
         let file = fs::File::create(&path).unwrap();
         assert_eq!(of(&path), Owner::Free);
         file.try_lock().unwrap();

@@ -17,14 +17,14 @@ Examples:
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
 The folder knows board (also one from a file), rule, layout, what is kept, the audit and the strategy, so this is the \
-command with which the solve was begun, without them. Memory, threads and limits are those of this command. A folder \
-that is already finished, or that another process works in, is refused.";
+command with which the solve was begun, without them. Memory, threads and limits are those of this command. For a \
+finished folder it reports the result again; one that another process works in is refused.";
 
 /// Go on with an unfinished solve, as its folder was begun
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ResumeArgs {
-    /// Folder of an unfinished solve
+    /// Folder of a solve; of a finished one the result is reported again
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
@@ -41,7 +41,7 @@ pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     super::carry_out(solve, &args.folder, &args.session, out)
 }
 
-/// Returns the solve that an unfinished folder was begun with.
+/// Returns the solve that a folder was begun with.
 fn begun(folder: &Path) -> anyhow::Result<Solve> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
@@ -58,10 +58,5 @@ fn begun(folder: &Path) -> anyhow::Result<Solve> {
     }
     // Damage, or another version, is reported as such.
     let solve = job::inspect(folder)?.and_then(|begun| Solve::from_parameters(&begun.parameters.0));
-    let solve = solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?;
-    if solve.clone().in_folder(folder)?.finished().is_some() {
-        let hint = format!("trinim stats {shown} shows its results");
-        return Err(refused("is already solved: there is nothing to resume", hint).into());
-    }
-    Ok(solve)
+    Ok(solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?)
 }
