@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import logging
 import os
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from trinim_cluster import estimate, service, shares, trinim
 from trinim_cluster.ledger import Ledger
@@ -25,6 +26,7 @@ from trinim_cluster.progress import Interrupted, NoProgress, Progress, counted, 
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.sweeper import Sweeper
 from trinim_cluster.trinim import Store, TrinimError
+from trinim_cluster.unread import Unread
 
 if TYPE_CHECKING:
     from trinim_cluster.driver import Driver, Work
@@ -64,6 +66,9 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     arguments, others = parser().parse_known_args(argv)
     if others and arguments.command not in ("solve", "plan"):
         parser().error(f"unrecognized arguments: {' '.join(others)}")
+    errors = Unread(sys.stderr)
+    sys.stderr = cast(TextIO, errors)
+    atexit.register(errors.drain)
     try:
         match arguments.command:
             case "solve":
@@ -95,12 +100,19 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             )
         code = stop.code
     sys.stdout.flush()
-    sys.stderr.flush()
+    errors.drain()
     # Threads of Dask that wait for the process of a task would hold up an orderly end.
     os._exit(code)
 
 
 CONTINUE = "run the same command to continue"
+
+
+def catch(signals: list[int]) -> None:
+    """From now on collects what asks for a stop; what was ignored, as by nohup, stays ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _frame: signals.append(number))
 
 
 def solve(arguments: argparse.Namespace, init: list[str]) -> int:
@@ -245,8 +257,7 @@ def drive(
         }
     )
     signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: signals.append(number))
+    catch(signals)
     try:
         with Folder(arguments.logs, "trinim-cluster.") as folder:
             cluster: Cluster | None = None
@@ -477,8 +488,7 @@ def say(event: dict[str, object]) -> None:
 def keep_running(kept: Service, patience: float | None) -> int:
     """Tends one service until a signal comes, or until it has lived only briefly for too long."""
     stopped: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: stopped.append(number))
+    catch(stopped)
     well = time.monotonic()
     try:
         while not stopped:
