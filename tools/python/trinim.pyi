@@ -208,7 +208,7 @@ def solve(
     rule: Rule = "misere",
     values: Literal["outcomes", "nimbers", "remoteness"] = "outcomes",
     keep: str | None = None,
-    memory: int = ...,
+    memory: int | None = None,
     threads: int = 0,
     block_bits: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -219,10 +219,11 @@ def solve(
 
     `progress(finished_blocks, blocks)` is called as blocks become durable. KeyboardInterrupt, and
     any exception of `progress`, stops after a checkpoint: the same call continues. `memory` is in
-    bytes; 0 threads are one for each processor.
+    bytes, and 1 GiB by default, or half of what the process may use if that is less; 0 threads are
+    one for each processor.
     """
 
 def value(
-    board: Board, position: Position, *, rule: Rule = "misere", memory: int = ..., threads: int = 0
+    board: Board, position: Position, *, rule: Rule = "misere", memory: int | None = None, threads: int = 0
 ) -> bool:
     """Whether the player to move wins: without a database, solved on the spot."""

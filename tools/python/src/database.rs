@@ -4,10 +4,11 @@ use crate::board::{Board, Position, positions, rule};
 use crate::error::{NotKeptError, of_database, raised, refused, wrong};
 use crate::wait::waiting;
 use numpy::{IntoPyArray, PyArray1};
+use pipeline::parallel;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use trinim::database::{BuiltIn, DatabaseError, Listing, listing::drawn};
@@ -72,13 +73,11 @@ impl Database {
             let mut found = vec![T::default(); flat.len()];
             let threads = thread::available_parallelism().map_or(1, usize::from);
             let share = flat.len().div_ceil(threads).max(POSITIONS_A_THREAD);
-            let ended: Result<(), DatabaseError> = thread::scope(|scope| {
-                let parts = flat.chunks(share).zip(found.chunks_mut(share));
-                let fill = &fill;
-                let workers: Vec<_> = parts.map(|(from, to)| scope.spawn(move || fill(from, to))).collect();
-                workers.into_iter().try_for_each(|worker| worker.join().expect("a look-up does not panic"))
-            });
-            ended.map(|()| found)
+            let parts = Mutex::new(flat.chunks(share).zip(found.chunks_mut(share)));
+            let next = || parts.lock().expect("nothing panics with the lock").next();
+            let look = |(): &mut (), _| next().map_or(Ok(()), |(from, to)| fill(from, to));
+            let ended = parallel::for_each(threads, flat.len().div_ceil(share), || Ok(()), look);
+            ended.map(|()| found).map_err(|mut errors| errors.swap_remove(0))
         };
         // A thread costs more than a few look-ups.
         let found = if flat.len() < POSITIONS_A_THREAD {

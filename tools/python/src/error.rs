@@ -120,6 +120,9 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
         RunError::Memory { .. } => {
             raised::<ResourceError>(message, "give more memory, or smaller blocks with block_bits")
         }
+        RunError::Thread { .. } => {
+            raised::<ResourceError>(message, "allow more processes (ulimit -u), or use fewer threads")
+        }
         RunError::Limit { .. } => raised::<RefusedError>(message, "choose larger blocks with block_bits"),
         error if error.is_full_disk() => {
             raised::<ResourceError>(message, "make room on this disk, and call solve again")

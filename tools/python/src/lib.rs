@@ -17,14 +17,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use trinim::database::{BuiltIn, Values};
-use trinim::job::{KeepChoice, Monitor};
+use trinim::job::{KeepChoice, Monitor, usual_memory_bytes};
 use trinim::kernel::Kernel;
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::{PartSolver, parts};
 use trinim::{Solve, Value, plan};
-
-/// Memory of a solve unless another is given, in bytes.
-const MEMORY: u64 = 1 << 30;
 
 /// Threads: those asked for, or one for each processor.
 fn threads(given: usize) -> usize {
@@ -37,7 +34,7 @@ fn threads(given: usize) -> usize {
 /// `progress(finished_blocks, blocks)` is called as blocks become durable. KeyboardInterrupt, and
 /// any exception of `progress`, stops after a checkpoint: the same call continues.
 #[pyfunction]
-#[pyo3(signature = (board, folder, *, rule = "misere", values = "outcomes", keep = None, memory = MEMORY, threads = 0,
+#[pyo3(signature = (board, folder, *, rule = "misere", values = "outcomes", keep = None, memory = None, threads = 0,
                     block_bits = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 fn solve(
@@ -47,7 +44,7 @@ fn solve(
     rule: &str,
     values: &str,
     keep: Option<&str>,
-    memory: u64,
+    memory: Option<u64>,
     threads: usize,
     block_bits: Option<u32>,
     progress: Option<Py<PyAny>>,
@@ -60,6 +57,7 @@ fn solve(
     if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
         return Err(wrong("block_bits is from 1 to 40"));
     }
+    let memory = memory.unwrap_or_else(usual_memory_bytes);
     let solve =
         Solve::new(&board.0, rule).values(values).keep(keep).memory_bytes(memory).threads(self::threads(threads));
     let solve = block_bits.into_iter().fold(solve, Solve::block_bits);
@@ -96,8 +94,16 @@ fn solve(
 /// Positions of up to 36 pieces are solved, from some 32 on in a folder for temporary files; of
 /// nine layers, what is built in knows those of 37 pieces or more.
 #[pyfunction]
-#[pyo3(signature = (board, position, *, rule = "misere", memory = MEMORY, threads = 0))]
-fn value(py: Python<'_>, board: &Board, position: Position, rule: &str, memory: u64, threads: usize) -> PyResult<bool> {
+#[pyo3(signature = (board, position, *, rule = "misere", memory = None, threads = 0))]
+fn value(
+    py: Python<'_>,
+    board: &Board,
+    position: Position,
+    rule: &str,
+    memory: Option<u64>,
+    threads: usize,
+) -> PyResult<bool> {
+    let memory = memory.unwrap_or_else(usual_memory_bytes);
     let (board, rule) = (&board.0, self::rule(rule)?);
     let position = position.on(board)?;
     let (threads, memory_bytes) = (self::threads(threads), plan::engine_bytes(memory));
