@@ -215,8 +215,8 @@ impl Solve {
         Job::new(self, folder, begun)
     }
 
-    /// Plans the solve without a folder and for this much free disk, at the speed of this machine if
-    /// that is asked for. A layout whose graph is too large to walk is estimated.
+    /// Plans the solve without a folder and for this much free disk, if requested at the speed of
+    /// this machine. A layout whose graph is too large to walk is estimated.
     ///
     /// # Errors
     /// Those of [`Solve::in_folder`] without a folder, and

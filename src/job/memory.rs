@@ -104,7 +104,7 @@ impl Version {
             has(controllers).then_some(group)
         })?;
         let mounts = text(&root.join("proc/self/mountinfo"))?;
-        // The fields in front of and behind the dash: .. ROOT POINT OPTIONS .. - TYPE SOURCE OPTIONS
+        // Fields in front of and behind the dash: .. ROOT POINT OPTIONS .. - TYPE SOURCE OPTIONS
         let (tree, point) = mounts.lines().find_map(|line| {
             let (front, behind) = line.split_once(" - ")?;
             let [_, _, _, tree, point, ..] = front.split(' ').collect::<Vec<_>>()[..] else { return None };

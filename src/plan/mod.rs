@@ -223,13 +223,6 @@ impl Plan {
         Ok(Plan::first(scenario, shape))
     }
 
-    /// Returns the plan of the same scenario at the speed that is measured with as many threads as
-    /// there are workers, and that scenario.
-    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> Speed) -> (Plan, Scenario<'_>) {
-        let scenario = Scenario { speed: measure(self.memory.workers), ..scenario };
-        (self.with(scenario), scenario)
-    }
-
     /// Plans another scenario for the same board and layout.
     pub fn with(&self, scenario: Scenario<'_>) -> Plan {
         let (memory, reads) = self.memory(scenario);
@@ -444,26 +437,6 @@ mod tests {
         assert!(matches!(plan.check(u64::MAX), Err(PlanError::Memory { .. })));
     }
 
-    /// 999 workers for one block took longer to start than thirty to work, and the speed of 16
-    /// threads was measured for a plan of one worker.
-    #[test]
-    fn workers_have_blocks_and_are_those_whose_speed_is_measured() {
-        for layers in 1..=8 {
-            let board = Board::triangle(layers, None).unwrap();
-            for memory_bytes in [64 << 20, 64 << 30] {
-                let scenario = Scenario { threads: 999, memory_bytes, ..scenario(&board) };
-                let plan = Plan::suggested(scenario, None);
-                let MemoryPlan { workers, .. } = plan.memory;
-                assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");
-                let same = plan.clone().timed(scenario, |threads| {
-                    assert_eq!(threads, workers, "{layers}");
-                    Speed::exactly(2.0)
-                });
-                assert_eq!((same.0.speed, same.0.memory), (2.0, plan.memory), "{layers}");
-            }
-        }
-    }
-
     /// Keeping the counts alone takes hardly more disk than the logs at their peak. A database in
     /// whose place no logs are written takes no more than itself.
     #[test]
@@ -495,7 +468,8 @@ mod tests {
             let of = |values| {
                 let plan = Plan::suggested(Scenario { rule: Rule::Normal, values, ..scenario(&board) }, None);
                 assert_eq!(plan.check(u64::MAX), Ok(()), "{layers}");
-                assert!(plan.memory.workers == 2 && plan.memory.used_bytes <= 1 << 30, "{layers}");
+                let workers = plan.shape.canonical_blocks.min(2);
+                assert!(plan.memory.workers as u64 == workers && plan.memory.used_bytes <= 1 << 30, "{layers}");
                 plan
             };
             let (outcomes, nimbers) = (of(Values::Outcomes), of(Values::Nimbers));

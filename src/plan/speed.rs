@@ -1,5 +1,6 @@
 //! How fast this machine is at the moment, next to the one that the [rates](super::rates) are of.
 
+use super::{Plan, Scenario};
 use parking_lot::Mutex;
 use pipeline::{Stopwatch, parallel};
 use std::sync::OnceLock;
@@ -45,6 +46,15 @@ impl Speed {
     fn from_rounds(rounds: &[f64]) -> Speed {
         let at = |quarters: usize| RECORDED_SECONDS / rounds[(rounds.len() - 1) * quarters / 4];
         Speed { fast: at(1), median: at(2), slow: at(3) }
+    }
+}
+
+impl Plan {
+    /// Returns the plan of the same scenario at the speed that is measured with as many threads as
+    /// there are workers, and that scenario.
+    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> Speed) -> (Plan, Scenario<'_>) {
+        let scenario = Scenario { speed: measure(self.memory.workers), ..scenario };
+        (self.with(scenario), scenario)
     }
 }
 
@@ -120,7 +130,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Plan, Scenario, tests::scenario};
+    use crate::plan::tests::scenario;
     use std::time::Duration;
 
     #[test]
@@ -137,6 +147,26 @@ mod tests {
         }
         for (slow, fast) in slow.kept.iter().zip(&fast.kept) {
             assert_eq!((slow.bytes, slow.disk_peak_bytes), (fast.bytes, fast.disk_peak_bytes));
+        }
+    }
+
+    /// 999 workers for one block took longer to start than thirty to work, and the speed of 16
+    /// threads was measured for a plan of one worker.
+    #[test]
+    fn workers_have_blocks_and_are_those_whose_speed_is_measured() {
+        for layers in 1..=8 {
+            let board = Board::triangle(layers, None).unwrap();
+            for memory_bytes in [64 << 20, 64 << 30] {
+                let scenario = Scenario { threads: 999, memory_bytes, ..scenario(&board) };
+                let plan = Plan::suggested(scenario, None);
+                let workers = plan.memory.workers;
+                assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");
+                let same = plan.clone().timed(scenario, |threads| {
+                    assert_eq!(threads, workers, "{layers}");
+                    Speed::exactly(2.0)
+                });
+                assert_eq!((same.0.speed, same.0.memory), (2.0, plan.memory), "{layers}");
+            }
         }
     }
 

@@ -3,7 +3,11 @@
 
 use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
 use crate::common::scratch;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -145,7 +149,7 @@ fn names_are_shown_and_not_obeyed() {
             assert!(text.chars().all(is_tame), "{args:?}: {text:?}");
             assert!(text.lines().all(|line| !line.starts_with("error: fake")), "{args:?}: {text}");
         }
-        assert!(format!("{out}{error}").contains("pwned"), "{args:?}: {out}{error}");
+        assert!(format!("{out}{error}").contains("fake"), "{args:?}: {out}{error}");
         code
     };
     let run = |args: &[&str]| tame(outcome(&mut trinim(path, args)), args);
@@ -161,7 +165,7 @@ fn names_are_shown_and_not_obeyed() {
     for args in [&["check", HOSTILE][..], &["verify", HOSTILE]] {
         let (code, out, error) = outcome(&mut trinim(path, args));
         // A remark, a finding or nothing.
-        tame((code, out, error + "pwned"), args);
+        tame((code, out, error + "fake"), args);
     }
     fs::remove_file(stray).unwrap();
     fs::remove_file(path.join(format!("{HOSTILE}/db/manifest.json"))).unwrap();
@@ -170,11 +174,11 @@ fn names_are_shown_and_not_obeyed() {
     {
         run(args);
     }
-    assert_eq!(run(&["task", "init", "-k", "3", "--store", &format!("{HOSTILE}/store")]), 2);
+    assert_eq!(run(&["task", "init", "-k", "3", "--store", &format!("{HOSTILE}/store")]), 0);
     assert_eq!(run(&["solve", "--board", HOSTILE]), 2);
     assert_eq!(run(&["solve", "--board", &format!("file:{HOSTILE}")]), 2);
     assert_eq!(run(&[HOSTILE]), 2);
-    assert_eq!(run(&["stats", "--frobnicate", HOSTILE]), 2);
+    assert_eq!(run(&["stats", &format!("--{HOSTILE}")]), 2);
     let name: String = HOSTILE.chars().map(|char| format!("\\U{:08x}", u32::from(char))).collect();
     fs::write(path.join("board"), format!("name = \"{name}\"\ncells = 3\nlines = [[0, 1, 2]]\n")).unwrap();
     run(&["solve", "--board", "file:board", "--out", "own"]);
@@ -203,4 +207,90 @@ fn an_ignored_signal_stays_ignored() {
     signal(&child, "INT");
     let code = ended(child, "INT").0;
     assert!(matches!(code, Some(130 | 0)), "{code:?}");
+}
+
+/// What the system refuses to look at was told as missing.
+#[test]
+fn an_error_of_the_system_is_told_as_such() {
+    let folder = scratch();
+    let path = folder.path();
+    std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
+    for args in [&["stats", "loop"][..], &["status", "loop"], &["resume", "loop"], &["check", "loop"]] {
+        let (_, error) = ends(path, 4, args);
+        assert!(
+            error.starts_with("error: cannot open loop: ") && error.contains("symbolic links"),
+            "{args:?}: {error}"
+        );
+    }
+    let (_, error) = ends(path, 2, &["solve", "-k", "3", "--metrics", "loop/x"]);
+    assert!(error.contains("symbolic links"), "{error}");
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Outputs replaced a link by a file, and forgot the mode of what they replaced.
+#[test]
+fn outputs_are_written_behind_links_and_keep_their_mode() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    fs::create_dir(path.join("elsewhere")).unwrap();
+    for (name, args) in [
+        ("losses.npy", &["export", "three", "--force", "--out", "losses.npy"][..]),
+        ("figures.prom", &["verify", "three", "--metrics", "figures.prom"]),
+        ("board.svg", &["layout", "-k", "3", "--svg", "board.svg"]),
+    ] {
+        let (link, target) = (path.join(name), path.join("elsewhere").join(name));
+        // Dangling at first.
+        std::os::unix::fs::symlink(format!("elsewhere/{name}"), &link).unwrap();
+        for wanted in [None, Some(0o600), Some(0o664)] {
+            if let Some(mode) = wanted {
+                fs::set_permissions(&target, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            ends(path, 0, args);
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{name}");
+            assert!(fs::metadata(&target).unwrap().len() > 0, "{name}");
+            assert!(wanted.is_none_or(|wanted| mode(&target) == wanted), "{name}: {:o}", mode(&target));
+        }
+    }
+    // A full disk is told of the file that was asked for, and not of its temporary name.
+    ends(path, 0, &["solve", "-k", "5", "--out", "five"]);
+    let (code, _, error) = outcome(&mut after(path, "ulimit -f 1", &["export", "five", "--out", "five.npy"]));
+    assert!(code == 4 && error.starts_with("error: cannot write five.npy: File too large"), "{code}: {error}");
+    assert!(!error.contains(".trinim."), "{error}");
+    // Nothing is left under another name.
+    assert_eq!(fs::read_dir(path.join("elsewhere")).unwrap().count(), 3);
+    let (_, error) = ends(path, 2, &["export", "three", "--out", "losses.npy"]);
+    assert!(error.contains("--out losses.npy exists"), "{error}");
+}
+
+/// A pipe and a device are written to.
+#[test]
+fn outputs_may_be_pipes_and_devices() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    let whole = trinim(path, &["export", "three"]).output().unwrap().stdout;
+    assert!(!whole.is_empty());
+    let by_name = trinim(path, &["export", "three", "--out", "/dev/stdout"]).output().unwrap();
+    assert!(by_name.status.success() && by_name.stdout == whole, "{by_name:?}");
+    let file = fs::File::create(path.join("redirected")).unwrap();
+    let status = trinim(path, &["export", "three", "--out", "/dev/stdout"]).stdout(file).status().unwrap();
+    assert!(status.success() && fs::read(path.join("redirected")).unwrap() == whole);
+
+    let pipe = path.join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let child = trinim(path, &["export", "three", "--out", "pipe"]).spawn().unwrap();
+    let mut read = Vec::new();
+    fs::File::open(&pipe).unwrap().read_to_end(&mut read).unwrap();
+    assert_eq!((ended(child, "an export").0, read), (Some(0), whole));
+    // Without a reader, a signal ends it.
+    let child = trinim(path, &["export", "three", "--out", "pipe"]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "TERM");
+    assert_eq!(ended(child, "an export").0, Some(143));
+    let (_, error) = ends(path, 4, &["export", "three", "--out", "/dev/full"]);
+    assert!(error.starts_with("error: cannot write /dev/full: "), "{error}");
 }

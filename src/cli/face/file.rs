@@ -4,8 +4,8 @@
 //! # Invariants
 //! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
 //!    is refused before the work begins.
-//! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which the
-//!    link leads; its mode stays. To a pipe or a device, such as `/dev/stdout`, is written directly.
+//! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
+//!    the link leads; its mode stays. A pipe or a device is written to directly.
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::streams::{self, PatientWriter};

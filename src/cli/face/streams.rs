@@ -159,8 +159,8 @@ extern "C" fn look_at_start() {
     WAS_CLOSED.store(fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
 }
 
-/// Writes where a reader may be slow: to standard output, a pipe or a device. Its errors are those of
-/// the system, and [`Stopped`](super::exit::Stopped) if a stop was requested while nobody read.
+/// Writes where a reader may be slow: to standard output, a pipe or a device. Its errors are those
+/// of the system, and [`Stopped`](super::exit::Stopped) if a stop was requested while nobody read.
 pub struct PatientWriter<W> {
     file: W,
     /// Bytes that a reader takes without holding up this thread.

@@ -101,7 +101,7 @@ pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u
     }
 }
 
-/// Returns the workers that fit a memory budget, at most `threads` and a block each; 0 if the budget
+/// Returns the workers that fit a memory budget, at most `threads` and one a block; 0 if the budget
 /// is too small.
 pub fn workers(layout: &Layout, baseline: Baseline, memory_bytes: u64, threads: usize) -> usize {
     let affordable = memory_bytes / footprint_bytes(layout, baseline, 1);

@@ -99,7 +99,7 @@ impl BucketStore {
         let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, message(&error));
         let prefix = ObjectPath::parse(prefix).map_err(|error| Error::io("use", place, invalid(error)))?;
         // It waits for the service while the callers compute.
-        // The runtime panics where the system refuses a thread: its own, and one that looks up names.
+        // The runtime panics where a thread is refused: its own, and one that looks up names.
         check_threads(2)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Error::io("open", place, error))?;

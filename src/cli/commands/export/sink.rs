@@ -26,7 +26,7 @@ impl Sink {
     /// Chooses the output and checks that it can be written.
     pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
         match path {
-            Some(path) if path != Path::new("-") => {
+            Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
                 let export = OutputFile::claim_new(path, "--out", replace)?;
                 Ok(Sink::File { export, path: path.to_path_buf(), replace })
             }
