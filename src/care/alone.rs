@@ -11,7 +11,7 @@
 
 use super::lists::{contents, difference, or_finding};
 use super::workers::{CareRequest, Watch};
-use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_findings};
+use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, run_around, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
@@ -21,7 +21,6 @@ use crate::database::{
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
-use pipeline::checkpoint::FORMAT;
 use pipeline::storage::{EntryKind, MemoryFile, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,7 +116,7 @@ pub(super) struct Lists {
 impl Lists {
     /// Reads both lists; adds what is wrong with either as a whole.
     fn read(storage: &RealStorage, findings: &mut Vec<Finding>) -> Result<Lists, Error> {
-        let in_run = storage.root().parent().is_some_and(|run| run.join(FORMAT).is_file());
+        let in_run = run_around(storage).is_some();
         let missing = if in_run { Weight::Leftover } else { Weight::Damage };
         // SUMS is written last, so it is read first: a solve that ends in between has then written
         // the manifest as well.

@@ -43,7 +43,7 @@ pub use workers::CareRequest;
 
 use crate::database::{DatabaseError, MANIFEST, SUMS};
 use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
-use pipeline::{RealStorage, sort_findings};
+use pipeline::{RealStorage, Storage, sort_findings};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -195,20 +195,25 @@ enum Place {
 impl Place {
     fn open(folder: &Path) -> Result<Place, Error> {
         let nothing = || Error::Nothing { path: folder.into() };
-        let has = |name: &str| folder.join(name).exists();
         if !folder.is_dir() {
             return Err(nothing());
         }
-        if has(FORMAT) || has(METADATA) {
-            return Ok(Place::Run(RealStorage::open(folder)?));
+        let storage = RealStorage::open(folder)?;
+        if storage.has(FORMAT) || storage.has(METADATA) {
+            return Ok(Place::Run(storage));
         }
-        if has(MANIFEST) || has(SUMS) {
-            return Ok(Place::Database(RealStorage::open(folder)?));
+        let is_database = |storage: &RealStorage| storage.has(MANIFEST) || storage.has(SUMS);
+        if is_database(&storage) {
+            return Ok(Place::Database(storage));
         }
-        let inner = folder.join(PUBLISHED);
-        if inner.join(MANIFEST).exists() || inner.join(SUMS).exists() {
-            return Ok(Place::Database(RealStorage::open(inner)?));
-        }
-        Err(nothing())
+        let inner = storage.inner(PUBLISHED).ok().filter(is_database);
+        inner.map(Place::Database).ok_or_else(nothing)
     }
+}
+
+/// Returns the run folder around a `db` folder, if that is there.
+fn run_around(database: &RealStorage) -> Option<RealStorage> {
+    // A `db` folder that is a link is in the run by its name alone.
+    let named = database.root().parent().and_then(|run| RealStorage::open(run).ok());
+    [database.outer(), named].into_iter().flatten().find(|run| run.length(FORMAT).is_ok_and(|format| format.is_some()))
 }

@@ -12,7 +12,7 @@ use super::alone::{self, CheckedDatabase, Lists, TrustedManifest, digests_differ
 use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
 use super::workers::CareRequest;
-use super::{Depth, Error, Place, Report};
+use super::{Depth, Error, Place, Report, run_around};
 use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
 use crate::solve::RemovalGame;
@@ -20,7 +20,7 @@ use crate::solve::book::examine;
 use pipeline::care::check;
 use pipeline::care::recompute::{Recomputer, Sources};
 use pipeline::care::repair::{self, Plan};
-use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
+use pipeline::checkpoint::{Draft, LOCK, METADATA, PUBLISHED, write_atomically};
 use pipeline::storage::LockGuard;
 use pipeline::{BlockId, Extent, RealStorage, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,10 +118,9 @@ impl Repair {
     }
 
     fn database(storage: RealStorage, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
-        let run = storage.root().parent().filter(|run| run.join(FORMAT).is_file());
-        let lock = match (dry, run) {
+        let lock = match (dry, run_around(&storage)) {
             (true, _) => None,
-            (false, Some(run)) => Some(RealStorage::open(run)?.lock(LOCK)?),
+            (false, Some(run)) => Some(run.lock(LOCK)?),
             (false, None) => Some(storage.lock("")?),
         };
         let checked = alone::check_database(&storage, Depth::Sums, request)?;

@@ -124,7 +124,7 @@ impl CheckedRun {
             published.map(|block| (block_file_name(block), self.sums.get(&block).copied())).collect();
         expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&json)));
         if let Keep::Book { .. } = keep {
-            let db = RealStorage::open(storage.path(PUBLISHED))?;
+            let db = storage.inner(PUBLISHED)?;
             *files += 1;
             match alone::look_at_book(&db, spec.game, keep, &manifest.census, depth)? {
                 Ok((sum, length)) => {
@@ -180,7 +180,7 @@ fn without_metadata(
     let mut report = Report { findings, ..Report::about(Subject::Run) };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
     if sealed {
-        let database = RealStorage::open(storage.path(PUBLISHED))?;
+        let database = storage.inner(PUBLISHED)?;
         let database = alone::check_database(&database, depth, request)?.report;
         report.findings.extend(database.findings);
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);

@@ -20,9 +20,17 @@ impl Files {
             Files::BuiltIn(built_in) => Arc::new(MemoryFile::new(built_in.place().join(name), built_in.file(name)?)),
         })
     }
+
+    /// Returns the storage of the files, and the folder there; `None` if they are built in.
+    pub(super) fn storage(&self) -> Option<(&dyn Storage, &'static str)> {
+        match self {
+            Files::Stored(storage, folder) => Some((&**storage, folder)),
+            Files::BuiltIn(_) => None,
+        }
+    }
 }
 
 /// Returns the name of a file in a folder of a storage.
-pub(super) fn below(folder: &str, name: &str) -> String {
+pub(crate) fn below(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }

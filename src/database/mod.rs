@@ -41,6 +41,7 @@ pub use book::{BOOK, Book};
 pub use built_in::BuiltIn;
 pub use by_layers::{LayerCount, SmallerBoards};
 pub use error::DatabaseError;
+pub(crate) use files::below;
 pub use first_moves::FirstMoves;
 pub use game::Game;
 pub use keep::{Keep, ParseKeepError, SolveSpec, Terms, VERSION};

@@ -178,6 +178,11 @@ impl Database {
         &self.game.layout
     }
 
+    /// Returns the storage of the files, and the folder there; `None` if they are built in.
+    pub(crate) fn storage(&self) -> Option<(&dyn Storage, &'static str)> {
+        self.files.storage()
+    }
+
     /// Returns the folder of the files, or what they are if they are built in.
     pub fn folder(&self) -> &Path {
         &self.folder

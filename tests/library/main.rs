@@ -25,5 +25,6 @@ mod play;
 mod repair;
 mod seven;
 mod solve;
+mod surroundings;
 mod task;
 mod verify;

@@ -4,10 +4,10 @@
 
 use crate::Error;
 use crate::finding::{Damage, Expected};
-use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 /// Opens a regular file for reading.
@@ -15,7 +15,7 @@ use std::path::Path;
 /// # Errors
 /// [`Error::Corrupt`] with [`Damage::NotAFile`] for any other kind of file; [`Error::Io`].
 pub fn open_regular(path: &Path) -> Result<File, Error> {
-    open_as("open", path, OpenOptions::new().read(true))
+    open_regular_at("open", CWD, path, path, OFlags::RDONLY)
 }
 
 /// Reads a regular file of at most `most_bytes` bytes.
@@ -35,12 +35,23 @@ pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Opens a regular file with `options`; `operation` is the one that an error names.
-pub(super) fn open_as(operation: &'static str, path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
+/// Opens a name relative to a folder.
+pub(super) fn open_at(folder: impl AsFd, name: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let open = || openat(folder.as_fd(), name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o666));
+    Ok(rustix::io::retry_on_intr(open)?)
+}
+
+/// Opens a regular file relative to a folder; an error names the operation and `path`.
+pub(super) fn open_regular_at(
+    operation: &'static str,
+    folder: impl AsFd,
+    name: &Path,
+    path: &Path,
+    flags: OFlags,
+) -> Result<File, Error> {
     let failed = |error| Error::io(operation, path, error);
     // Opening a pipe would otherwise wait for its other end.
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
-    let file = options.custom_flags(flags).open(path).map_err(failed)?;
+    let file = File::from(open_at(folder, name, flags | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(failed)?);
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(not_a_file(path));
     }

@@ -2,12 +2,11 @@
 
 use super::Report;
 use crate::care::workers::{CareRequest, Halt, Watch};
-use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
-use pipeline::{Damage, Expected, Finding, RealStorage, Storage, Weight};
+use pipeline::{Damage, Expected, Finding, Storage, Weight};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Bytes read at once, which also bounds the reaction time to a stop.
 const READ_BYTES: usize = 1 << 20;
@@ -22,18 +21,18 @@ pub(super) struct FileCheck<'a> {
     pub with_list: bool,
 }
 
-/// Checks the files of a `db` folder against `SUMS`; returns a report of these alone, its findings
+/// Checks the files of a `db` folder, a folder of a storage, against `SUMS`; returns a report of these alone, its findings
 /// in the order of the file names, or `None` if stopped. `also(name)` is called for every hashed
 /// file, with the memory of its worker.
 pub(super) fn check<S: Send>(
-    folder: &Path,
+    (storage, folder): (&dyn Storage, &str),
     wanted: FileCheck<'_>,
     request: &CareRequest<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Report>, DatabaseError> {
-    let storage = RealStorage::open(folder)?;
-    let (sums, mut findings) = match Sums::load(&storage, SUMS) {
+    let below = |name: &str| below(folder, name);
+    let (sums, mut findings) = match Sums::load(storage, &below(SUMS)) {
         Ok(sums) => {
             let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
             let expected = wanted.names.map(|names| names.iter().map(|name| (name.clone(), None)).collect());
@@ -44,10 +43,10 @@ pub(super) fn check<S: Send>(
     };
     let length = |kind: EntryKind, length: u64| (kind == EntryKind::File).then_some(length);
     let present: BTreeMap<String, Option<u64>> =
-        storage.list("")?.into_iter().map(|entry| (entry.name, length(entry.kind, entry.length))).collect();
+        storage.list(folder)?.into_iter().map(|entry| (entry.name, length(entry.kind, entry.length))).collect();
     for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
         let damage = Damage::Superfluous("not named in SUMS");
-        findings.push(Finding::new(Weight::Damage, folder.join(name), damage));
+        findings.push(Finding::new(Weight::Damage, storage.path(&below(name)), damage));
     }
     if !wanted.with_list {
         findings.clear();
@@ -62,12 +61,12 @@ pub(super) fn check<S: Send>(
         || Ok((scratch()?, vec![0; READ_BYTES])),
         |(scratch, buffer), index| {
             let name = tasks[index];
-            let path = folder.join(name);
+            let path = storage.path(&below(name));
             let (bytes, damage) = match length(name) {
                 Some(found) if found > BLOCK_BYTES_MAX => {
                     (Some(0), Some(Damage::Length { expected: Expected::AtMost(BLOCK_BYTES_MAX), found }))
                 }
-                Some(_) => match hash_file(&storage, name, buffer, &watch) {
+                Some(_) => match hash_file(storage, &below(name), buffer, &watch) {
                     Ok((bytes, found)) => (Some(bytes), sums.check(name, found).and_then(Result::err)),
                     // It vanished, or became shorter.
                     Err(Halt::Failed(error)) => (None, Some(error.into_finding()?.damage)),

@@ -81,7 +81,7 @@ use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
 use geometry::Geometry;
 use parking_lot::Mutex;
-use pipeline::{BlockId, Weight};
+use pipeline::{BlockId, RealStorage, Weight};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -220,8 +220,10 @@ fn check(
         Some(ordinal) => share.is_none() || chosen.contains(ordinal),
         None => is_first,
     };
+    // What is built in keeps no values.
+    let Some(place) = database.storage() else { return Ok(Some(Report::default())) };
     let files = files::check(
-        database.folder(),
+        place,
         files::FileCheck { names: Some(&expected), is_hashed: &part, with_list: is_first },
         request,
         || Ok(None),
@@ -299,7 +301,8 @@ fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) ->
 /// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
 pub fn verify_files(folder: &Path, request: &CareRequest<'_>) -> Result<Option<Report>, DatabaseError> {
     let wanted = files::FileCheck { names: None, is_hashed: &|_| true, with_list: true };
-    Ok(files::check(folder, wanted, request, || Ok(()), |(), _| Ok(None))?.map(Report::bounded))
+    let storage = RealStorage::open(folder)?;
+    Ok(files::check((&storage, ""), wanted, request, || Ok(()), |(), _| Ok(None))?.map(Report::bounded))
 }
 
 /// Returns the canonical blocks whose positions are to be checked.

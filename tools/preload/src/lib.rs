@@ -25,9 +25,7 @@
 //!
 //! Long because every replaced function of the C library needs its own signature.
 //!
-//! Calls that bypass the C library are out of reach. In trinim these are `statvfs` and advice
-//! (crate `rustix`): the harness covers the first with disks that are really full; a failure of
-//! advice has no visible effect.
+//! Calls that bypass the C library are out of reach; trinim makes none.
 #![expect(unsafe_code, reason = "it replaces functions of the C library")]
 
 use libc::{c_char, c_int, c_uint, c_void, iovec, mode_t, off_t, size_t, ssize_t};
@@ -128,15 +126,31 @@ fn read_plan() -> Option<Plan> {
     })
 }
 
-/// Target of a call: a path as given, or a descriptor.
+/// Target of a call: a path as given, a descriptor, or a path below the folder of a descriptor.
 enum Target<'a> {
     Path(&'a [u8]),
     Descriptor(c_int),
+    Below(c_int, &'a [u8]),
 }
 
 impl Plan {
     fn has(&self, path: &[u8]) -> bool {
         path.strip_prefix(&self.root[..]).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+
+    fn watches(&self, target: &Target<'_>) -> bool {
+        match target {
+            Target::Path(path) => self.has(path),
+            Target::Descriptor(descriptor) => is_watched(*descriptor),
+            // The folder around one that is watched need not be.
+            Target::Below(folder, b"..") => {
+                let mut path = [0u8; 4096];
+                let path = path_of(*folder, &mut path);
+                let around = path.iter().rposition(|byte| *byte == b'/').map_or(&path[..0], |end| &path[..end]);
+                self.has(around)
+            }
+            Target::Below(folder, _) => is_watched(*folder),
+        }
     }
 
     /// Writes one line of the log in one write, so that lines of different threads stay apart.
@@ -158,7 +172,12 @@ impl Plan {
         let mut path = [0u8; 4096];
         match target {
             Target::Path(path) => put(path),
-            Target::Descriptor(descriptor) => put(path_of(*descriptor, &mut path)),
+            Target::Descriptor(descriptor) | Target::Below(descriptor, b".") => put(path_of(*descriptor, &mut path)),
+            Target::Below(folder, name) => {
+                put(path_of(*folder, &mut path));
+                put(b"/");
+                put(name);
+            }
         }
         put(b"\n");
         // SAFETY: the buffer holds `length` bytes.
@@ -212,12 +231,7 @@ fn leave() -> ! {
 /// the write.
 fn meet(kind: usize, target: Target<'_>) -> Option<Action> {
     let plan = plan()?;
-    let watched = match &target {
-        _ if kind == STDOUT => true,
-        Target::Path(path) => plan.has(path),
-        Target::Descriptor(descriptor) => is_watched(*descriptor),
-    };
-    if !watched || plan.calls >> kind & 1 == 0 {
+    if !(kind == STDOUT || plan.watches(&target)) || plan.calls >> kind & 1 == 0 {
         return None;
     }
     let number = COUNT.fetch_add(1, Ordering::SeqCst) + 1;
@@ -260,13 +274,14 @@ fn watch(descriptor: c_int, watched: bool) {
 }
 
 /// Watches the descriptor of a successful `open` if its path is watched.
-fn opened(path: *const c_char, descriptor: c_int) -> c_int {
+fn opened(folder: c_int, path: *const c_char, descriptor: c_int) -> c_int {
     if let Some(plan) = plan()
         && descriptor >= 0
         && !path.is_null()
     {
         // SAFETY: as in `meet_path`.
-        watch(descriptor, plan.has(unsafe { CStr::from_ptr(path) }.to_bytes()));
+        let target = target_at(folder, unsafe { CStr::from_ptr(path) }.to_bytes());
+        watch(descriptor, plan.watches(&target));
     }
     descriptor
 }
@@ -334,6 +349,8 @@ plain! {
     unlink(path: *const c_char) as c"unlink", UNLINK, |kind| meet_path(kind, path);
     rmdir(path: *const c_char) as c"rmdir", UNLINK, |kind| meet_path(kind, path);
     mkdir(path: *const c_char, mode: mode_t) as c"mkdir", MKDIR, |kind| meet_path(kind, path);
+    mkdirat(folder: c_int, path: *const c_char, mode: mode_t)
+        as c"mkdirat", MKDIR, |kind| meet_at(kind, folder, path);
     ftruncate(descriptor: c_int, length: off_t)
         as c"ftruncate", TRUNCATE, |kind| meet(kind, Target::Descriptor(descriptor));
     ftruncate64(descriptor: c_int, length: off_t)
@@ -344,11 +361,19 @@ plain! {
     fallocate64(descriptor: c_int, mode: c_int, offset: off_t, length: off_t)
         as c"fallocate64", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
     statvfs(path: *const c_char, figures: *mut c_void) as c"statvfs", SPACE, |kind| meet_path(kind, path);
+    fstatvfs(descriptor: c_int, figures: *mut c_void)
+        as c"fstatvfs", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
+    fstatvfs64(descriptor: c_int, figures: *mut c_void)
+        as c"fstatvfs64", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
     statvfs64(path: *const c_char, figures: *mut c_void) as c"statvfs64", SPACE, |kind| meet_path(kind, path);
     stat64(path: *const c_char, figures: *mut c_void) as c"stat64", STAT, |kind| meet_path(kind, path);
     lstat64(path: *const c_char, figures: *mut c_void) as c"lstat64", STAT, |kind| meet_path(kind, path);
     fstat64(descriptor: c_int, figures: *mut c_void)
         as c"fstat64", STAT, |kind| meet(kind, Target::Descriptor(descriptor));
+    fstatat(folder: c_int, path: *const c_char, figures: *mut c_void, flags: c_int)
+        as c"fstatat", STAT, |kind| meet_at(kind, folder, path);
+    fstatat64(folder: c_int, path: *const c_char, figures: *mut c_void, flags: c_int)
+        as c"fstatat64", STAT, |kind| meet_at(kind, folder, path);
     statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, figures: *mut c_void)
         as c"statx", STAT, |kind| meet_at(kind, folder, path);
     renameat(old: c_int, from: *const c_char, new: c_int, to: *const c_char)
@@ -366,10 +391,16 @@ fn meet_at(kind: usize, folder: c_int, path: *const c_char) -> Option<Action> {
     }
     // SAFETY: as in `meet_path`.
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-    if bytes.is_empty() || bytes[0] != b'/' && folder != libc::AT_FDCWD {
-        return meet(kind, Target::Descriptor(folder));
+    meet(kind, target_at(folder, bytes))
+}
+
+fn target_at(folder: c_int, path: &[u8]) -> Target<'_> {
+    match path {
+        b"" => Target::Descriptor(folder),
+        [b'/', ..] => Target::Path(path),
+        _ if folder == libc::AT_FDCWD => Target::Path(path),
+        _ => Target::Below(folder, path),
     }
-    meet(kind, Target::Path(bytes))
 }
 
 fn kind_of(flags: c_int) -> usize {
@@ -394,7 +425,7 @@ macro_rules! open_family {
                 let call = real!($name as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int);
                 call(path, flags, mode)
             };
-            opened(path, descriptor)
+            opened(libc::AT_FDCWD, path, descriptor)
         }
     )*};
 }
@@ -417,7 +448,7 @@ macro_rules! openat_family {
                 let call = real!($name as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int);
                 call(folder, path, flags, mode)
             };
-            opened(path, descriptor)
+            opened(folder, path, descriptor)
         }
     )*};
 }
@@ -434,7 +465,7 @@ pub unsafe extern "C" fn creat(path: *const c_char, mode: mode_t) -> c_int {
         return -1;
     }
     // SAFETY: the host's own arguments.
-    opened(path, unsafe { real!(c"creat" as unsafe extern "C" fn(*const c_char, mode_t) -> c_int)(path, mode) })
+    opened(libc::AT_FDCWD, path, unsafe { real!(c"creat" as unsafe extern "C" fn(*const c_char, mode_t) -> c_int)(path, mode) })
 }
 
 /// Replaces the C library's function of this name.
@@ -461,7 +492,7 @@ pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     unsafe {
         let stream = real!(c"opendir" as unsafe extern "C" fn(*const c_char) -> *mut libc::DIR)(path);
         if !stream.is_null() {
-            opened(path, libc::dirfd(stream));
+            opened(libc::AT_FDCWD, path, libc::dirfd(stream));
         }
         stream
     }
