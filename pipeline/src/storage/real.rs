@@ -101,7 +101,9 @@ impl RealStorage {
         let missing: Vec<&Path> = whole.ancestors().take_while(|folder| !folder.exists()).collect();
         fs::create_dir_all(&whole).map_err(|error| Error::io("create", &root, error))?;
         for folder in missing.iter().rev().filter_map(|folder| folder.parent()) {
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("sync", folder, error))?;
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(|error| Error::io("sync", folder, error))?;
         }
         let storage = Self::open(root)?;
         if missing.is_empty() {

@@ -465,7 +465,9 @@ pub unsafe extern "C" fn creat(path: *const c_char, mode: mode_t) -> c_int {
         return -1;
     }
     // SAFETY: the host's own arguments.
-    opened(libc::AT_FDCWD, path, unsafe { real!(c"creat" as unsafe extern "C" fn(*const c_char, mode_t) -> c_int)(path, mode) })
+    opened(libc::AT_FDCWD, path, unsafe {
+        real!(c"creat" as unsafe extern "C" fn(*const c_char, mode_t) -> c_int)(path, mode)
+    })
 }
 
 /// Replaces the C library's function of this name.
