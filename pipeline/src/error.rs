@@ -27,6 +27,12 @@ pub enum Error {
         /// The operating system's error.
         source: io::Error,
     },
+    /// The disk became full, and the finished blocks could not be committed either.
+    #[error("{full_disk}; what was finished since the last checkpoint could not be saved")]
+    Unsaved {
+        /// The first call that found the disk full.
+        full_disk: Box<Error>,
+    },
     /// Bytes on disk are wrong: changed, cut, missing, swapped or from another run.
     #[error("{}", DamageText { path, offset: *offset, damage })]
     Corrupt {
@@ -201,6 +207,7 @@ impl Error {
                 source.kind(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
             ),
+            Self::Unsaved { .. } => true,
             _ => false,
         }
     }

@@ -195,6 +195,15 @@ pub trait Workload: Sync {
         Some(Publication { name: format!("{:08x}.stream", block.0), bytes })
     }
 
+    /// Returns whether the `db` folder may have a file of this name: one that
+    /// [`publish`](Workload::publish) gives, or that the caller keeps beside these. A sweep
+    /// removes, and a check reports, only such files; all others belong to someone else. By
+    /// default, the names of the default `publish`.
+    fn owns(&self, name: &str) -> bool {
+        let number = name.strip_suffix(".stream").and_then(|number| u32::from_str_radix(number, 16).ok());
+        number.is_some_and(|number| name == format!("{number:08x}.stream"))
+    }
+
     /// Inverts [`publish`](Workload::publish): reads the stream of a block (every word of it) back
     /// from the file it published. Repair recomputes damaged logs and files from it, and
     /// [`FinishedRun::stream`](crate::FinishedRun::stream) returns it.

@@ -16,11 +16,12 @@ use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes
 use crate::database::census::Census;
 use crate::database::{
     BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name,
-    stream_digest,
+    is_database_file, stream_digest,
 };
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
+use pipeline::checkpoint::without_temporary;
 use pipeline::storage::{EntryKind, MemoryFile, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,8 +204,9 @@ pub(super) fn check_database(
     let names = lists.block_names();
     let lengths = lengths(storage)?;
     let book = lists.known.as_ref().map(|known| known.manifest.keep).filter(|keep| matches!(keep, Keep::Book { .. }));
+    let is_own = |name: &String| is_database_file(without_temporary(name));
     let is_ours = |name: &String| name == MANIFEST || name == SUMS || (name == BOOK && book.is_some());
-    for name in lengths.keys().filter(|name| !names.contains(*name) && !is_ours(name)) {
+    for name in lengths.keys().filter(|name| !names.contains(*name) && !is_ours(name) && is_own(name)) {
         let damage = Damage::Superfluous("not a file of this database");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }

@@ -2,7 +2,7 @@
 //! expected bytes and replaces them. Both checks and the repair share this module.
 
 use super::{Damage, Expected, Finding, Weight};
-use crate::database::{LIST_BYTES_MAX, MANIFEST, SUMS, Sums, block_file_name};
+use crate::database::{LIST_BYTES_MAX, Sums, block_file_name, is_database_file};
 use pipeline::checkpoint::{TEMPORARY, write_atomically};
 use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{BlockId, Error, Storage};
@@ -50,10 +50,7 @@ pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], fou
 
 /// Returns the names of temporary files that an interrupted repair left in a database.
 pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, Error> {
-    let is_ours = |name: &str| {
-        let name = name.strip_suffix(TEMPORARY);
-        name.is_some_and(|name| name == MANIFEST || name == SUMS || name.ends_with(".blk"))
-    };
+    let is_ours = |name: &str| name.strip_suffix(TEMPORARY).is_some_and(is_database_file);
     let ours = storage.list("")?.into_iter().filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));
     Ok(ours.map(|entry| entry.name).collect())
 }

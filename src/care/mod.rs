@@ -41,8 +41,8 @@ pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
 pub use workers::CareRequest;
 
-use crate::database::{DatabaseError, MANIFEST, SUMS};
-use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
+use crate::database::{DatabaseError, MANIFEST, SUMS, is_database_file};
+use pipeline::checkpoint::{self, FORMAT, METADATA, PUBLISHED, without_temporary};
 use pipeline::{RealStorage, Storage, sort_findings};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -208,6 +208,23 @@ impl Place {
         }
         let inner = storage.inner(PUBLISHED).ok().filter(is_database);
         inner.map(Place::Database).ok_or_else(nothing)
+    }
+}
+
+/// Returns what others put in the folder of a run or a database: names relative to it that neither
+/// gives its files. No command reads, judges or removes these.
+///
+/// # Errors
+/// [`Error::Nothing`]; errors of the operating system.
+pub fn foreign(folder: &Path) -> Result<Vec<String>, Error> {
+    match Place::open(folder)? {
+        Place::Run(storage) => Ok(checkpoint::foreign(&storage, &is_database_file)?),
+        Place::Database(storage) => {
+            let names = storage.list("")?.into_iter().map(|entry| entry.name);
+            let mut names: Vec<String> = names.filter(|name| !is_database_file(without_temporary(name))).collect();
+            names.sort_unstable();
+            Ok(names)
+        }
     }
 }
 

@@ -12,7 +12,8 @@
 //! 3. A file has the words of its form; no frame is longer in the file than its words. Lengths are
 //!    checked against the file before any allocation.
 
-use super::{DatabaseError, SolveSpec};
+use super::book::part_file_name;
+use super::{BOOK, DatabaseError, MANIFEST, SUMS, SolveSpec};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
 use pipeline::storage::MemoryFile;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
@@ -46,6 +47,18 @@ pub fn block_bytes_at_most(stream_words: usize) -> u64 {
 /// Returns the name of a canonical block's file inside the `db` folder.
 pub fn block_file_name(block: BlockId) -> String {
     format!("{:06}.blk", block.0)
+}
+
+/// Returns whether a file of this name may be one of a database, or of a part that becomes one.
+/// Other names in its folder belong to someone else.
+pub fn is_database_file(name: &str) -> bool {
+    let is_numbered = |ending: &str, named: fn(BlockId) -> String| {
+        let number = name.strip_suffix(ending).and_then(|number| number.parse().ok());
+        number.is_some_and(|number| named(BlockId(number)) == name)
+    };
+    [MANIFEST, SUMS, BOOK].contains(&name)
+        || is_numbered(".blk", block_file_name)
+        || is_numbered(".part", part_file_name)
 }
 
 /// What all block files of a database have in common.

@@ -36,7 +36,7 @@ mod tally;
 mod values;
 
 pub use audit::{Audit, AuditResult, ParseAuditError};
-pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name};
+pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name, is_database_file};
 pub use book::{BOOK, Book};
 pub use built_in::BuiltIn;
 pub use by_layers::{LayerCount, SmallerBoards};

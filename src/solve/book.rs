@@ -21,7 +21,7 @@ use crate::database::book::{
     Account, BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES, HEADER_BYTES, part_file_name,
 };
 use crate::database::census::Census;
-use crate::database::{BOOK, DatabaseError, Game, Keep, SolveSpec};
+use crate::database::{BOOK, DatabaseError, Game, Keep, SolveSpec, is_database_file};
 use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
 use pipeline::storage::{Create, EntryKind};
 use pipeline::{BlockId, Damage, Error, Publication, Storage, StorageFile};
@@ -225,7 +225,7 @@ pub(super) fn sum(storage: &dyn Storage, spec: SolveSpec<'_>, census: &Census) -
 
 /// Removes the parts that no record names any more.
 pub(super) fn remove_parts(storage: &dyn Storage, checkpoint: &Checkpoint) -> Result<(), Error> {
-    let is_part = |name: &str| name.strip_suffix(".part").is_some_and(|number| number.parse::<u32>().is_ok());
+    let is_part = |name: &str| name.ends_with(".part") && is_database_file(name);
     let entries = storage.list(PUBLISHED)?;
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_part(&entry.name)) {
         checkpoint.remove(&format!("{PUBLISHED}/{}", entry.name))?;

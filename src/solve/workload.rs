@@ -31,7 +31,7 @@ use super::book::Parts;
 use super::distances::Countdown;
 use crate::database::{
     Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, StreamDigest,
-    Terms, Values, block_file_name,
+    Terms, Values, block_file_name, is_database_file,
 };
 use crate::layout::Bid;
 use pipeline::codec::FRAME_WORDS;
@@ -340,6 +340,10 @@ impl Workload for RemovalGame<'_> {
             return parts.of(block, stream);
         }
         self.publish.then(|| Publication { name: block_file_name(block), bytes: self.form.file(block, stream) })
+    }
+
+    fn owns(&self, name: &str) -> bool {
+        is_database_file(name)
     }
 
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError> {

@@ -38,6 +38,7 @@ impl Workload for Stopping<'_> {
         fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
         fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
+        fn owns(&self, name: &str) -> bool;
         fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), RecallError>;
     }
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {

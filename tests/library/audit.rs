@@ -94,6 +94,7 @@ impl Workload for Mutant<'_> {
         fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>>;
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
         fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
+        fn owns(&self, name: &str) -> bool;
     }
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         self.left(target)

@@ -95,6 +95,7 @@ fn all_damage_is_told_with_its_place() {
     }
     fs::remove_file(path.join("run/db/000003.blk")).unwrap();
     fs::write(path.join("run/db/notes.txt"), "mine").unwrap();
+    fs::write(path.join("run/db/000999.blk"), "mine").unwrap();
     let manifest = path.join("run/m/manifest.1.b");
     let mut bytes = fs::read(&manifest).unwrap();
     bytes[100] ^= 1;
@@ -109,7 +110,7 @@ fn all_damage_is_told_with_its_place() {
             expected("damage", "db/000003.blk"),
             expected("damage", "db/000004.blk"),
             expected("copy", "m/manifest.1.b"),
-            expected("leftover", "db/notes.txt"),
+            expected("leftover", "db/000999.blk"),
         ]
     );
     assert!(report["findings"][0]["offset"].as_u64() > Some(0), "the frame that is damaged is not named");
@@ -120,7 +121,7 @@ fn all_damage_is_told_with_its_place() {
             expected("damage", "db/000001.blk"),
             expected("damage", "db/000003.blk"),
             expected("damage", "db/000004.blk"),
-            expected("leftover", "db/notes.txt"),
+            expected("leftover", "db/000999.blk"),
         ]
     );
     // The message for people, and the same finding in terms of the format, for programs.

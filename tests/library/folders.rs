@@ -41,7 +41,7 @@ fn golden() -> PathBuf {
 
 /// Copies a golden folder to work on. The repository cannot hold its empty folders, so they are
 /// created.
-fn copy(name: &str) -> TempDir {
+pub fn copy(name: &str) -> TempDir {
     let copy = scratch();
     for folder in ["m", "logs", "db", ""] {
         fs::create_dir_all(copy.path().join(folder)).unwrap();
@@ -58,7 +58,7 @@ fn game(rule: Rule) -> Game {
 }
 
 /// Continues with a folder through the real storage, or begins one.
-fn resume(folder: &Path, rule: Rule, keep: Keep, placement: Placement) -> Result<(), Error> {
+pub fn resume(folder: &Path, rule: Rule, keep: Keep, placement: Placement) -> Result<(), Error> {
     let game = game(rule);
     let way = Way { placement, ..Way::usual() };
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
@@ -66,7 +66,7 @@ fn resume(folder: &Path, rule: Rule, keep: Keep, placement: Placement) -> Result
     solve(spec, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).map(|_| ())
 }
 
-fn expected(rule: Rule, keep: Keep) -> BTreeMap<String, Vec<u8>> {
+pub fn expected(rule: Rule, keep: Keep) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
     resume(folder.path(), rule, keep, Placement::Dedicated).unwrap();
     database_files(folder.path())

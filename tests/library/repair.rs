@@ -228,9 +228,10 @@ fn each_single_file_of_a_database_alone_comes_back() {
 fn what_no_record_names_is_left_over() {
     let finished = game().solve(Way::usual()).0;
     let unfinished = stopped(Placement::Dedicated);
-    for (folder, names) in [(finished, &["book", "notes"][..]), (unfinished, &["SUMS", "book", "manifest.json"])] {
+    for (folder, names) in [(finished, &["999999.blk", "book"][..]), (unfinished, &["SUMS", "book", "manifest.json"])] {
         let path = |name: &&str| folder.path().join("db").join(name);
         names.iter().for_each(|name| fs::write(path(name), "x").unwrap());
+        fs::write(path(&"notes"), "someone else's").unwrap();
         let found = look(folder.path(), Depth::Full).unwrap().findings;
         let damage = || Damage::Superfluous("not named by any record");
         let expected: Vec<_> = names.iter().map(|name| Finding::new(Weight::Leftover, path(name), damage())).collect();

@@ -3,17 +3,22 @@
 
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
-use pipeline::{Event, RealStorage};
+use crate::folders::{copy as golden_folder, expected, resume};
+use pipeline::{Damage, Error as RunError, Event, Placement, RealStorage};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::Solve;
-use trinim::care::{CareRequest, Repair};
-use trinim::database::{Access, CACHE_BYTES, Database, Game, Terms};
+use trinim::care::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
+use trinim::database::{Access, CACHE_BYTES, Database, Game, Keep, Terms};
 use trinim::game::{Rule, reference};
 use trinim::job::Monitor;
 use trinim::kernel::Kernel;
@@ -123,6 +128,17 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
     }
 }
 
+fn task_options() -> task::TaskOptions<'static> {
+    task::TaskOptions {
+        kernel: Kernel::detect(),
+        threads: 1,
+        memory_bytes: 1 << 20,
+        at_once: 1,
+        keeps_streams: false,
+        wait: &|_| false,
+    }
+}
+
 #[test]
 fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     let swap = Swap::new();
@@ -131,18 +147,167 @@ fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     let store = FolderStore::new(Arc::new(RealStorage::create(swap.named()).unwrap()), "w");
     task::init(&store, spec).unwrap();
     swap.take_place();
-    let options = task::TaskOptions {
-        kernel: Kernel::detect(),
-        threads: 1,
-        memory_bytes: 1 << 20,
-        at_once: 1,
-        keeps_streams: false,
-        wait: &|_| false,
-    };
     for block in pipeline::BlockId::all(spec.blocks()) {
-        task::compute(&store, spec, &[block], &options).unwrap();
+        task::compute(&store, spec, &[block], &task_options()).unwrap();
     }
-    task::finish(&store, spec, options.kernel, 1, |_| {}).unwrap();
+    task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
     Database::open(&swap.moved()).unwrap().check_manifest().unwrap();
     swap.assert_untouched();
+}
+
+/// Names that editors, file managers, file systems and users give, and one that would forge a line
+/// at a terminal.
+const FOREIGN: [&[u8]; 10] = [
+    b".DS_Store",
+    b".nfs0001",
+    b".fuse_hidden0001",
+    b"a b",
+    "é.txt".as_bytes(),
+    b"000000.blk~",
+    b"\xff.bin",
+    b"x\x1b]0;forged\x07\nerror: forged",
+    b"notes.txt",
+    b"notes.tmp",
+];
+/// The folders of a run.
+const FOLDERS: [&str; 4] = ["", "m", "db", "logs"];
+
+/// Puts something of another program there: a file, a folder, links that lead nowhere and in a
+/// circle, a pipe.
+fn put(path: &Path, kind: usize) {
+    match kind {
+        0 => fs::write(path, "foreign").unwrap(),
+        1 => fs::create_dir(path).unwrap(),
+        2 => symlink("nothing", path).unwrap(),
+        3 => symlink(path.file_name().unwrap(), path).unwrap(),
+        _ => mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+    }
+}
+
+fn is_there(path: &Path, kind: usize) -> bool {
+    let found = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    kind != 0 || (found.is_file() && fs::read(path).unwrap() == b"foreign")
+}
+
+fn care(folder: &Path) -> (bool, Vec<String>) {
+    let report = check(folder, CheckDepth::Sums, &CareRequest::on(1)).unwrap();
+    (report.is_sound(), report.findings.iter().map(ToString::to_string).collect())
+}
+
+fn mend(folder: &Path) -> bool {
+    let repair = Repair::prepare(folder, false, &CareRequest::on(1)).unwrap();
+    let is_empty = repair.estimate().is_empty();
+    repair.carry_out(&CareRequest::on(1)).unwrap();
+    is_empty
+}
+
+/// Regression: "cannot remove h/m/.DS_Store: invalid filename" ended `resume` and `repair` for
+/// ever, in 15 of 24 combinations; file systems over a network make such files themselves. A stray
+/// file in `db` was damage for one command and nothing for another, and `resume` deleted notes.
+#[test]
+fn every_command_goes_on_beside_files_of_others() {
+    let golden = expected(Rule::Misere, Keep::Database);
+    let is_golden = |folder: &Path, story: &str| {
+        let found = golden.keys().map(|name| (name.clone(), fs::read(folder.join("db").join(name)).unwrap()));
+        assert_same_files(&found.collect(), &golden, story);
+    };
+    for (number, name) in FOREIGN.iter().enumerate() {
+        for (place, inner) in FOLDERS.iter().enumerate() {
+            let kind = (number + place) % 5;
+            let story = format!("{} in {inner:?}, kind {kind}", String::from_utf8_lossy(name));
+            for finished in [false, true] {
+                let run = golden_folder(if finished { "finished" } else { "middle-dedicated" });
+                let folder = run.path();
+                let before = care(folder);
+                assert!(before.0, "{story}");
+                let path = folder.join(inner).join(OsStr::from_bytes(name));
+                put(&path, kind);
+                assert_eq!(care(folder), before, "{story}");
+                let foreign = foreign(folder).unwrap();
+                assert_eq!(foreign.len(), 1, "{story}: {foreign:?}");
+                assert!(foreign[0].ends_with(&*String::from_utf8_lossy(name)), "{story}: {foreign:?}");
+                // The unfinished run has leftovers of a stop.
+                assert_eq!(mend(folder), finished, "{story}");
+                resume(folder, Rule::Misere, Keep::Database, Placement::Shared)
+                    .unwrap_or_else(|error| panic!("{story}: {error}"));
+                is_golden(folder, &story);
+                let report = verify(&Database::open(folder).unwrap(), Depth::Full, &CareRequest::on(1));
+                assert_eq!(report.unwrap().unwrap().findings, [], "{story}");
+                // Damage beside it is found and mended, in the run and in its database alone.
+                for place in [folder.to_path_buf(), folder.join("db")] {
+                    fs::write(folder.join("db/000003.blk"), "damage").unwrap();
+                    assert!(!care(&place).0, "{story}");
+                    assert!(!mend(&place), "{story}");
+                    is_golden(folder, &story);
+                    assert_eq!(care(&place), (true, Vec::new()), "{story}");
+                }
+                assert!(is_there(&path, kind), "{story}");
+            }
+        }
+    }
+}
+
+/// A start that was interrupted before anything was saved goes on beside hidden files.
+#[test]
+fn a_run_begins_beside_hidden_files() {
+    for inner in FOLDERS {
+        for begun in [false, true] {
+            let folder = scratch();
+            fs::create_dir_all(folder.path().join(inner)).unwrap();
+            if begun {
+                fs::write(folder.path().join("LOCK"), "").unwrap();
+            }
+            let path = folder.path().join(inner).join(".fuse_hidden0001");
+            put(&path, 0);
+            resume(folder.path(), Rule::Misere, Keep::Database, Placement::Shared).unwrap();
+            assert!(is_there(&path, 0));
+        }
+    }
+}
+
+/// What has the name of a file of the run and is none is nobody's to remove: one clear error.
+#[test]
+fn something_else_under_the_name_of_a_file_is_refused_by_name() {
+    for name in ["db/000009.blk", "db/000009.blk.tmp", "logs/00000001.g9", "m/manifest.9.a.tmp", "m/journal.8.b"] {
+        for kind in 1..5 {
+            let run = golden_folder("middle-dedicated");
+            let path = run.path().join(name);
+            put(&path, kind);
+            let is_named = |error: &RunError| matches!(error, RunError::Corrupt { path: found, damage: Damage::NotAFile, .. } if *found == path);
+            let ended = resume(run.path(), Rule::Misere, Keep::Database, Placement::Shared).unwrap_err();
+            assert!(is_named(&ended), "{name}, kind {kind}: {ended:?}");
+            let (is_sound, findings) = care(run.path());
+            assert!(!is_sound && findings.iter().any(|finding| finding.contains(name)), "{name}: {findings:?}");
+            let refused = Repair::prepare(run.path(), false, &CareRequest::on(1)).err();
+            assert!(matches!(&refused, Some(CareError::Run(error)) if is_named(error)), "{name}: {refused:?}");
+            assert!(is_there(&path, kind));
+        }
+    }
+}
+
+/// A store of tasks is used beside files of others, from the beginning to the sweep.
+#[test]
+fn tasks_go_on_beside_files_of_others() {
+    let (game, folder) = (Game::triangle(4, Rule::Misere, 6).unwrap(), scratch());
+    let terms = Terms::from(Keep::Counts);
+    let spec = terms.spec(&game);
+    fs::write(folder.path().join(".DS_Store"), "foreign").unwrap();
+    let store = FolderStore::new(Arc::new(RealStorage::create(folder.path()).unwrap()), "w");
+    task::init(&store, spec).unwrap();
+    let mut paths = Vec::new();
+    for (number, name) in FOREIGN.iter().enumerate() {
+        for (place, inner) in ["db", "summaries", "tmp"].iter().enumerate() {
+            let (path, kind) = (folder.path().join(inner).join(OsStr::from_bytes(name)), (number + place) % 5);
+            put(&path, kind);
+            paths.push((path, kind));
+        }
+    }
+    for block in pipeline::BlockId::all(spec.blocks()) {
+        task::compute(&store, spec, &[block], &task_options()).unwrap();
+        task::sweep(&store, spec, Duration::ZERO).unwrap();
+    }
+    task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
+    task::sweep(&store, spec, Duration::ZERO).unwrap();
+    Database::open(folder.path()).unwrap().check_manifest().unwrap();
+    assert!(paths.iter().all(|(path, kind)| is_there(path, *kind)));
 }

@@ -364,11 +364,12 @@ fn lines_of_the_sums_are_as_strict_as_the_files() {
     }
     fs::write(&path, &intact).unwrap();
     fs::write(solved.db().join("notes.txt"), "").unwrap();
-    fs::create_dir(solved.db().join("more")).unwrap();
+    fs::write(solved.db().join("999999.blk"), "").unwrap();
+    fs::create_dir(solved.db().join("book")).unwrap();
     let report = solved.check(Depth::Checksums);
     assert_eq!(report.findings.len(), 2, "{}", texts(&report));
-    assert!(texts(&report).contains("more is not named in SUMS"));
-    assert!(texts(&report).contains("notes.txt is not named in SUMS"));
+    assert!(texts(&report).contains("book is not named in SUMS"));
+    assert!(texts(&report).contains("999999.blk is not named in SUMS"));
     fs::remove_file(solved.db().join(block_file_name(BlockId(0)))).unwrap();
     fs::create_dir(solved.db().join(block_file_name(BlockId(0)))).unwrap();
     assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a regular file"));

@@ -8,7 +8,8 @@
 //! | every hash of every log entry that is still needed, the hash of every published file | | yes | yes |
 //! | every frame of these decodes | | | yes |
 //!
-//! Files that the caller keeps beside the published ones are not checked.
+//! Files that the caller keeps beside the published ones are not checked, and what has not the name
+//! of a file of the run is ignored.
 //!
 //! # Invariants
 //! 1. The check changes nothing and takes no lock, so a run may continue meanwhile.
@@ -24,7 +25,9 @@
 //! thread a published file and a bitmap.
 
 use crate::bitmap::Bitmap;
-use crate::checkpoint::{BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
+use crate::checkpoint::{
+    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, without_temporary,
+};
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
@@ -34,7 +37,7 @@ use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::parallel;
 use crate::run::ledger::Needs;
-use crate::storage::{Entry, EntryKind, Storage};
+use crate::storage::{Entry, EntryKind, Storage, folder_of};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -206,11 +209,22 @@ impl Look<'_> {
         }
         named.extend(log_names.into_values());
         report.files = named.len() as u64;
-        for name in logs.keys().filter(|name| !named.contains(*name)) {
-            let damage = Damage::Superfluous("a log that nothing needs any more");
-            findings.push(Finding::new(Weight::Leftover, self.storage.path(name), damage));
+        let unnamed = |(name, entry): &(&String, &Entry)| !named.contains(*name) && self.is_own(name, entry);
+        for (name, entry) in logs.iter().filter(unnamed) {
+            let superfluous = Damage::Superfluous("a log that nothing needs any more");
+            let (weight, damage) = match entry.kind {
+                EntryKind::File => (Weight::Leftover, superfluous),
+                EntryKind::Folder | EntryKind::Other => (Weight::Damage, Damage::NotAFile),
+            };
+            findings.push(Finding::new(weight, self.storage.path(name), damage));
         }
-        report.unnamed = published.into_keys().filter(|name| !named.contains(name)).collect();
+        for (name, entry) in published.iter().filter(unnamed) {
+            if entry.kind == EntryKind::File {
+                report.unnamed.insert(name.clone());
+            } else {
+                findings.push(Finding::new(Weight::Damage, self.storage.path(name), Damage::NotAFile));
+            }
+        }
 
         if self.request.depth > Depth::Metadata {
             tasks.retain(|task| self.only.is_none_or(|only| only.contains(&self.storage.path(&task.file_name()))));
@@ -235,6 +249,14 @@ impl Look<'_> {
             other => other?,
         };
         Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry)).collect())
+    }
+
+    /// Returns whether a file in one of the two folders may be the run's.
+    fn is_own(&self, name: &str, entry: &Entry) -> bool {
+        match folder_of(name) {
+            LOGS => LogFile::from_name(&entry.name).is_some(),
+            _ => self.workload.owns(without_temporary(&entry.name)),
+        }
     }
 
     /// Checks the name and the length of a file.

@@ -120,7 +120,8 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] with the first damage that cannot be recomputed: metadata damaged
-    /// in both copies, or an entry whose source publishes nothing.
+    /// in both copies, an entry whose source publishes nothing, or something else than a file under
+    /// the name of one.
     pub fn new(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
@@ -129,6 +130,11 @@ impl Plan {
                 |Finding { path, offset, damage, .. }| Error::Corrupt { path, offset, damage },
             ));
         };
+        // Nobody knows what it is, so that it is not for a program to remove.
+        let is_no_file = |finding: &&Finding| finding.damage == Damage::NotAFile;
+        if let Some(Finding { path, offset, damage, .. }) = report.findings.iter().find(is_no_file).cloned() {
+            return Err(Error::Corrupt { path, offset, damage });
+        }
         let records: BTreeMap<BlockId, &BlockRecord> =
             inspection.records.iter().map(|record| (record.block, record)).collect();
         let published = |block: BlockId| {
@@ -136,7 +142,7 @@ impl Plan {
             record.ok_or_else(|| Error::workload(format!("block {block} has no published file to read it back from")))
         };
         let is_complete = records.len() == workload.blocks() as usize;
-        let swept = report.unnamed.iter().filter(|name| !is_callers(is_complete, name));
+        let swept = report.unnamed.iter().filter(|name| !is_callers(workload, is_complete, name));
         let left = report.findings.iter().filter(|finding| !finding.weight.is_damage());
         let leftovers = (left.count() + swept.count()) as u64;
         let mut plan = Plan { metadata: report.damaged_metadata, leftovers, ..Plan::default() };
@@ -259,7 +265,7 @@ pub fn carry_out(
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);
     let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
-    checkpoint.sweep(&|name| live.contains(name) || is_callers(complete, name))?;
+    checkpoint.sweep(&|name| live.contains(name) || is_callers(workload, complete, name))?;
     Ok(RepairedRun::Checkpoint(checkpoint))
 }
 

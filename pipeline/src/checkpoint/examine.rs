@@ -16,7 +16,7 @@ use super::recover::{FolderContent, check_records, list, other_run, read_identit
 use super::{Inspection, journal};
 use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
-use crate::storage::{Entry, Storage};
+use crate::storage::{Entry, EntryKind, Storage};
 
 /// Result of [`examine`].
 #[derive(Debug)]
@@ -54,14 +54,13 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         findings.push(Finding::new(Weight::Damage, storage.path(&name), damage));
         return Ok(Examination { findings, inspection: None });
     }
-    for entry in &metadata {
+    for entry in metadata.iter().filter(|entry| names::is_metadata(&entry.name)) {
         let name = format!("{}/{}", names::METADATA, entry.name);
         let current = CopyId::BOTH
             .iter()
             .any(|copy| [names::manifest(generation, *copy), names::journal(generation, *copy)].contains(&name));
         if !current {
-            let damage = Damage::Superfluous("left over from a switch of generations");
-            findings.push(Finding::new(Weight::Leftover, storage.path(&name), damage));
+            findings.push(left_over(storage, &name, entry, "left over from a switch of generations"));
         }
     }
     let in_manifest = manifest.records.len();
@@ -78,6 +77,15 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     let (run_id, parameters) = (identity.run_id, identity.parameters);
     let inspection = Inspection { run_id, parameters, generation, records, in_manifest };
     Ok(Examination { findings, inspection: Some(inspection) })
+}
+
+/// Builds the finding of a file that a stop left, or of what has its name and is no file.
+fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &'static str) -> Finding {
+    let (weight, damage) = match entry.kind {
+        EntryKind::File => (Weight::Leftover, Damage::Superfluous(why)),
+        EntryKind::Folder | EntryKind::Other => (Weight::Damage, Damage::NotAFile),
+    };
+    Finding::new(weight, storage.path(name), damage)
 }
 
 /// Reads both copies of a manifest; returns the first that is whole, with its name.
@@ -122,10 +130,9 @@ fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
     let inspection = match recover(storage) {
         Ok(FolderContent::Empty) => return Err(Error::NotARun { path: storage.path("") }),
         Ok(found) => {
-            for entry in list(storage, names::METADATA)? {
+            for entry in list(storage, names::METADATA)?.iter().filter(|entry| names::is_metadata(&entry.name)) {
                 let name = format!("{}/{}", names::METADATA, entry.name);
-                let damage = Damage::Superfluous("left over from a start that was interrupted");
-                findings.push(Finding::new(Weight::Leftover, storage.path(&name), damage));
+                findings.push(left_over(storage, &name, entry, "left over from a start that was interrupted"));
             }
             Some(Inspection::new(found))
         }

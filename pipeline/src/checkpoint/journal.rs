@@ -16,6 +16,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::identity::limit;
 use super::names;
@@ -35,12 +36,43 @@ const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
 /// session begins a new one.
 pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
+/// Room for records is reserved in pieces of this many bytes.
+const ROOM_BYTES: u64 = 1 << 14;
+
 pub(super) struct Journal {
     copies: [Arc<dyn StorageFile>; 2],
     generation: u64,
     sequence: u64,
     previous: u128,
     end: u64,
+    /// The end, for [`JournalRoom`].
+    shared_end: Arc<AtomicU64>,
+}
+
+/// Reserves disk space for records that are still to come, so that they can be appended when the
+/// disk is full.
+pub struct JournalRoom {
+    copies: [Arc<dyn StorageFile>; 2],
+    end: Arc<AtomicU64>,
+    reserved: AtomicU64,
+}
+
+impl JournalRoom {
+    /// Reserves space for records of `bytes` bytes, in one commit or, beside one that is under way,
+    /// in two.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such space.
+    pub fn reserve(&self, bytes: u64) -> Result<(), Error> {
+        let most = bytes + 2 * (PAGE_BYTES + (HEADER_BYTES + HASH_BYTES) as u64);
+        let needed = self.end.load(Ordering::SeqCst) + most;
+        if needed > self.reserved.load(Ordering::SeqCst) {
+            let end = needed.next_multiple_of(ROOM_BYTES);
+            self.copies.iter().try_for_each(|copy| copy.reserve(end))?;
+            self.reserved.store(end, Ordering::SeqCst);
+        }
+        Ok(())
+    }
 }
 
 impl Journal {
@@ -53,7 +85,13 @@ impl Journal {
             sequence: 0,
             previous: manifest_hash,
             end: 0,
+            shared_end: Arc::default(),
         })
+    }
+
+    /// Returns what reserves space for records to come.
+    pub(super) fn room(&self) -> JournalRoom {
+        JournalRoom { copies: self.copies.clone(), end: self.shared_end.clone(), reserved: AtomicU64::new(0) }
     }
 
     /// Encodes the next record; returns its bytes and its hash.
@@ -77,6 +115,7 @@ impl Journal {
             copy.sync()?;
         }
         self.end += bytes.len() as u64;
+        self.shared_end.store(self.end, Ordering::SeqCst);
         self.sequence += 1;
         self.previous = hash;
         Ok(())

@@ -94,13 +94,13 @@
 //! a disk that lies about syncs is not promised: blocks may be lost or the folder refused, but no
 //! result is wrong.
 //!
-//! There is no ballast file and no forecast of free space before a commit. A reserve helps where a
-//! stop must be recorded. Here it need not be: a run that meets a full disk writes nothing more,
-//! the last record stands, and only the time since the last commit is lost. A forecast could only
-//! refuse earlier what C1 refuses without harm, and would be wrong if another program filled the
-//! disk in between. Before a resume frees any space it needs room for the new metadata (R6);
-//! a user who frees space provides it. The plan of the whole run is compared with the free space
-//! before the run begins.
+//! There is no ballast file. What the journal needs for blocks that are finished but not committed
+//! is reserved as they are finished ([`JournalRoom`]), so a run that meets a full disk still
+//! commits them. A file system that cannot reserve space may refuse that record; then the last one
+//! stands. There is no forecast of free space before a commit either: it could only refuse earlier
+//! what C1 refuses without harm, and would be wrong if another program filled the disk in between.
+//! Before a resume frees any space it needs room for the new metadata (R6); a user who frees space
+//! provides it. The plan of the whole run is compared with the free space before the run begins.
 
 mod commit;
 mod examine;
@@ -116,15 +116,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::Error;
+use crate::finding::Damage;
 use crate::ids::{BlockId, RunId};
-use crate::log::place::Extent;
+use crate::log::place::{Extent, LogFile};
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
 pub use commit::Epoch;
 pub(crate) use commit::sync_all;
 pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
-pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY};
+pub use journal::JournalRoom;
+pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, foreign, without_temporary};
 pub use open::Draft;
 pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
 pub use recover::{FinishedBlocks, Inspection, inspect};
@@ -200,28 +202,36 @@ impl Checkpoint {
         &self.finished
     }
 
+    /// Returns what reserves space for the records of commits to come.
+    pub fn journal_room(&self) -> JournalRoom {
+        self.journal.room()
+    }
+
     /// Returns the storage of the run folder.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
     /// Deletes every file in `logs/` and `db/` for which `live` returns false (names are relative
-    /// to the run folder). It always keeps the published files of committed blocks.
+    /// to the run folder). It always keeps the published files of committed blocks, and in `logs/`
+    /// whatever has not the name of a log.
     ///
     /// # Errors
-    /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`].
+    /// Returns [`Error::Poisoned`] after a failed commit, [`Error::Corrupt`] if something else than
+    /// a file has the name of one, or [`Error::Io`].
     pub fn sweep(&mut self, live: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         self.check()?;
         for folder in [LOGS, PUBLISHED] {
             let entries = self.storage.list(folder)?;
-            let mut files: Vec<String> = entries
+            let mut files: Vec<(String, EntryKind)> = entries
                 .into_iter()
-                .filter(|entry| entry.kind == EntryKind::File)
-                .map(|entry| format!("{folder}/{}", entry.name))
+                .filter(|entry| folder != LOGS || LogFile::from_name(&entry.name).is_some())
+                .map(|entry| (format!("{folder}/{}", entry.name), entry.kind))
                 .collect();
-            files.sort_unstable();
-            for name in &files {
+            files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (name, kind) in &files {
                 if !self.published.contains(name) && !live(name) {
+                    require_file(&*self.storage, name, *kind)?;
                     self.remove(name)?;
                 }
             }
@@ -276,6 +286,14 @@ impl Checkpoint {
             return Err(Error::Poisoned);
         }
         Ok(())
+    }
+}
+
+/// Refuses what has the name of a file of the run and is none.
+fn require_file(storage: &dyn Storage, name: &str, kind: EntryKind) -> Result<(), Error> {
+    match kind {
+        EntryKind::File => Ok(()),
+        EntryKind::Folder | EntryKind::Other => Err(Error::corrupt(storage.path(name), None, Damage::NotAFile)),
     }
 }
 

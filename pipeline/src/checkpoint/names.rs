@@ -2,8 +2,16 @@
 //!
 //! Names whose meaning can change carry the generation that created them and are never used again,
 //! so a late removal or a file restored from a backup cannot appear under a current name.
+//!
+//! Any other name belongs to someone else, such as the files that an editor, a file manager or a
+//! file system leaves: it is not read, judged or removed.
 
 pub use crate::log::place::LOGS;
+
+use super::recover::list;
+use crate::Error;
+use crate::log::place::LogFile;
+use crate::storage::Storage;
 
 /// Lock file of the folder's owner; never deleted.
 pub const LOCK: &str = "LOCK";
@@ -52,6 +60,41 @@ pub(super) fn manifest_generation(name: &str) -> Option<u64> {
     number(rest.strip_suffix(".a").or_else(|| rest.strip_suffix(".b"))?)
 }
 
+/// Returns whether a file of this name (without folder) in `m/` is one of a run.
+pub(super) fn is_metadata(name: &str) -> bool {
+    let name = without_temporary(name);
+    let of_copy = name.strip_prefix("manifest.").or_else(|| name.strip_prefix("journal."));
+    let text = of_copy.and_then(|rest| rest.strip_suffix(".a").or_else(|| rest.strip_suffix(".b")));
+    text.and_then(number).is_some()
+}
+
+/// Returns a name without [`TEMPORARY`], if it ends so.
+pub fn without_temporary(name: &str) -> &str {
+    name.strip_suffix(TEMPORARY).unwrap_or(name)
+}
+
+/// Returns the names in a run folder, relative to it, that no run gives its files. `is_published`
+/// says whether a name without folder may be one of those in `db/`.
+///
+/// # Errors
+/// [`Error::Io`] if a folder cannot be listed.
+pub fn foreign(storage: &dyn Storage, is_published: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Error> {
+    let at_top = |name: &str| [LOCK, METADATA, LOGS, PUBLISHED].contains(&name) || without_temporary(name) == FORMAT;
+    let is_own = |folder: &str, name: &str| match folder {
+        METADATA => is_metadata(name),
+        LOGS => LogFile::from_name(name).is_some(),
+        PUBLISHED => is_published(without_temporary(name)),
+        _ => at_top(name),
+    };
+    let mut found = Vec::new();
+    for folder in ["", METADATA, LOGS, PUBLISHED] {
+        let names = list(storage, folder)?.into_iter().map(|entry| entry.name).filter(|name| !is_own(folder, name));
+        found.extend(names.map(|name| if folder.is_empty() { name } else { format!("{folder}/{name}") }));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
 /// Returns the generation in the name of any file of `m/` or `logs/` (name without folder); 0 if
 /// none.
 pub(super) fn generation_in(name: &str) -> u64 {
@@ -65,7 +108,7 @@ pub(super) fn generation_in(name: &str) -> u64 {
 }
 
 fn number(text: &str) -> Option<u64> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = text == "0" || !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
     // No generation has a number near the end of the range; counting on from one would overflow.
     digits.then(|| text.parse().ok()).flatten().filter(|number| *number < u64::MAX / 2)
 }
@@ -78,8 +121,15 @@ mod tests {
     fn generations_are_found_in_names() {
         assert_eq!(manifest_generation("manifest.12.a"), Some(12));
         assert_eq!(manifest_generation("manifest.12.b"), Some(12));
-        for other in ["manifest.12", "manifest..a", "manifest.1.a.tmp", "manifest.-1.a"] {
+        for other in ["manifest.12", "manifest..a", "manifest.1.a.tmp", "manifest.-1.a", "manifest.01.a"] {
             assert_eq!(manifest_generation(other), None, "{other}");
+        }
+        for own in ["manifest.12.a", "journal.1.b", "journal.1.a.tmp", "manifest.3.b.tmp"] {
+            assert!(is_metadata(own), "{own}");
+        }
+        for other in ["manifest.12", "manifest.12.c", "journal.01.a", "manifest.1.a~", ".manifest.1.a", "notes.txt", ""]
+        {
+            assert!(!is_metadata(other), "{other}");
         }
         assert_eq!(generation_in("0000000a.g7"), 7);
         assert_eq!(generation_in("s00000100.g7"), 7);

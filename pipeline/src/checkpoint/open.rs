@@ -7,7 +7,7 @@ use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::BlockRecord;
 use super::recover::{FinishedBlocks, FolderContent, check_files, list, recover, recover_with};
-use super::{Checkpoint, Opening, manifest, names};
+use super::{Checkpoint, Opening, manifest, names, require_file};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
@@ -158,7 +158,8 @@ pub(super) fn open(
     draft.begin(needs)
 }
 
-/// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left.
+/// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left,
+/// except hidden files: file managers and network file systems leave these anywhere.
 fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     let entries = list(storage, "")?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
@@ -170,7 +171,8 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
         EntryKind::Folder => FOLDERS.contains(&name),
         EntryKind::Other => false,
     };
-    if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.name, entry.kind)) {
+    if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.name, entry.kind) && !entry.name.starts_with('.'))
+    {
         return Err(Error::NotEmpty { path: storage.path(""), name: entry.name.clone() });
     }
     // Without LOCK no owner can be at work here, so the folder's contents can be judged right now,
@@ -218,7 +220,11 @@ pub(super) fn begin(
 ) -> Result<Journal, Error> {
     let newest = records.iter().flat_map(|record| &record.extents).map(|extent| extent.file.generation).max();
     assert!(newest <= Some(generation), "checkpoint, invariant 2: {newest:?} in front of generation {generation}");
-    let old = storage.list(names::METADATA)?;
+    let mut old = storage.list(names::METADATA)?;
+    old.retain(|entry| names::is_metadata(&entry.name));
+    for entry in &old {
+        require_file(storage, &format!("{}/{}", names::METADATA, entry.name), entry.kind)?;
+    }
 
     // Files of an incomplete switch mean nothing, and on a full disk each attempt would leave more
     // of them.

@@ -108,6 +108,12 @@ impl BlockRecord {
         Ok(())
     }
 
+    /// Returns a bound on the encoded length in bytes.
+    pub(crate) fn bytes_at_most(&self) -> u64 {
+        let name = self.published.as_ref().map_or(0, |file| file.name.len());
+        (64 + name + self.summary.len() + self.extents.len() * EXTENT_BYTES) as u64
+    }
+
     fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.block.0.to_le_bytes());
         bytes.push(u8::from(self.published.is_some()));

@@ -10,7 +10,7 @@ use crate::bytes::first_repeated;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
 use crate::log::place::{Extent, LogFile};
-use crate::storage::{Entry, EntryKind, Storage, read_whole};
+use crate::storage::{Entry, EntryKind, Storage, is_valid_name, read_whole};
 
 /// The finished blocks of a run.
 pub type FinishedBlocks = BTreeSet<BlockId>;
@@ -109,6 +109,16 @@ pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Er
     }
 }
 
+/// Returns something in a folder that a run may have left there, and not only the file system or a
+/// file manager. In a folder that is not known to be a run's, that is anything with a plain name.
+fn trace(storage: &dyn Storage, folder: &str, is_run: bool) -> Result<Option<Entry>, Error> {
+    let is_trace = |entry: &Entry| match folder {
+        names::LOGS if is_run => LogFile::from_name(&entry.name).is_some(),
+        _ => is_valid_name(&entry.name),
+    };
+    Ok(list(storage, folder)?.into_iter().find(is_trace))
+}
+
 pub(super) fn recover(storage: &dyn Storage) -> Result<FolderContent, Error> {
     recover_with(storage, false)
 }
@@ -120,7 +130,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     let identity = match read_identity(storage) {
         Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
             for folder in [names::METADATA, names::PUBLISHED, names::LOGS] {
-                if let Some(entry) = list(storage, folder)?.first() {
+                if let Some(entry) = &trace(storage, folder, false)? {
                     return Err(missing(storage, names::FORMAT, folder, entry));
                 }
             }
@@ -138,12 +148,13 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     let Some(generation) = generations.max() else {
         let identity = identity?;
         for folder in [names::PUBLISHED, names::LOGS] {
-            if let Some(entry) = list(storage, folder)?.first() {
+            if let Some(entry) = &trace(storage, folder, true)? {
                 return Err(missing(storage, "m/manifest", folder, entry));
             }
         }
         // The journals of a generation are created empty, before its manifest.
-        if let Some(entry) = metadata.iter().find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY)) {
+        let is_used = |entry: &&Entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY);
+        if let Some(entry) = metadata.iter().filter(|entry| names::is_metadata(&entry.name)).find(is_used) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
         }
         return Ok(FolderContent::Begun { identity });

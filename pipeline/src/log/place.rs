@@ -64,6 +64,18 @@ impl LogFile {
         };
         format!("{LOGS}/{prefix}{:08x}.g{}", self.bucket.0, self.generation)
     }
+
+    /// Returns the log file of this name, without its folder.
+    pub fn from_name(name: &str) -> Option<LogFile> {
+        let (bucket, generation) = name.split_once(".g")?;
+        let shared = bucket.strip_prefix('s');
+        let file = LogFile {
+            placement: Placement::from_flag(shared.is_some()),
+            bucket: BlockId(u32::from_str_radix(shared.unwrap_or(bucket), 16).ok()?),
+            generation: generation.parse().ok()?,
+        };
+        (file.name().strip_prefix(LOGS)?.strip_prefix('/')? == name).then_some(file)
+    }
 }
 
 /// A range of a log file that holds one entry: the updates of one source block.

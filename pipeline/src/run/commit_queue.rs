@@ -23,6 +23,9 @@ pub(super) struct CommitBatch {
     pub over: bool,
     /// Whether a commit is requested before its time.
     pub wanted: bool,
+    /// Journal bytes of the records here, and of those that a commit has taken.
+    bytes: u64,
+    taken_bytes: u64,
 }
 
 impl CommitQueue {
@@ -39,17 +42,26 @@ impl CommitQueue {
         if inner.records.is_empty() && !inner.wanted {
             return CommitBatch { over, ..CommitBatch::default() };
         }
-        std::mem::replace(&mut *inner, CommitBatch { over, ..CommitBatch::default() })
+        let taken_bytes = inner.bytes;
+        std::mem::replace(&mut *inner, CommitBatch { over, taken_bytes, ..CommitBatch::default() })
     }
 
-    /// Wakes a writer that waits for handles.
+    /// Notes that what was taken is safe, and wakes a writer that waits for handles.
     pub(super) fn committed(&self) {
+        self.inner.lock().taken_bytes = 0;
         self.changed.notify_all();
+    }
+
+    /// Returns the journal bytes that the blocks which are not committed need together with these.
+    pub(super) fn journal_bytes(&self, records: &[BlockRecord]) -> u64 {
+        let inner = self.inner.lock();
+        inner.bytes + inner.taken_bytes + records.iter().map(BlockRecord::bytes_at_most).sum::<u64>()
     }
 
     /// Adds written blocks and files with unsynced bytes; waits while there are too many of these.
     pub(super) fn add(&self, records: Vec<BlockRecord>, dirty: Dirty) {
         let mut inner = self.inner.lock();
+        inner.bytes += records.iter().map(BlockRecord::bytes_at_most).sum::<u64>();
         inner.records.extend(records);
         inner.dirty.extend(dirty);
         let (files, waiting) = (inner.dirty.len(), self.thresholds.waiting.max(1));

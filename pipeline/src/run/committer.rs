@@ -26,7 +26,7 @@ impl Committer<'_> {
     pub(super) fn serve(mut self) -> Result<(), Error> {
         loop {
             let commits = &self.session.commits;
-            let CommitBatch { records, dirty, over, wanted } = commits.take(self.session.options.commit_interval);
+            let CommitBatch { records, dirty, over, wanted, .. } = commits.take(self.session.options.commit_interval);
             if self.session.has_failed() {
                 return Ok(());
             }

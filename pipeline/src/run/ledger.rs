@@ -18,10 +18,9 @@
 //!    it leave the file unsynced.
 //! 3. `incoming` returns ascending sources, files and offsets: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, PublishedFile, TEMPORARY};
+use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, PublishedFile, TEMPORARY, without_temporary};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
-use crate::storage::folder_of;
 use crate::sync::Mutex;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +50,12 @@ impl Needs {
     }
 }
 
-/// Returns whether an unnamed file may be the caller's, so that no sweep removes it: a complete run
-/// may have files of the caller beside its blocks in the published folder. Temporary files belong
-/// to no one.
-pub(crate) fn is_callers(is_complete: bool, name: &str) -> bool {
-    is_complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY)
+/// Returns whether a file in the published folder that no record names is not the run's to remove:
+/// a complete run may have files of the caller beside its blocks, and anyone may have put there
+/// what the workload does not own.
+pub(crate) fn is_callers(workload: &dyn Workload, is_complete: bool, name: &str) -> bool {
+    let Some(file) = name.strip_prefix(PUBLISHED).and_then(|file| file.strip_prefix('/')) else { return false };
+    !workload.owns(without_temporary(file)) || is_complete && !name.ends_with(TEMPORARY)
 }
 
 /// Returns the sources whose logs a target reads.
@@ -251,6 +251,10 @@ mod tests {
 
         fn finish(&self, _: BlockId, _: &mut [u64]) {}
 
+        fn owns(&self, name: &str) -> bool {
+            name == "SUMS"
+        }
+
         fn publishes_streams(&self) -> bool {
             self.publishes
         }
@@ -290,8 +294,12 @@ mod tests {
             (true, "db/SUMS.tmp", false),
             (true, "logs/00000001.g1", false),
             (true, "SUMS", false),
+            (false, "db/notes.txt", true),
+            (false, "db/notes.txt.tmp", true),
+            (false, "db/.nfs0001", true),
+            (false, "db/0001~", true),
         ] {
-            assert_eq!(is_callers(is_complete, name), expected, "{is_complete} {name}");
+            assert_eq!(is_callers(&GRAPH, is_complete, name), expected, "{is_complete} {name}");
         }
     }
 

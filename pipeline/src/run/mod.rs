@@ -25,8 +25,9 @@
 //!    any order.
 //! 2. A block is committed with or after all its sources, never before: it starts only when its
 //!    sources are written, and a commit takes all blocks that are written.
-//! 3. After an error nothing is written. The folder then holds the last commit, followed by bytes
-//!    that no record names; a resume continues from that commit.
+//! 3. After an error nothing is written, but if the disk was full: then what was written before is
+//!    committed. The folder then holds the last commit, followed by bytes that no record names; a
+//!    resume continues from that commit.
 //! 4. Workers, held streams and queue together have no more than the memory budget.
 //!
 //! What the budget leaves beside workers and queue holds finished streams in memory ([`held`]): a
@@ -178,10 +179,11 @@ impl<'w, 'o> Run<'w, 'o> {
     ///
     /// # Errors
     /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
-    /// committed), [`Error::Memory`] if not even one worker fits the budget, [`Error::OpenFiles`]
-    /// if the process may not open enough files, [`Error::Workload`] if the workload contradicts
-    /// itself or the folder, the errors of [`Checkpoint::open`], or any
-    /// storage error, after which the same call resumes.
+    /// committed), an error with [`Error::is_full_disk`] if the disk is full (everything finished
+    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not even one worker fits
+    /// the budget, [`Error::OpenFiles`] if the process may not open enough files,
+    /// [`Error::Workload`] if the workload contradicts itself or the folder, the errors of
+    /// [`Checkpoint::open`], or any storage error, after which the same call resumes.
     pub fn start(self) -> Result<FinishedRun<'w>, Error> {
         let none = Metrics::default();
         let metrics = self.metrics.unwrap_or(&none);

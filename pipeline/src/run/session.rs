@@ -6,6 +6,7 @@ use super::held::HeldStreams;
 use super::ledger::Ledger;
 use super::schedule::Schedule;
 use super::{Observer, Options};
+use crate::checkpoint::JournalRoom;
 use crate::error::Error;
 use crate::ids::RunId;
 use crate::log::choose::{Chooser, Traffic};
@@ -53,6 +54,8 @@ pub(super) struct Session<'a> {
     pub(super) ledger: Ledger,
     pub(super) chooser: Chooser,
     pub(super) commits: CommitQueue,
+    /// Reserves space for the records of the queue.
+    pub(super) journal: JournalRoom,
     /// Log files whose bucket is consumed: the writer may close their handles.
     pub(super) retired: Mutex<Vec<LogFile>>,
     /// The error that the run reports, once a thread has failed.
@@ -77,8 +80,29 @@ impl Session<'_> {
         self.commits.end();
     }
 
+    /// Returns whether nothing more may be committed. A full disk has spoilt nothing: what is
+    /// written is as good as before.
     pub(super) fn has_failed(&self) -> bool {
-        self.panicked.load(Ordering::SeqCst) || self.failure.lock().is_some()
+        let is_fatal = |failure: &Error| !failure.is_full_disk();
+        self.panicked.load(Ordering::SeqCst) || self.failure.lock().as_ref().is_some_and(is_fatal)
+    }
+
+    /// Keeps the failure of a commit: with a full disk, that finished blocks are not saved.
+    pub(super) fn guard_commit(&self, result: Result<(), Error>) {
+        let Err(error) = result else { return };
+        let mut failure = self.failure.lock();
+        let full_disk = match failure.take() {
+            Some(first) if first.is_full_disk() => first,
+            None if error.is_full_disk() => error,
+            first => {
+                *failure = first;
+                drop(failure);
+                return self.guard(Err(error));
+            }
+        };
+        *failure = Some(Error::Unsaved { full_disk: Box::new(full_disk) });
+        drop(failure);
+        self.give_up();
     }
 
     /// Returns how often a stream of this session was written, and read from its logs, on average.

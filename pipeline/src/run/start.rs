@@ -63,6 +63,7 @@ pub(super) fn run<'w>(
         ledger,
         chooser: Chooser::new(options.codec),
         commits: CommitQueue::new(thresholds),
+        journal: checkpoint.journal_room(),
         retired: Mutex::new(Vec::new()),
         failure: Mutex::new(None),
         panicked: AtomicBool::new(false),
@@ -130,7 +131,7 @@ fn sweep(
 ) -> Result<u64, Error> {
     let (live, live_bytes) = ledger.files();
     let is_complete = records.len() == workload.blocks() as usize;
-    checkpoint.sweep(&|name| live.contains(name) || is_callers(is_complete, name))?;
+    checkpoint.sweep(&|name| live.contains(name) || is_callers(workload, is_complete, name))?;
     Ok(live_bytes)
 }
 
@@ -166,7 +167,7 @@ fn run_threads(session: &Session<'_>, committer: Committer<'_>) -> Result<(), Er
         drop(sender);
         let _guard = PanicGuard(session);
         let _lane = session.metrics.lane(|| "committer".to_owned());
-        session.guard(committer.serve());
+        session.guard_commit(committer.serve());
     });
     session.failure.lock().take().map_or(Ok(()), Err)
 }

@@ -4,6 +4,7 @@
 //! # Invariants
 //! 1. The entries of a block are in their files before the block counts as written.
 //! 2. Nothing is written after an error, with which [`Writer::serve`] ends and consumes the writer.
+//! 3. The journal has room for the record of a block before the block counts as written.
 
 use super::budget::Lease;
 use super::session::Session;
@@ -146,6 +147,7 @@ impl<'s> Writer<'s> {
         );
         let (files, most) = (gathered.dirty.len(), self.session.thresholds.gathered.max(1));
         assert!(files <= most, "thresholds, invariant 2: {files} files in one gathering, at most {most} may be");
+        self.session.journal.reserve(self.session.commits.journal_bytes(&records))?;
         for record in &records {
             self.session.ledger.add(record);
         }

@@ -1,7 +1,8 @@
 //! A run folder with a byte limit: an artificial full disk.
 //!
-//! Every file counts with its length, rounded up to [`ALLOTMENT_BYTES`] as file systems allot it.
-//! Folders and the file system's own metadata do not count.
+//! Every file counts with its length, or with what is reserved for it if that is more, rounded up
+//! to [`ALLOTMENT_BYTES`] as file systems allot it. Folders and the file system's own metadata do
+//! not count.
 //!
 //! # Invariants
 //! 1. Changes made through this storage never raise the sum above the limit. Files that existed
@@ -28,7 +29,7 @@ pub const ALLOTMENT_BYTES: u64 = 4096;
 
 /// A refused write, as the source of an [`Error::Io`].
 #[derive(Debug, thiserror::Error)]
-#[error("the folder may take {limit_bytes} bytes and has {used_bytes}")]
+#[error("the limit of the folder is reached")]
 pub struct LimitReached {
     /// The limit, in bytes.
     pub limit_bytes: u64,
@@ -122,19 +123,25 @@ impl Usage {
 }
 
 impl LimitedStorage {
-    /// Counts the files in the folder and its subfolders, and every change from now on.
+    /// Counts the files in the folder and the folders in it, and every change from now on.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if a folder cannot be listed.
+    /// Returns [`Error::Io`] if the folder cannot be listed.
     pub fn new(inner: Arc<dyn Storage>, limit_bytes: u64) -> Result<LimitedStorage, Error> {
         let mut counted = FileSizes::default();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
-            for entry in inner.list(&folder)? {
-                let name = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            let entries = match inner.list(&folder) {
+                // It may be someone else's; if it is the run's, opening that refuses.
+                Err(_) if !folder.is_empty() => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let is_top = folder.is_empty();
+                let name = if is_top { entry.name } else { format!("{folder}/{}", entry.name) };
                 match entry.kind {
                     EntryKind::File => drop(counted.number(&name, entry.length)),
-                    EntryKind::Folder if super::is_valid_name(&name) => folders.push(name),
+                    EntryKind::Folder if is_top && super::is_valid_name(&name) => folders.push(name),
                     EntryKind::Folder | EntryKind::Other => {}
                 }
             }
@@ -224,6 +231,12 @@ impl StorageFile for LimitedFile {
         fn length(&self) -> Result<u64, Error>;
     }
 
+    fn reserve(&self, end: u64) -> Result<(), Error> {
+        let grown = self.usage.grow(self.number, end);
+        grown.map_err(|error| Error::io("reserve", self.inner.path(), error))?;
+        self.inner.reserve(end)
+    }
+
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         let grown = self.usage.grow(self.number, offset.saturating_add(bytes.len() as u64));
         grown.map_err(|error| Error::io_at("write", self.inner.path(), offset, error))?;
@@ -273,6 +286,18 @@ mod tests {
         assert_eq!(storage.used_bytes(), 2 << 12);
         storage.remove("logs/new").unwrap();
         assert_eq!(storage.used_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_reserved_counts_and_can_be_written() {
+        let storage = limited(4 << 12);
+        let file = storage.create("logs/new", Create::New).unwrap();
+        file.reserve(2 << 12).unwrap();
+        assert_eq!((storage.used_bytes(), file.length().unwrap()), (4 << 12, 0));
+        assert!(file.reserve((2 << 12) + 1).unwrap_err().is_full_disk());
+        let other = storage.create("logs/other", Create::New).unwrap();
+        assert!(other.write_all_at(&[1], 0).unwrap_err().is_full_disk());
+        file.write_all_at(&[1; 2 << 12], 0).unwrap();
     }
 
     #[test]

@@ -170,6 +170,16 @@ pub trait StorageFile: Send + Sync {
         Err(Error::io_at("write", self.path(), offset, io::ErrorKind::Unsupported.into()))
     }
 
+    /// Takes disk space for the file up to byte `end`, so that no write before it finds the disk
+    /// full. The length stays. Where that is impossible, and by default, it does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such space ([`Error::is_full_disk`]).
+    fn reserve(&self, end: u64) -> Result<(), Error> {
+        let _ = end;
+        Ok(())
+    }
+
     /// Makes contents and length durable (`fdatasync`); fails as unsupported by default.
     fn sync(&self) -> Result<(), Error> {
         Err(Error::io("sync", self.path(), io::ErrorKind::Unsupported.into()))

@@ -57,6 +57,41 @@ fn a_run_stops_at_any_limit_and_continues() {
     }
 }
 
+/// Regression: a full disk lost every block since the last checkpoint. What is finished when the
+/// disk becomes full is committed, and the run continues from there.
+#[test]
+fn a_full_disk_loses_no_finished_block() {
+    let threads = 2;
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let workload = Synthetic { bits: 5, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };
+        // Each block is written at once, and no checkpoint comes before the end.
+        let thresholds = Some(Thresholds { gather_bytes: 0, ..Thresholds::LARGEST });
+        let (codec, commit_interval) = (CodecChoice::parse("raw").unwrap(), Duration::from_secs(600));
+        let options = Options { threads, codec, commit_interval, thresholds, ..options(placement) };
+        let run = |storage: Arc<dyn Storage>| Run::new(&workload, storage).options(&options).start().map(drop);
+        let undisturbed = SimulatedStorage::new(1);
+        run(Arc::new(undisturbed.clone())).unwrap();
+        let (mut most, mut limit_bytes) = (0, 16 * 4096);
+        loop {
+            let disk = SimulatedStorage::new(1);
+            match run(Arc::new(LimitedStorage::new(Arc::new(disk.clone()), limit_bytes).unwrap())) {
+                Ok(()) => break,
+                Err(error) => assert!(matches!(&error, Error::Io { .. }) && error.is_full_disk(), "{error:?}"),
+            }
+            let is_whole = |name: &String| name.starts_with("db/") && disk.contents(name) == undisturbed.contents(name);
+            let written = disk.names().iter().filter(|name| is_whole(name)).count();
+            let saved = inspect(&disk).unwrap().records.len();
+            // Each worker may be sending the entries of a block whose file is written.
+            assert!(saved + threads >= written, "{placement:?}, {limit_bytes} bytes: {saved} of {written} saved");
+            most = most.max(saved);
+            run(Arc::new(disk.clone())).unwrap();
+            assert!(undisturbed.names().iter().filter(|name| name.starts_with("db/")).all(is_whole), "{limit_bytes}");
+            limit_bytes += 3 * 4096;
+        }
+        assert!(most > 10, "{placement:?}: {most} of 32 saved at most");
+    }
+}
+
 /// Regression: each attempt to open a run on a full disk left the temporary manifests of its
 /// generation, so the next attempts filled all space that was freed, and the run never
 /// continued. An attempt leaves nothing.

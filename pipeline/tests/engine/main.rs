@@ -17,6 +17,7 @@ mod folders;
 mod format;
 mod limits;
 mod mend;
+mod place;
 mod repair;
 mod runs;
 mod seek;

@@ -216,9 +216,12 @@ fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
 fn a_repair_removes_unnamed_files_but_not_the_callers() {
     for placement in PLACEMENTS {
         for (pristine, unnamed, leftovers, kept) in [
-            (stopped_after(9, placement), &["db/notes"][..], 1, &[][..]),
-            (finished(placement), &["db/notes"], 0, &["db/notes"]),
-            (finished(placement), &["db/notes", "db/notes.tmp"], 1, &["db/notes"]),
+            (stopped_after(9, placement), &["db/SUMS"][..], 1, &[][..]),
+            (finished(placement), &["db/SUMS"], 0, &["db/SUMS"]),
+            (finished(placement), &["db/SUMS", "db/SUMS.tmp"], 1, &["db/SUMS"]),
+            // Someone else's.
+            (stopped_after(9, placement), &["db/a b", "db/notes"], 0, &["db/a b", "db/notes"]),
+            (finished(placement), &["db/notes", "db/notes.tmp"], 0, &["db/notes", "db/notes.tmp"]),
         ] {
             let disk = pristine.kill();
             unnamed.iter().for_each(|name| disk.put(name, b"unnamed"));

@@ -475,6 +475,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
             fn finish(&self, block: BlockId, bitmap: &mut [u64]);
             fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
             fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication>;
+            fn owns(&self, name: &str) -> bool;
         }
         fn order(&self) -> Vec<BlockId> {
             let mut order = self.0.order();

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::care::workers::{CareRequest, Halt, Watch};
-use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below, is_database_file};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
 use pipeline::{Damage, Expected, Finding, Storage, Weight};
@@ -44,7 +44,8 @@ pub(super) fn check<S: Send>(
     let length = |kind: EntryKind, length: u64| (kind == EntryKind::File).then_some(length);
     let present: BTreeMap<String, Option<u64>> =
         storage.list(folder)?.into_iter().map(|entry| (entry.name, length(entry.kind, entry.length))).collect();
-    for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
+    for name in present.keys().filter(|name| is_database_file(name) && *name != SUMS && !sums.lines.contains_key(*name))
+    {
         let damage = Damage::Superfluous("not named in SUMS");
         findings.push(Finding::new(Weight::Damage, storage.path(&below(name)), damage));
     }

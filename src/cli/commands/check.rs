@@ -5,6 +5,7 @@ use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::owner::{self, Owner};
 use crate::cli::words::work::{Counter, WorkArgs, of_care, print_finding};
 use clap::Args;
@@ -92,6 +93,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         owned: matches!(owner, Owner::Held(_)),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
+    remark_on_foreign(&args.folder, out);
     args.work.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
     if !report.ok {
         out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));

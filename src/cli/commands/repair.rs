@@ -4,6 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::work::{Counter, WorkArgs, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
@@ -71,6 +72,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
+    remark_on_foreign(&args.folder, out);
     if !args.work.json.json {
         for finding in &findings {
             print_finding(finding, out)?;

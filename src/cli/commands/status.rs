@@ -9,6 +9,7 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::owner::{self, Owner};
 use crate::cli::words::summary::GameFields;
 use clap::Args;
@@ -92,6 +93,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let found = if args.folder.is_dir() { job::inspect(&args.folder)? } else { None };
     let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
     let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
+    remark_on_foreign(&args.folder, out);
     args.json.report("trinim.status/1", &report, out, print)
 }
 

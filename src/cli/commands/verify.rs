@@ -4,6 +4,7 @@ use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, Size};
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::machine::peak_rss_bytes;
 use crate::cli::words::work::{self, Counter, WorkArgs};
 use clap::Args;
@@ -88,6 +89,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
     };
+    remark_on_foreign(&args.folder, out);
     args.work.json.report("trinim.verify/1", &report, out, print)?;
     Ok(work::exit_of(&report.found))
 }

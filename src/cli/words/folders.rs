@@ -3,7 +3,7 @@
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::folder_of;
-use crate::cli::face::output::{counted, grouped};
+use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::arguments;
 use crate::cli::words::owner::{self, Owner};
@@ -22,6 +22,22 @@ const ALIKE: f64 = 0.8;
 
 /// Commands for a solve that was begun.
 const OF_A_RUN: [&str; 5] = ["resume", "status", "verify", "check", "repair"];
+
+/// Names that are shown of files of others.
+const FOREIGN_SHOWN: usize = 3;
+
+/// Names what others put in a folder. Every command leaves it alone, and whether the folder can be
+/// read is for the command to say.
+pub fn remark_on_foreign(folder: &Path, out: &Out) {
+    let names = care::foreign(folder).unwrap_or_default();
+    if names.is_empty() {
+        return;
+    }
+    let shown: Vec<String> = names.iter().take(FOREIGN_SHOWN).map(|name| format!("{name:?}")).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    out.remark(format_args!("left alone, because trinim gives no such names: {}{more}", shown.join(", ")));
+}
 
 /// Replaces errors about a folder by ones that say more; `words` are the arguments of the program.
 pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {

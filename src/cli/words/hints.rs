@@ -2,8 +2,10 @@
 //! program's options, which the libraries do not know.
 
 use crate::cli::face::exit::{Ending, Exit, Refused, Stopped};
+use crate::cli::words::args::Size;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use pipeline::storage::LimitReached;
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
@@ -137,6 +139,15 @@ fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
 /// A bitmap of this size is small beside the program itself.
 const SMALL_BLOCK_BYTES: u64 = 1 << 20;
 
+/// Returns the limit of the folder, if that made the disk full.
+fn reached(error: &RunError) -> Option<&LimitReached> {
+    match error {
+        RunError::Io { source, .. } => source.get_ref()?.downcast_ref(),
+        RunError::Unsaved { full_disk } => reached(full_disk),
+        _ => None,
+    }
+}
+
 fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
@@ -170,6 +181,17 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }
         error => {
+            if let Some(LimitReached { limit_bytes, used_bytes }) = reached(error) {
+                let (used, limit) = (Size(*used_bytes), Size(*limit_bytes));
+                return (
+                    Exit::System,
+                    format!(
+                        "the folder takes {used} of --max-disk {limit}; raise it and run the same command again to \
+                         continue from the last checkpoint"
+                    )
+                    .into(),
+                );
+            }
             let hint =
                 REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
             (Exit::System, hint.into())

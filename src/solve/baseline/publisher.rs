@@ -9,8 +9,11 @@
 
 use super::super::RemovalGame;
 use super::super::strategy::Baseline;
+use crate::database::is_database_file;
 use parking_lot::Mutex;
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opening, PUBLISHED, Parameters, PublishedFile};
+use pipeline::checkpoint::{
+    BlockRecord, Checkpoint, Epoch, Opening, PUBLISHED, Parameters, PublishedFile, without_temporary,
+};
 use pipeline::storage::Create;
 use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
@@ -55,7 +58,11 @@ impl<'a> Publisher<'a> {
         }
         let complete = records.len() == game.blocks() as usize;
         // A complete run may have its manifest and sums beside the blocks.
-        checkpoint.sweep(&|name| complete && pipeline::storage::folder_of(name) == PUBLISHED)?;
+        let is_own = |name: &str| is_database_file(without_temporary(name));
+        checkpoint.sweep(&|name| {
+            let file = name.strip_prefix(PUBLISHED).and_then(|name| name.strip_prefix('/'));
+            file.is_some_and(|file| complete || !is_own(file))
+        })?;
         let inner = Mutex::new(Inner { checkpoint, records, pending: Vec::new() });
         Ok(Publisher { game, storage: &**storage, metrics, inner })
     }

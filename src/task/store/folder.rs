@@ -11,7 +11,8 @@
 //! the name is taken: two creations in that moment both succeed, with equal bytes unless there is a
 //! bug.
 
-use super::{Begin, DATABASE, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
+use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
+use crate::database::is_database_file;
 use parking_lot::Mutex;
 use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
 use pipeline::{Error, Storage};
@@ -67,6 +68,18 @@ impl FolderStore {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Returns whether a store gives a temporary file this name; any other file there is someone
+/// else's.
+fn is_temporary(name: &str) -> bool {
+    let is_whole = |name: &str| {
+        let is_summary = name.len() >= 6 && name.bytes().all(|byte| byte.is_ascii_digit());
+        is_summary || name == DEFINITION || is_database_file(name)
+    };
+    let of_writer = name.rsplit_once('.').filter(|(_, number)| number.parse::<u64>().is_ok());
+    is_valid_name(name)
+        && of_writer.is_some_and(|(name, _)| name.match_indices('.').any(|(end, _)| is_whole(&name[..end])))
 }
 
 impl Store for FolderStore {
@@ -152,8 +165,7 @@ impl Store for FolderStore {
         let mut found = Vec::new();
         for entry in self.storage.list(TEMPORARY)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
             let name = format!("{TEMPORARY}/{}", entry.name);
-            // Files of this store only.
-            if is_valid_name(&name) {
+            if is_temporary(&entry.name) {
                 found.push(Temporary { idle: self.storage.idle(&name)?, name });
             }
         }

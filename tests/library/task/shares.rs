@@ -59,8 +59,10 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     };
     compare("intact", true);
     fs::write(path.join("db/foreign"), "x").unwrap();
-    compare("a foreign file", false);
-    fs::remove_file(path.join("db/foreign")).unwrap();
+    compare("a foreign file", true);
+    fs::write(path.join("db/999999.blk"), "x").unwrap();
+    compare("a block too many", false);
+    fs::remove_file(path.join("db/999999.blk")).unwrap();
     // The last block has no targets, so that no other block is left unchecked.
     let last = path.join(format!("db/{:06}.blk", blocks.len() - 1));
     let bytes = fs::read(&last).unwrap();

@@ -11,6 +11,8 @@ pub enum Detection {
     BySilence,
     /// Runs with exactly as many files as they may have open, in `tests/simulation/controls.rs`.
     ByFiles,
+    /// Runs on a disk that becomes full at any call, in `tests/simulation/controls.rs`.
+    ByFullDisks,
     /// One case of damage for each rule, in `tests/simulation/comparisons.rs`.
     ByDamage,
     /// The sweeps of damage, in `tests/simulation/damage.rs`; there also pairs of rules.
@@ -23,7 +25,7 @@ pub enum Detection {
 
 /// Returns what notices that a rule is left out.
 pub fn noticed(rule: Rule) -> Detection {
-    use Detection::{ByCare, ByCrashes, ByDamage, ByFiles, ByNothing, BySilence, BySweeps};
+    use Detection::{ByCare, ByCrashes, ByDamage, ByFiles, ByFullDisks, ByNothing, BySilence, BySweeps};
     match rule {
         Rule::RemovalLast
         | Rule::AllTargets
@@ -50,7 +52,11 @@ pub fn noticed(rule: Rule) -> Detection {
         | Rule::AtomicTemporary
         | Rule::AtomicName
         | Rule::SweepNames
+        | Rule::ForeignMetadata
+        | Rule::ForeignLogs
+        | Rule::ForeignPublished
         | Rule::KeptUnsynced => ByCrashes,
+        Rule::FullDiskCommit | Rule::JournalRoom => ByFullDisks,
         Rule::JournalSecond | Rule::LogHashes | Rule::SourceHash => BySilence,
         Rule::RoomInGathering | Rule::RoomBeforeCommit | Rule::SurplusClosed => ByFiles,
         Rule::JournalChain

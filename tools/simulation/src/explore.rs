@@ -12,6 +12,8 @@
 //! - *Errors, lies, silent corruption*: the session is repeated with the fault at the next place of
 //!   a random stride; then the process ends or the power is cut.
 //!
+//! One session in four finds files of other programs in the folders, and must leave them there.
+//!
 //! Random moments of the session that explores a state give further states: failures of the
 //! recovery, up to [`DEPTH`].
 //!
@@ -19,11 +21,11 @@
 //! 1. The exploration of a state depends on its root's number and the state alone, so the number
 //!    repeats a wrong history.
 
-use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
+use crate::judge::{FOREIGN, Trust, Verdict, Wrong, bits_of, is_foreign, judge};
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
 use pipeline::testing::{Fault, Moment, Random, SimulatedStorage};
-use pipeline::{Options, Placement, Thresholds};
+use pipeline::{Options, Placement, Storage, Thresholds};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -429,6 +431,7 @@ impl<'a> Root<'a> {
         // Three recoveries in four fail again, in one place or two.
         let moments = if state.depth < DEPTH { [0, 1, 1, 2][self.random.below(4) as usize] } else { 0 };
         let disk = state.disk.kill();
+        let foreign = self.litter(&disk);
         let kept = if moments > 0 {
             let (witness, kept) = self.witness(moments, &acknowledged);
             let watched = disk.clone().with_witness(witness);
@@ -441,6 +444,9 @@ impl<'a> Root<'a> {
         let trust = self.failure.trust();
         let verdict = judge(self.subject, &disk, session, state.acknowledged, trust);
         let verdict = verdict.map_err(|wrong| self.found(story.clone(), wrong))?;
+        if let Some(name) = foreign.into_iter().find(|name| disk.contents(name).is_none()) {
+            return Err(self.found(story, Wrong::Removed(name)));
+        }
         match verdict {
             Verdict::Right => {}
             Verdict::Refused => self.tally.refused += 1,
@@ -459,6 +465,20 @@ impl<'a> Root<'a> {
             pending.push(State { disk, acknowledged, depth: state.depth + 1, story });
         }
         Ok(())
+    }
+
+    /// Puts files of other programs into the folders of a disk, one time in four; returns the names
+    /// of all that are there.
+    fn litter(&mut self, disk: &SimulatedStorage) -> Vec<String> {
+        if self.random.below(4) == 0 {
+            for folder in ["m", "logs", "db"] {
+                if disk.list(folder).is_ok() {
+                    let name = *self.random.one_of(&FOREIGN);
+                    disk.put(&format!("{folder}/{name}"), b"foreign");
+                }
+            }
+        }
+        disk.names().into_iter().filter(|name| is_foreign(name)).collect()
     }
 
     fn hash(&self, state: &State) -> u64 {

@@ -53,6 +53,16 @@ pub enum Wrong {
     Panic(String),
     /// Files are left over.
     Leftover(Vec<String>),
+    /// A file of another program is gone.
+    Removed(String),
+}
+
+/// Names that other programs and file systems give to files in a run folder.
+pub const FOREIGN: [&str; 6] = [".nfs0001", ".fuse_hidden0001", ".DS_Store", "a b", "0000.blk~", ".manifest.1.a.swp"];
+
+/// Returns whether a file is another program's.
+pub fn is_foreign(name: &str) -> bool {
+    FOREIGN.contains(&name.rsplit('/').next().unwrap_or(name))
 }
 
 /// Collects the acknowledged blocks into a set of bits.
@@ -104,12 +114,12 @@ pub fn judge(
     let (metadata, others): (Vec<String>, Vec<String>) = disk
         .names()
         .into_iter()
-        .filter(|name| !subject.golden.contains_key(name))
+        .filter(|name| !subject.golden.contains_key(name) && !is_foreign(name))
         .partition(|name| name.starts_with("m/"));
     if others != ["FORMAT", "LOCK"] || metadata.len() != 4 {
         return Err(Wrong::Leftover([others, metadata].concat()));
     }
-    let names = later.names().into_iter().filter(|name| name.starts_with("m/"));
+    let names = later.names().into_iter().filter(|name| name.starts_with("m/") && !is_foreign(name));
     let returned: Vec<String> = names.filter(|name| !metadata.contains(name)).collect();
     if trust == Trust::Honest && !returned.is_empty() {
         return Err(Wrong::Leftover(returned));

@@ -83,6 +83,8 @@ pub(super) struct Disk {
     safe_names: Names,
     pending_names: Vec<Change>,
     pub(super) locks: BTreeSet<String>,
+    /// Up to where a file has its space; ends with the process, as no test needs more.
+    reserved: BTreeMap<usize, usize>,
     /// Number of open handles, and the most that the process may have.
     pub(super) handles: usize,
     pub(super) handles_at_most: usize,
@@ -111,6 +113,7 @@ impl Disk {
             safe_names: Names::default(),
             pending_names: Vec::new(),
             locks: BTreeSet::new(),
+            reserved: BTreeMap::new(),
             handles: 0,
             handles_at_most: usize::MAX,
             next: 0,
@@ -252,6 +255,14 @@ impl Disk {
     pub(super) fn file_names(&self) -> Vec<String> {
         let names = self.names.iter().filter(|(_, what)| matches!(what, Name::File(_)));
         names.map(|(name, _)| name.to_string()).collect()
+    }
+
+    pub(super) fn reserve(&mut self, file: usize, end: usize) {
+        self.reserved.insert(file, end);
+    }
+
+    pub(super) fn reserved(&self, file: usize) -> usize {
+        self.reserved.get(&file).copied().unwrap_or(0)
     }
 
     pub(super) fn new_file(&mut self) -> usize {

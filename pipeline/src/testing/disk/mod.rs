@@ -245,17 +245,11 @@ fn not_found(operation: &'static str, name: &str) -> Error {
 }
 
 fn check_name(operation: &'static str, name: &str) -> Result<(), Error> {
-    if is_valid_name(name) {
-        return Ok(());
-    }
-    Err(failed(operation, name, io::ErrorKind::InvalidFilename.into()))
+    is_valid_name(name).then_some(()).ok_or_else(|| failed(operation, name, io::ErrorKind::InvalidFilename.into()))
 }
 
 fn check_health(disk: &Disk) -> Result<(), Error> {
-    if disk.poisoned {
-        return Err(Error::Poisoned);
-    }
-    Ok(())
+    if disk.poisoned { Err(Error::Poisoned) } else { Ok(()) }
 }
 
 impl Storage for SimulatedStorage {
@@ -467,7 +461,7 @@ impl StorageFile for SimulatedFile {
         check_health(disk)?;
         let start = usize::try_from(offset).expect("offsets of simulated files fit in memory");
         let end = start + bytes.len();
-        let grows = end > disk.files[self.file].cached.len();
+        let grows = end > disk.files[self.file].cached.len().max(disk.reserved(self.file));
         let kind = if grows { Kind::Grow } else { Kind::Change };
         match disk.write_step(kind, (self.file, start, bytes)) {
             Ok(()) => {
@@ -482,6 +476,14 @@ impl StorageFile for SimulatedFile {
                 Err(Error::io_at("write", &self.name, offset, fault.error))
             }
         }
+    }
+
+    fn reserve(&self, end: u64) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.simple_step(Kind::Grow, "reserve", &self.name)?;
+        disk.reserve(self.file, end as usize);
+        Ok(())
     }
 
     fn sync(&self) -> Result<(), Error> {

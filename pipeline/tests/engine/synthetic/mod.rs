@@ -176,6 +176,11 @@ impl Workload for Synthetic {
     fn publishes_streams(&self) -> bool {
         self.publishes
     }
+
+    fn owns(&self, name: &str) -> bool {
+        name == "SUMS"
+            || name.strip_suffix(".blk").is_some_and(|number| number.len() == 4 && number.parse::<u32>().is_ok())
+    }
 }
 
 /// A workload that breaks its promises in one place, or is another one than its parameters say.
@@ -213,6 +218,7 @@ impl Workload for Careless {
         fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
         fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
         fn publishes_streams(&self) -> bool;
+        fn owns(&self, name: &str) -> bool;
     }
     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");

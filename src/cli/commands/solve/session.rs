@@ -8,6 +8,7 @@ use crate::cli::face::progress::{self, Progress, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::owner;
 use crate::cli::words::pace;
@@ -57,6 +58,9 @@ impl Session<'_> {
     /// of [`Job::plan`] and [`Job::run`].
     pub fn run(&self) -> anyhow::Result<Outcome> {
         let shown = self.args.progress.on(self.out)?;
+        if self.job.begun.is_some() {
+            remark_on_foreign(&self.job.folder, self.out);
+        }
         let plan = self.out.announcing("planning", || {
             let plan = self.job.plan()?;
             self.preflight(&plan)?;
@@ -121,11 +125,17 @@ impl Session<'_> {
             };
             job.run(plan, monitor, &observe)
         };
-        let solved = self.ended(progress::during(&status, signals, shown, work).flatten(), |folder| {
+        let saved = || {
             let safe = monitor.metrics.snapshot().blocks_committed;
-            let text = format!("{safe} of {} saved in {folder}", counted(total.blocks, "block"));
-            (Stopped::resumable(signals.exit()), text)
-        })?;
+            format!("{safe} of {} saved in {}", counted(total.blocks, "block"), job.folder.display())
+        };
+        let ended = progress::during(&status, signals, shown, work).flatten();
+        if let Err(error) = &ended
+            && error.is_full_disk()
+        {
+            self.out.remark(saved());
+        }
+        let solved = self.ended(ended, |_| (Stopped::resumable(signals.exit()), saved()))?;
         Ok(Outcome {
             solved,
             resumed_blocks: total.resumed_blocks,

@@ -84,6 +84,16 @@ rules! {
     AtomicName,
     /// The removal of files that no record names is durable.
     SweepNames,
+    /// A new generation leaves the files of others beside the metadata alone.
+    ForeignMetadata,
+    /// A sweep leaves the files of others beside the logs alone.
+    ForeignLogs,
+    /// A sweep leaves the files of others beside the published ones alone.
+    ForeignPublished,
+    /// What is finished when the disk becomes full is committed.
+    FullDiskCommit,
+    /// The journal has room for the records of finished blocks.
+    JournalRoom,
     /// A repair syncs the log entries it wrote.
     RepairFiles,
     /// A repair syncs the folder of the logs.

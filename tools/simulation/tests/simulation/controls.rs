@@ -5,11 +5,11 @@
 //! with `TRINIM_TESTS=full`.
 
 use pipeline::omitted::{Rule, without};
-use pipeline::testing::SimulatedStorage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Options, Placement, Thresholds};
 use simulation::controls::{self, Detection};
 use simulation::explore::{Explorer, Failure, Found};
-use simulation::session::{Ending, run};
+use simulation::session::{Ending, committed, run};
 use simulation::sloppy::Omit;
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
@@ -118,6 +118,40 @@ fn files_left_open_are_caught() {
     for rule in controls::rules(Detection::ByFiles) {
         let seed = short_of_files(&[rule]).unwrap_or_else(|| panic!("{rule:?} left out: survives"));
         println!("{rule:?} left out: caught after {seed} runs");
+    }
+}
+
+/// Runs on a disk that becomes full at one call after another; returns the first after which more
+/// finished blocks are lost than two workers may be sending.
+fn lost_on_a_full_disk(rules: &[Rule]) -> Option<u64> {
+    let subject = Subject::synthetic(4, 40, 50);
+    let loses = |step: u64, is_over: &mut bool| {
+        let placement = if step.is_multiple_of(2) { Placement::Dedicated } else { Placement::Shared };
+        let thresholds = Thresholds { gather_bytes: 0, ..Thresholds::LARGEST };
+        let options = Options { thresholds: Some(thresholds), ..subject.options(2, placement, "raw") };
+        let disk = SimulatedStorage::new(step).with_fault(step, Fault::Full);
+        match run(&subject, &disk, options, step).ending {
+            Ending::Finished => *is_over = disk.steps() < step,
+            Ending::Failed(error) if error.is_full_disk() => {}
+            other => panic!("full at call {step}: {other:?}"),
+        }
+        let is_written = |(name, bytes): &(&String, &Vec<u8>)| disk.contents(name).as_ref() == Some(*bytes);
+        let written = subject.golden.iter().filter(is_written).count();
+        committed(&disk.kill()).map_or(0, |blocks| blocks.len()) + 2 < written
+    };
+    without(rules, || {
+        let mut is_over = false;
+        (1..).map_while(|step| (!is_over).then(|| (step, loses(step, &mut is_over)))).find(|(_, loses)| *loses)
+    })
+    .map(|(step, _)| step)
+}
+
+#[test]
+fn blocks_lost_on_a_full_disk_are_caught() {
+    assert_eq!(lost_on_a_full_disk(&[]), None);
+    for rule in controls::rules(Detection::ByFullDisks) {
+        let step = lost_on_a_full_disk(&[rule]).unwrap_or_else(|| panic!("{rule:?} left out: survives"));
+        println!("{rule:?} left out: caught by a disk that is full at call {step}");
     }
 }
 
