@@ -180,8 +180,8 @@ impl<'w, 'o> Run<'w, 'o> {
     /// # Errors
     /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
     /// committed), an error with [`Error::is_full_disk`] if the disk is full (everything finished
-    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not even one worker fits
-    /// the budget, [`Error::OpenFiles`] if the process may not open enough files,
+    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not one worker fits the
+    /// budget, [`Error::OpenFiles`] if the process may not open enough files,
     /// [`Error::Workload`] if the workload contradicts itself or the folder, the errors of
     /// [`Checkpoint::open`], or any storage error, after which the same call resumes.
     pub fn start(self) -> Result<FinishedRun<'w>, Error> {

@@ -21,9 +21,9 @@ pub(super) struct FileCheck<'a> {
     pub with_list: bool,
 }
 
-/// Checks the files of a `db` folder, a folder of a storage, against `SUMS`; returns a report of these alone, its findings
-/// in the order of the file names, or `None` if stopped. `also(name)` is called for every hashed
-/// file, with the memory of its worker.
+/// Checks the files of a `db` folder, a folder of a storage, against `SUMS`; returns a report of
+/// these alone, its findings in the order of the file names, or `None` if stopped. `also(name)` is
+/// called for every hashed file, with the memory of its worker.
 pub(super) fn check<S: Send>(
     (storage, folder): (&dyn Storage, &str),
     wanted: FileCheck<'_>,

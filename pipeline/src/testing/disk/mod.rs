@@ -236,16 +236,16 @@ impl SimulatedStorage {
     }
 }
 
-fn failed(operation: &'static str, name: &str, error: io::Error) -> Error {
-    Error::io(operation, name, error)
+fn failed(operation: &'static str, name: &str, error: impl Into<io::Error>) -> Error {
+    Error::io(operation, name, error.into())
 }
 
 fn not_found(operation: &'static str, name: &str) -> Error {
-    failed(operation, name, io::ErrorKind::NotFound.into())
+    failed(operation, name, io::ErrorKind::NotFound)
 }
 
 fn check_name(operation: &'static str, name: &str) -> Result<(), Error> {
-    is_valid_name(name).then_some(()).ok_or_else(|| failed(operation, name, io::ErrorKind::InvalidFilename.into()))
+    if is_valid_name(name) { Ok(()) } else { Err(failed(operation, name, io::ErrorKind::InvalidFilename)) }
 }
 
 fn check_health(disk: &Disk) -> Result<(), Error> {
@@ -460,8 +460,7 @@ impl StorageFile for SimulatedFile {
         let disk = &mut *self.call();
         check_health(disk)?;
         let start = usize::try_from(offset).expect("offsets of simulated files fit in memory");
-        let end = start + bytes.len();
-        let grows = end > disk.files[self.file].cached.len().max(disk.reserved(self.file));
+        let grows = start + bytes.len() > disk.files[self.file].cached.len().max(disk.reserved(self.file));
         let kind = if grows { Kind::Grow } else { Kind::Change };
         match disk.write_step(kind, (self.file, start, bytes)) {
             Ok(()) => {
