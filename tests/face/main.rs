@@ -32,4 +32,5 @@ mod serve_limits;
 mod server;
 mod signals;
 mod streams;
+mod surroundings;
 mod watch;

@@ -26,6 +26,7 @@
 mod limited;
 mod real;
 mod regular;
+mod scratch;
 
 use std::any::Any;
 use std::io;
@@ -39,6 +40,7 @@ use crate::finding::{Damage, Expected};
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
 pub use regular::{open_regular, read_regular};
+pub use scratch::ScratchFolder;
 
 /// Length of the longest name, in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;

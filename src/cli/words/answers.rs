@@ -2,13 +2,13 @@
 //! positions solved on the spot, with memory, a folder for temporary files and progress.
 
 use crate::cli::face::exit::{Exit, Refused, Stopped};
-use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, BriefProgressArgs, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::pace;
 use clap::Args;
+use pipeline::storage::ScratchFolder;
 use pipeline::{Error, Metrics, Options};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tempfile::TempDir;
 use trinim::database::{BuiltIn, Database, Game, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::job::free_bytes;
@@ -82,9 +81,9 @@ impl SpotArgs {
         let scratch_folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {
             let folder = match scratch_folder.get() {
-                Some(ScratchFolder { folder, .. }) => folder,
+                Some(WatchedFolder { folder, .. }) => folder,
                 None => {
-                    let made = ScratchFolder::new(temporary(scratch.as_deref())?, &signals)?;
+                    let made = WatchedFolder::new(temporary(scratch.as_deref())?, &signals)?;
                     &scratch_folder.get_or_init(|| made).folder
                 }
             };
@@ -127,26 +126,25 @@ pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
     PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner).with_pieces_max(pieces)
 }
 
-pub fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
+pub fn temporary(scratch: Option<&Path>) -> Result<ScratchFolder, Error> {
     let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
-    let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
-    made.map_err(|error| Error::io("create a folder in", &parent, unnamed(error)))
+    ScratchFolder::new(&parent, "trinim-parts.")
 }
 
 /// A folder for temporary files that a signal does not leave behind.
 ///
 /// While it is there, a signal lets a solve end by itself, with a message. If the program waits for
 /// its input instead, a thread removes the folder and ends the program. The thread ends with this.
-struct ScratchFolder {
-    folder: TempDir,
+struct WatchedFolder {
+    folder: ScratchFolder,
     signals: Signals,
     /// Closed to end the thread.
     closing: Option<Sender<()>>,
     watcher: Option<JoinHandle<()>>,
 }
 
-impl ScratchFolder {
-    fn new(folder: TempDir, signals: &Signals) -> Result<ScratchFolder, Error> {
+impl WatchedFolder {
+    fn new(folder: ScratchFolder, signals: &Signals) -> Result<WatchedFolder, Error> {
         let (closing, closed) = channel::<()>();
         let (watched, path) = (signals.clone(), folder.path().to_path_buf());
         let watcher = std::thread::Builder::new().spawn(move || {
@@ -163,11 +161,11 @@ impl ScratchFolder {
         });
         let watcher = watcher.map_err(|source| Error::Thread { source })?;
         signals.hold();
-        Ok(ScratchFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) })
+        Ok(WatchedFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) })
     }
 }
 
-impl Drop for ScratchFolder {
+impl Drop for WatchedFolder {
     fn drop(&mut self) {
         self.closing = None;
         let _ = self.watcher.take().map(JoinHandle::join);

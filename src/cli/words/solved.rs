@@ -1,7 +1,6 @@
 //! The solved board that `probe`, `stats` and `export` ask.
 
 use crate::cli::face::exit::{Refused, Stopped};
-use crate::cli::face::file::unnamed;
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args;
@@ -9,6 +8,7 @@ use crate::cli::words::board::{self, BoardArgs, arguments};
 use crate::cli::words::summary::board_words;
 use clap::Args;
 use pipeline::Error;
+use pipeline::storage::ScratchFolder;
 use std::path::PathBuf;
 use trinim::Solve;
 use trinim::database::{BuiltIn, Database};
@@ -90,8 +90,7 @@ pub fn solved_here<T>(
     read: impl FnOnce(Database) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let signals = Signals::register()?;
-    let folder = tempfile::Builder::new().prefix("trinim-solved.").tempdir();
-    let folder = folder.map_err(|error| Error::io("create a folder in", std::env::temp_dir(), unnamed(error)))?;
+    let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-solved.")?;
     let monitor = Monitor { stop: signals.stop.clone(), ..Monitor::default() };
     let solve = Solve::new(board, rule).memory_bytes(MEMORY_BYTES);
     let result = match solve.run_with(folder.path(), &monitor, &|_| {}) {

@@ -10,7 +10,8 @@ mod wait;
 
 use board::{Board, Position, rule};
 use database::Database;
-use error::{of_answer, of_database, of_job, refused, wrong};
+use error::{of_answer, of_database, of_job, of_run, refused, wrong};
+use pipeline::storage::ScratchFolder;
 use pipeline::{Event, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -109,7 +110,7 @@ fn value(
     let (threads, memory_bytes) = (self::threads(threads), plan::engine_bytes(memory));
     let options = Options { threads, memory_bytes, ..Options::default() };
     let stop = options.stop.clone();
-    let scratch = tempfile::Builder::new().prefix("trinim-parts.").tempdir()?;
+    let scratch = ScratchFolder::new(&std::env::temp_dir(), "trinim-parts.").map_err(of_run)?;
     let work = || {
         let built_in = BuiltIn::for_board(board, rule).map(trinim::Database::open_built_in);
         let source = built_in.transpose().map_err(of_database)?.map(|source| Arc::new(source) as Arc<dyn Answers>);

@@ -135,6 +135,19 @@ class Values(Folder):
         with self.assertRaises(trinim.NotKeptError):
             database.distances([1])
 
+    def test_a_database_stays_open_when_the_program_goes_elsewhere(self) -> None:
+        board = trinim.Board(4)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        database = trinim.solve(board, "run")
+        opened = trinim.Database.open("run")
+        os.mkdir("elsewhere")
+        os.chdir("elsewhere")
+        for one in (database, opened):
+            wins, _, _ = by_definition(board, "misere")
+            every = np.arange(1 << board.cells, dtype=np.uint64)
+            self.assertEqual(one.values(every).tolist(), wins.tolist())
+
     def test_other_threads_run_meanwhile(self) -> None:
         database = trinim.solve(trinim.Board(6), self.folder / "run")
         positions = np.tile(np.arange(1 << 21, dtype=np.uint64), 8)

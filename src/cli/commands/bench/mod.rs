@@ -29,7 +29,7 @@ use crate::cli::words::machine::facts;
 use case::{Argument, Case, Suite};
 use clap::Args;
 use clap::builder::TypedValueParser;
-use pipeline::Error;
+use pipeline::storage::ScratchFolder;
 use rounds::Rounds;
 use std::ffi::OsString;
 use std::io::Write;
@@ -265,13 +265,12 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
 }
 
 /// Creates a scratch folder in a folder that must exist.
-fn scratch(folder: &Path) -> anyhow::Result<tempfile::TempDir> {
+fn scratch(folder: &Path) -> anyhow::Result<ScratchFolder> {
     if !folder.is_dir() {
         let message = format!("--out {} is not a folder", folder.display());
         return Err(Refused::new(message, "name an existing folder on the device to measure").into());
     }
-    let made = tempfile::Builder::new().prefix("trinim-bench.").tempdir_in(folder);
-    Ok(made.map_err(|error| Error::io("create a folder in", folder, error))?)
+    Ok(ScratchFolder::new(folder, "trinim-bench.")?)
 }
 
 /// Removes the refused cases from a product of scans.

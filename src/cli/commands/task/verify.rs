@@ -7,13 +7,13 @@ use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use crate::cli::words::work;
 use clap::Args;
+use pipeline::storage::ScratchFolder;
 use pipeline::{BlockId, Stopwatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::FromStr;
-use tempfile::TempDir;
 use trinim::care::CareRequest;
 use trinim::database::Database;
 use trinim::task;
@@ -129,8 +129,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
 /// their children; for the first share, which checks the list of files, all blocks.
-fn fetch(opened: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
-    let folder = tempfile::tempdir()?;
+fn fetch(opened: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
+    let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.")?;
     let own = BlockId::share(opened.spec().blocks(), shard.number - 1, shard.of);
     let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
