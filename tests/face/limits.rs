@@ -99,7 +99,8 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     // A limit that the run meets, and one that only the plan exceeds.
     let error = solve(1 << 20, &["--force", "--out", "forced"]);
     assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
-    assert!(error.contains("the folder may take 1048576 bytes"), "{error}");
+    assert!(error.contains("the limit of the folder is reached"), "{error}");
+    assert!(error.contains("of --max-disk 1 MiB; raise it"), "{error}");
     let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force", "--codec", "zstd1"];
     let limit = (disk(&plan(&["--codec", "zstd1"]), 1) - 1).to_string();
     let (_, error) = ends(path, 0, &[&forced[..], &["--max-disk", &limit]].concat());
@@ -151,8 +152,9 @@ fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     fs::write(path.join("run/logs/00000001.g1"), vec![1; 100 << 20]).unwrap();
     let before = tree(path);
     let (_, error) = ends(path, 4, &[&solve[..], &["--max-disk", "64MiB"]].concat());
-    assert!(error.contains("the folder may take 67108864 bytes"), "{error}");
-    assert!(error.contains("raise --max-disk"), "{error}");
+    assert!(error.contains("the limit of the folder is reached"), "{error}");
+    assert!(error.contains("of --max-disk 64 MiB; raise it"), "{error}");
+    assert!(!error.contains("0 of 5,600 blocks saved"), "{error}");
     let kept = tree(path);
     for (file, bytes) in &before {
         assert!(kept.get(file) == Some(bytes), "{} was changed", file.display());
@@ -182,7 +184,9 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
         let solved = solve(&game, way.kernel, &storage, &options, &Metrics::default(), &|_| {});
         assert!(limited.used_bytes() <= limit_bytes.max(before), "more than the limit");
         let recounted = LimitedStorage::new(real.clone(), limit_bytes).unwrap().used_bytes();
-        assert_eq!(limited.used_bytes(), recounted, "the count is not what is there");
+        // Beside what is there, room for the journals is reserved.
+        let reserved = limited.used_bytes().checked_sub(recounted);
+        assert!(reserved.is_some_and(|reserved| reserved <= 32 << 10), "the count is not what is there: {reserved:?}");
         match solved {
             Ok(_) => break,
             // Another test of this process starts a program at this moment: until that runs, it has

@@ -1,12 +1,16 @@
 //! A folder of the file system is what it is, whatever its name is later and whatever lies in it.
 
+use crate::folders::options;
+use crate::synthetic::Synthetic;
 use pipeline::storage::{Create, EntryKind};
-use pipeline::{Error, RealStorage, Storage};
+use pipeline::{BlockId, Error, Options, Placement, RealStorage, Run, Storage};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What a folder has: names and contents.
 fn files(folder: &Path) -> Vec<(String, String)> {
@@ -85,4 +89,37 @@ fn a_folder_is_listed_whatever_lies_in_it() {
     let file = |name, length| (name, EntryKind::File, length);
     let expected = [other("circle"), other("dangling"), file("file", 5), file("link", 5), other("pipe")];
     assert_eq!(kinds, [&expected[..], &[other("through"), file("\u{fffd}\n", 0)]].concat());
+}
+
+/// The folder of a run is renamed at any moment of it, and another takes its name.
+#[test]
+fn a_run_goes_on_whenever_its_folder_is_renamed() {
+    let workload = Synthetic { bits: 5, words: 100, density: 50, salt: 2, stop_after: None, publishes: false };
+    let reference = workload.reference();
+    let mut during = 0;
+    for number in 0..60_u64 {
+        let placement = if number % 2 == 0 { Placement::Dedicated } else { Placement::Shared };
+        let options = Options { commit_interval: Duration::from_micros(500), ..options(placement) };
+        let outer = tempfile::tempdir().unwrap();
+        let (named, moved) = (outer.path().join("run"), outer.path().join("moved"));
+        let storage = Arc::new(RealStorage::create(&named).unwrap().with_syncs(false));
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| Run::new(&workload, storage.clone()).options(&options).start());
+            std::thread::sleep(Duration::from_micros(number * 100));
+            during += u32::from(!run.is_finished());
+            fs::rename(&named, &moved).unwrap();
+            for folder in ["m", "logs", "db"] {
+                fs::create_dir_all(named.join(folder)).unwrap();
+            }
+            fs::write(named.join("db/0000.blk"), "others").unwrap();
+            let finished = run.join().unwrap().unwrap();
+            for (block, stream) in reference.iter().enumerate() {
+                assert_eq!(&finished.stream(BlockId(block as u32)).unwrap(), stream, "{number}: block {block}");
+            }
+        });
+        assert_eq!(files(&named.join("db")), [("0000.blk".to_owned(), "others".to_owned())], "{number}");
+        assert!(files(&named).is_empty() && files(&named.join("m")).is_empty(), "{number}");
+        assert_eq!(files(&moved).len(), 2, "{number}: FORMAT and LOCK");
+    }
+    assert!(during > 5, "{during} of 60 runs were renamed before their end");
 }

@@ -16,6 +16,7 @@ use crate::cli::face::progress::ProgressArgs;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
 use crate::cli::words::board::default_folder;
+use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::keep::{self, AuditChoice};
 use crate::cli::words::owner::{self, Owner};
 use crate::cli::words::scenario::{ScenarioArgs, values};
@@ -157,6 +158,7 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     let monitor = Monitor { metrics, stop: signals.stop.clone(), ..Monitor::default() };
     let outcome = match job.finished() {
         Some(solved) => {
+            remark_on_foreign(folder, out);
             out.remark(format_args!(
                 "{} is already solved, nothing to do; results of the earlier run:",
                 folder.display()

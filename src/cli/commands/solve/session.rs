@@ -126,8 +126,10 @@ impl Session<'_> {
             job.run(plan, monitor, &observe)
         };
         let saved = || {
-            let safe = monitor.metrics.snapshot().blocks_committed;
-            format!("{safe} of {} saved in {}", counted(total.blocks, "block"), job.folder.display())
+            // A folder that could not be opened has what it had.
+            let begun = job.begun.as_ref().map_or(0, |begun| begun.records.len() as u64);
+            let safe = monitor.metrics.snapshot().blocks_committed.max(begun);
+            format!("{} of {} saved in {}", grouped(safe), counted(total.blocks, "block"), job.folder.display())
         };
         let ended = progress::during(&status, signals, shown, work).flatten();
         if let Err(error) = &ended
