@@ -18,7 +18,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use trinim::Solve;
 use trinim::care::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
-use trinim::database::{Access, CACHE_BYTES, Database, Game, Keep, Terms};
+use trinim::database::{Database, Game, Keep, Terms};
 use trinim::game::{Rule, reference};
 use trinim::job::Monitor;
 use trinim::kernel::Kernel;
@@ -111,21 +111,19 @@ fn a_repair_stays_in_its_folder_when_another_takes_the_name() {
 
 #[test]
 fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
-    for access in [Access::Read, Access::Map] {
-        let swap = Swap::new();
-        Solve::from(&game(Rule::Misere)).run(&swap.named()).unwrap();
-        let database = Database::open_with(&swap.named(), access, CACHE_BYTES).unwrap();
-        swap.take_place();
-        let board = database.board();
-        let values = reference::values(board.cells(), board.moves(), Rule::Misere);
-        for position in 0..=board.full() {
-            assert_eq!(database.value(position).unwrap(), values[position as usize], "{position:#x}");
-        }
-        database.check_manifest().unwrap();
-        let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
-        assert!(report.is_clean(), "{:?}", report.findings);
-        swap.assert_untouched();
+    let swap = Swap::new();
+    Solve::from(&game(Rule::Misere)).run(&swap.named()).unwrap();
+    let database = Database::open(&swap.named()).unwrap();
+    swap.take_place();
+    let board = database.board();
+    let values = reference::values(board.cells(), board.moves(), Rule::Misere);
+    for position in 0..=board.full() {
+        assert_eq!(database.value(position).unwrap(), values[position as usize], "{position:#x}");
     }
+    database.check_manifest().unwrap();
+    let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
+    assert!(report.is_clean(), "{:?}", report.findings);
+    swap.assert_untouched();
 }
 
 fn task_options() -> task::TaskOptions<'static> {

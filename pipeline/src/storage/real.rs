@@ -148,14 +148,6 @@ impl RealStorage {
         Some(Self::from_folder(root.map_or_else(|| self.root.join(".."), Path::to_path_buf), folder))
     }
 
-    /// Opens a regular file for reading, to map it.
-    ///
-    /// # Errors
-    /// Those of [`Storage::open`].
-    pub fn open_file(&self, name: &str) -> Result<File, Error> {
-        Ok(self.open_as("open", name, OFlags::RDONLY)?.file)
-    }
-
     /// Removes a folder for temporary files with all that is in it.
     ///
     /// # Errors
