@@ -197,7 +197,10 @@ impl OpenOutput<'_> {
 
     fn give_name(self, replace: bool) -> Result<(), Error> {
         let Begun::Temporary { file, target } = self.file else { return Ok(()) };
-        let named = if replace { put(file, target) } else { put_new(file, target) };
+        let named = match replace {
+            true => put(file, target),
+            false => put_new(file, target, |file| file.persist_noclobber(target)),
+        };
         named.map_err(|error| self.output.failed(error))
     }
 }
@@ -214,10 +217,13 @@ fn put(file: NamedTempFile, target: &Path) -> io::Result<()> {
     file.persist(target).map(drop).map_err(|error| error.error)
 }
 
+/// A file with its name, or the refusal of the system.
+type Named = Result<fs::File, tempfile::PersistError>;
+
 /// Gives a file a name that does not exist. Where the system knows neither a rename that replaces
 /// nothing nor hard links, another program may take the name between a look and a rename.
-fn put_new(file: NamedTempFile, target: &Path) -> io::Result<()> {
-    let Err(refused) = file.persist_noclobber(target) else { return Ok(()) };
+fn put_new(file: NamedTempFile, target: &Path, name: impl FnOnce(NamedTempFile) -> Named) -> io::Result<()> {
+    let Err(refused) = name(file) else { return Ok(()) };
     let is_free = target.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     if refused.error.kind() == io::ErrorKind::AlreadyExists || !is_free {
         return Err(refused.error);
@@ -295,5 +301,31 @@ impl ParentsArgs {
             format!("--out {}: there is no folder {}", folder.display(), parent.display()),
             "mount the disk, or create the folder with --parents",
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    /// Where there are no hard links, an export failed after all its work.
+    #[test]
+    fn a_new_file_needs_no_hard_link_and_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("file");
+        // What exFAT, SMB and others say.
+        for refusal in [Errno::PERM, Errno::OPNOTSUPP, Errno::INVAL, Errno::NOSYS] {
+            let put = |text: &str| {
+                let mut file = NamedTempFile::new_in(folder.path()).unwrap();
+                file.write_all(text.as_bytes()).unwrap();
+                put_new(file, &target, |file| Err(tempfile::PersistError { error: refusal.into(), file }))
+            };
+            put("first").unwrap();
+            assert!(put("second").is_err());
+            assert_eq!(fs::read_to_string(&target).unwrap(), "first");
+            fs::remove_file(&target).unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
     }
 }
