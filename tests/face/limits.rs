@@ -154,7 +154,6 @@ fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     let (_, error) = ends(path, 4, &[&solve[..], &["--max-disk", "64MiB"]].concat());
     assert!(error.contains("the limit of the folder is reached"), "{error}");
     assert!(error.contains("of --max-disk 64 MiB; raise it"), "{error}");
-    assert!(!error.contains("0 of 5,600 blocks saved"), "{error}");
     let kept = tree(path);
     for (file, bytes) in &before {
         assert!(kept.get(file) == Some(bytes), "{} was changed", file.display());
@@ -186,7 +185,7 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
         let recounted = LimitedStorage::new(real.clone(), limit_bytes).unwrap().used_bytes();
         // Beside what is there, room for the journals is reserved.
         let reserved = limited.used_bytes().checked_sub(recounted);
-        assert!(reserved.is_some_and(|reserved| reserved <= 32 << 10), "the count is not what is there: {reserved:?}");
+        assert!(reserved.is_some_and(|reserved| reserved <= 64 << 10), "the count is not what is there: {reserved:?}");
         match solved {
             Ok(_) => break,
             // Another test of this process starts a program at this moment: until that runs, it has
