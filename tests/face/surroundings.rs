@@ -62,7 +62,7 @@ fn a_reached_limit_saves_what_is_finished_and_says_so() {
 #[test]
 fn folders_of_killed_processes_are_swept() {
     let folder = scratch();
-    let left = folder.path().join(format!("trinim-solved.{:032x}", 7));
+    let left = folder.path().join(format!("trinim-solved.{:016x}", 7));
     let others = folder.path().join("trinim-solved.notes");
     for folder in [&left, &others] {
         fs::create_dir_all(folder.join("db")).unwrap();

@@ -11,13 +11,13 @@
 
 use super::{LockGuard, RealStorage, Storage};
 use crate::Error;
-use crate::ids::RunId;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Length of the random end of a name.
-const RANDOM_LETTERS: usize = 32;
+const RANDOM_LETTERS: usize = 16;
 
 /// A folder for temporary files, removed when this is dropped.
 pub struct ScratchFolder {
@@ -36,7 +36,7 @@ impl ScratchFolder {
         let parent = std::path::absolute(parent).map_err(failed)?;
         sweep(&parent, prefix);
         loop {
-            let path = parent.join(format!("{prefix}{}", RunId::random()));
+            let path = parent.join(format!("{prefix}{}", random_name()));
             match fs::create_dir(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(failed)?,
@@ -64,6 +64,11 @@ impl Drop for ScratchFolder {
         // If this fails, a sweep removes it later.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+fn random_name() -> String {
+    // The hash of a new hasher differs from that of any other.
+    format!("{:016x}", RandomState::new().hash_one(0))
 }
 
 /// Removes the folders that nobody holds. What cannot be removed is left: it may be another user's.
@@ -101,16 +106,16 @@ mod tests {
     #[test]
     fn what_nobody_holds_is_removed_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
-        let others = ["x.0", "x.notes", &format!("y.{}", RunId::random()), &format!("x.{}0", RunId::random())];
+        let others = ["x.0", "x.notes", &format!("y.{}", random_name()), &format!("x.{}0", random_name())];
         for name in others {
             fs::create_dir(parent.path().join(name)).unwrap();
         }
-        fs::write(parent.path().join(format!("x.{}", RunId::random())), "a file").unwrap();
+        fs::write(parent.path().join(format!("x.{}", random_name())), "a file").unwrap();
         let before = names(parent.path());
         let held = ScratchFolder::new(parent.path(), "x.").unwrap();
         fs::write(held.path().join("file"), "1").unwrap();
         // As a killed process leaves it.
-        let left = parent.path().join(format!("x.{}", RunId::random()));
+        let left = parent.path().join(format!("x.{}", random_name()));
         fs::create_dir_all(left.join("db")).unwrap();
         fs::write(left.join("db/000000.blk"), "1").unwrap();
         let other = ScratchFolder::new(parent.path(), "x.").unwrap();
