@@ -29,7 +29,7 @@ pub struct CodecPlan {
 pub enum PlanError {
     /// Not even one worker fits the memory budget.
     #[error(
-        "a budget of {} is too small: blocks of {} need {}",
+        "a budget of {} is too small: the program and blocks of {} need {}",
         binary(*budget_bytes),
         binary(*block_bytes),
         binary_up(*needed_bytes)

@@ -293,3 +293,26 @@ fn a_folder_of_another_version_is_refused() {
     }
     assert_eq!(tree(&place), before);
 }
+
+/// What fills a page or names many things is where it is looked for.
+#[test]
+fn help_errors_and_tables_say_what_helps() {
+    let folder = scratch();
+    let path = folder.path();
+    for command in ["probe", "play", "puzzle"] {
+        let help = ends(path, 0, &[command, "--help"]).0;
+        let (shown, more) = help.split_once("More options, in the manual pages: ").unwrap();
+        for option in ["--memory", "--threads", "--scratch"] {
+            assert!(!shown.contains(&format!("{option} <")) && more.contains(option), "{command}: {help}");
+        }
+    }
+    let (_, error) = ends(path, 2, &["schema", "stats"]);
+    assert!(error.contains("like trinim.stats/1") && error.len() < 200 && error.lines().count() == 2, "{error}");
+    // The default is the codec that is chosen; `auto` measures.
+    let plan = ends(path, 0, &["plan", "--layers", "9", "--memory", "1GiB"]).0;
+    assert!(plan.contains("\nmeasured ") && !plan.contains("\nauto "), "{plan}");
+    let (_, error) = ends(path, 4, &["solve", "--layers", "3", "--memory", "20MiB"]);
+    assert!(error.contains("the program and blocks of ") && error.contains(" need "), "{error}");
+    let (out, _) = ends(path, 0, &["probe", "--layers", "1", "1"]);
+    assert!(out.contains("the only move loses"), "{out}");
+}

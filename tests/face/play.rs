@@ -252,6 +252,12 @@ fn a_puzzle_is_solved_after_a_wrong_try() {
         assert!(shown.starts_with("triangle:3, normal: whoever takes the last piece wins\none of "), "{shown}");
         let solution = shown.lines().skip(1).find_map(|line| line.strip_suffix(" wins")).unwrap();
         assert!(shown.ends_with("end of the input: goodbye\n"), "{shown}");
+        let pieces = 1 + solution.matches('-').count() + solution.matches(',').count();
+        let (hinted, _) = typed(path, 0, &args, b"hint\nhint\n");
+        let hints: Vec<&str> = hinted.lines().filter(|line| line.starts_with("hint: it takes ")).collect();
+        assert!(hints.len() == 2 && hints[1].starts_with(hints[0]) && !hints[0].contains("among"), "{hinted}");
+        let named = hints[1].split_once(", ").unwrap().1.strip_suffix(" among them").unwrap();
+        assert!(solution.contains(named) && (pieces > 1 || hints[0].ends_with("1 piece")), "{hinted}");
         // Every move is tried: the other ones are refuted, and the right one ends the puzzle.
         let cells = ["a", "b", "c", "d", "e", "f"];
         let pairs = cells.iter().flat_map(|from| cells.iter().map(move |to| format!("{from}-{to}")));

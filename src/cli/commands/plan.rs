@@ -215,6 +215,8 @@ fn print_choices(plan: &Plan, board: &Board, out: &mut Out) -> anyhow::Result<()
         writeln!(out, "\n{:12} {:>8} {:>9}", "--codec", "disk", "time")?;
         for CodecPlan { codec, disk_peak_bytes, seconds } in &plan.codecs {
             let here = if *codec == plan.codec { " <- chosen" } else { "" };
+            // That of the solve's own logs; the default, `auto`, is the one that is chosen here.
+            let codec = if codec == "auto" { "measured" } else { codec };
             writeln!(out, "{codec:12} {:>8} {:>9}{here}", size(*disk_peak_bytes), time(plan, *seconds))?;
         }
         out.paragraph(&format!(

@@ -7,7 +7,7 @@ use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
 use crate::cli::words::seat::Lines;
 use crate::cli::words::solved::{SolvedArgs, Source};
-use crate::cli::words::summary::{draw_moves, up_to_symmetry};
+use crate::cli::words::summary::{draw_moves, up_to_symmetry, won};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -228,11 +228,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let alike = up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),
-        (1, 0) => "the only move loses".to_owned(),
-        (1, _) => "the only move wins".to_owned(),
-        (all, 0) => format!("none of {all} moves wins"),
-        (all, 1) => format!("1 of {all} moves wins"),
-        (all, some) => format!("{some} of {all} moves win{alike}"),
+        (all, some) => won(some, all, "move") + if some > 1 { &alike } else { "" },
     };
     let moves = match (probe.moves_not_kept, probe.children.len()) {
         (0, _) => moves,

@@ -28,6 +28,7 @@ or the list of its cells, d,e,f. Other commands: solution, board, next, help, qu
 const HELP: &str = "\
 d-f       take the pieces from d to f, along a line
 d,e,f     the same, as a list of cells; d takes one piece
+hint      show how many pieces the winning move takes, then one of them
 solution  show the move that wins
 board     draw the board again
 next      another puzzle
@@ -59,6 +60,7 @@ struct Seat {
     seed: u64,
     puzzle: Puzzle,
     tries: u64,
+    hints: u64,
     /// Whether the winning move was found, or shown.
     is_over: bool,
 }
@@ -73,7 +75,7 @@ pub fn run(args: PuzzleArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
     let (names, puzzle) = (Names::new(answers.board()), drawn(&*answers, args.pieces, seed)?);
-    let mut game = Seat { answers, names, pieces: args.pieces, seed, puzzle, tries: 0, is_over: false };
+    let mut game = Seat { answers, names, pieces: args.pieces, seed, puzzle, tries: 0, hints: 0, is_over: false };
     out.break_lines();
     seat::name_game(&*game.answers, out)?;
     game.set(out)?;
@@ -108,7 +110,7 @@ impl Seat {
     fn next(&mut self, out: &mut Out) -> anyhow::Result<()> {
         let seed = self.seed.wrapping_add(1);
         self.puzzle = drawn(&*self.answers, self.pieces, seed)?;
-        (self.seed, self.tries, self.is_over) = (seed, 0, false);
+        (self.seed, self.tries, self.hints, self.is_over) = (seed, 0, 0, false);
         self.set(out)
     }
 
@@ -152,6 +154,17 @@ impl Game for Seat {
             "help" | "?" => writeln!(out, "{HELP}")?,
             "board" => self.draw(out)?,
             "next" => self.next(out)?,
+            "hint" => {
+                let solution = self.puzzle.solution;
+                let pieces = counted(solution.count_ones().into(), "piece");
+                let of = if self.hints == 0 {
+                    String::new()
+                } else {
+                    format!(", {} among them", self.names.cell(solution.trailing_zeros()))
+                };
+                self.hints += 1;
+                writeln!(out, "hint: it takes {pieces}{of}")?;
+            }
             "solution" => {
                 self.is_over = true;
                 writeln!(out, "{} wins", self.write(self.puzzle.solution))?;

@@ -10,7 +10,6 @@ use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
 use crate::cli::face::watch;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
 use std::io::Write;
 
@@ -28,8 +27,18 @@ field that this version does not print.";
 #[command(after_help = EXAMPLES)]
 pub struct SchemaArgs {
     /// Name and version of a report [default: list them]
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(ALL.iter().map(|(name, _)| *name)), hide_possible_values = true)]
+    #[arg(value_name = "NAME", value_parser = name)]
     name: Option<String>,
+}
+
+/// Parses the name of a report.
+fn name(text: &str) -> Result<String, String> {
+    if ALL.iter().any(|(name, _)| *name == text) {
+        return Ok(text.to_owned());
+    }
+    let near = ALL.iter().find(|(name, _)| !text.is_empty() && name.contains(text));
+    let near = near.map_or(String::new(), |(name, _)| format!(", like {name}"));
+    Err(format!("expected a name that trinim schema lists{near}"))
 }
 
 /// The name of each report with its shapes: one, or those of lines that differ.

@@ -23,15 +23,17 @@ const TAKEN: [(&[&str], &str, u32); 3] = [
 ];
 
 /// Returns the command with what it and its subcommands take of `--layers` and `--board` in their
-/// help and their refusals; `path` is that of the command, and empty for the program.
+/// help and their refusals, and without the resources of positions in its help; `path` is that of the command, and empty for the program.
 pub fn ranged(command: Command, path: &str) -> Command {
     let command = match TAKEN.iter().find(|(paths, ..)| paths.contains(&path)) {
         None => command,
-        Some(&(_, layers, cells)) => command.mut_args(|arg| {
+        Some(&(paths, layers, cells)) => command.mut_args(|arg| {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             match arg.get_id().as_str() {
                 "layers" => arg.help(format!("{help}; {layers}")).value_parser(layers_up_to(layers)),
                 "board" => arg.help(format!("{help}; up to {cells} cells")),
+                // What a position takes by default is little: the manual page has them.
+                "memory" | "threads" | "scratch" if paths.contains(&"probe") => arg.hide(true),
                 _ => arg,
             }
         }),

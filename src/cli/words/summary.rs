@@ -11,6 +11,17 @@ use trinim::database::{AuditResult, DistanceCount, Game, Keep, Manifest, NimberC
 use trinim::game::{Board, Rule, Value};
 use trinim::play::Names;
 
+/// Says how many of `all` moves, or answers, win.
+pub fn won(won: usize, all: usize, noun: &str) -> String {
+    match (won, all) {
+        (0, 1) => format!("the only {noun} loses"),
+        (1, 1) => format!("the only {noun} wins"),
+        (0, _) => format!("none of {all} {noun}s wins"),
+        (1, _) => format!("1 of {all} {noun}s wins"),
+        _ => format!("{won} of {all} {noun}s win"),
+    }
+}
+
 /// A game, as reports name it.
 #[derive(Serialize, JsonSchema)]
 pub struct GameFields {

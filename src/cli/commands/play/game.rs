@@ -5,6 +5,7 @@ use crate::cli::face::output::{Out, counted, in_moves};
 use crate::cli::face::refusal::is_slip;
 use crate::cli::words::answers::failed;
 use crate::cli::words::seat::{self, Game, unclear};
+use crate::cli::words::summary::won;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -219,14 +220,14 @@ impl Seat {
                 writeln!(out, "hint: every move loses; {} ends the game", write(&taken))?;
             }
             Hint::Lost(Some(Reply { taken, winning_answers, answers, distance })) => {
-                let (taken, answers) = (write(&taken), counted(answers as u64, "answer"));
+                let (taken, won) = (write(&taken), won(winning_answers, answers, "answer"));
                 let why = match distance {
                     Some(moves) => {
                         format!("{taken} delays the end longest, by {}; then", counted(moves.into(), "move"))
                     }
                     None => format!("hardest to answer is {taken}, after which"),
                 };
-                writeln!(out, "hint: every move loses; {why} {winning_answers} of {answers} win")?;
+                writeln!(out, "hint: every move loses; {why} {won}")?;
             }
             Hint::Unknown(moves) => {
                 let moves = counted(moves as u64, "move");

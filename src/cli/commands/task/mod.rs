@@ -30,10 +30,12 @@ Examples:
   trinim task init --store tasks --layers 6 --block-bits 18    begin: say what is solved
   trinim task plan --store tasks                                the blocks, and what each needs
   trinim task --store tasks --batch 0                           compute a block from its sources
-  trinim task --store tasks --batch 1,2,3 --json                compute a batch in one process
-  trinim task --store tasks --batch - --json                    compute what comes on standard input
+  trinim task --store tasks --batch 1,2 --json                  compute a batch in one process
+  echo 3 | trinim task --store tasks --batch - --json           compute what comes on standard input
   trinim task list --store tasks                                what is committed
   trinim task sweep --store tasks                               remove what nothing needs any more
+  trinim task finish --store tasks                              end: counts, manifest and digest
+  trinim stats tasks                                            what was found
 
 Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
 file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being computed. \
@@ -46,8 +48,8 @@ service that speaks its protocol and honours If-None-Match. Service, region and 
 variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
 
 The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
-store is of another run or version or may not be used, a file is damaged, or a name has other bytes. Nothing is ever \
-overwritten.";
+store is of another run or version or may not be used, a file is damaged, or a name has other bytes; 2 stands for a \
+bucket in another region, or a service without ranges. Nothing is ever overwritten.";
 
 const SCHEMA: &str = "trinim.task/1";
 const FAILED_SCHEMA: &str = "trinim.task.failed/1";

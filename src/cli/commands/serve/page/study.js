@@ -46,7 +46,7 @@ export function transcript(game) {
 /** Reads a game from text; throws an error that names the line. */
 export function readGame(text, offers) {
   const lines = text.split("\n").map((line) => line.trim());
-  if (lines[0] !== "# trinim game") throw new Error("line 1: expected “# trinim game”");
+  if (lines.find(Boolean) !== "# trinim game") throw new Error("line 1: expected “# trinim game”");
   const head = {};
   let game = null;
   lines.forEach((line, index) => {
