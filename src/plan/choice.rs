@@ -10,11 +10,11 @@ use trinim_kernel::bitmap_words;
 /// engine gets the rest of the budget.
 pub const PROGRAM_BYTES: u64 = 32 << 20;
 
-/// Returns the default placement of the logs: one copy for each target, whose bucket a worker then
-/// reads from front to back, as long as that costs next to nothing. Eight layers write 2.2 GiB of
-/// such copies against 0.5 GiB of shared logs and take a fifth to a third longer; nine layers write
-/// 2.4 TiB against 181 GiB, with 0.7 TiB against 75 GiB on disk at the peak. Nimbers are many
-/// bitmaps a block, so that writing none of them twice counts more.
+/// Returns the default placement of the logs: up to seven layers one copy for each target, whose
+/// bucket a worker then reads from front to back. That is slower, also there, but by some hundredths
+/// of a second. Larger boards write a multiple of what shared logs take, and have as much more on
+/// disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so that writing
+/// none of them twice counts more.
 pub fn default_placement(layers: u32, values: Values) -> Placement {
     if layers <= 7 && values.is_outcomes() { Placement::Dedicated } else { Placement::Shared }
 }
