@@ -11,6 +11,7 @@ import time
 import unittest
 from functools import cache
 from pathlib import Path
+from random import Random
 from urllib.parse import unquote
 
 import axe_playwright_python
@@ -544,6 +545,62 @@ class Page(unittest.TestCase):
         self.assertEqual(
             other.locator("#record .played").all_inner_texts(), page.locator("#record .played").all_inner_texts()
         )
+
+    def test_every_step_of_a_game_is_kept_and_its_text_is_read_again(self):
+        page, other = (self.open("#board=triangle:4&opponent=person") for _ in range(2))
+        other.click("details:has(#paste) summary")
+        page.on("dialog", lambda dialog: dialog.accept())
+        random = Random(2)
+        for _ in range(2):
+            page.click("#new")
+            # Positions and players by turn; which turn is shown; what else followed a turn.
+            line, at, variations = [self.address_of(page)], 0, []
+            texts, is_set = set(), False
+            for _ in range(20):
+                position = mask(re.search(r"p=([01/]+)", line[at]).group(1))
+                legal = [move for move in MOVES[4] if position & move == move]
+                steps = ["undo"] * 3 * (at > 0) + ["redo"] * (at + 1 < len(line)) + ["variation"] * len(variations)
+                steps += (["swap"] + ["take"] * 3) * bool(legal) + ["set"] * (not is_set)
+                step = random.choice(steps)
+                is_set = False
+                if step in ("undo", "redo"):
+                    page.click(f"#{step}")
+                    at += 1 if step == "redo" else -1
+                    is_set = True
+                elif step == "variation":
+                    variations.sort(key=lambda one: one[0])
+                    chosen = random.randrange(len(variations))
+                    page.locator("#record .variation").nth(chosen).click()
+                    (begin, turns), rest = variations[chosen], variations[:chosen] + variations[chosen + 1 :]
+                    variations = [one for one in rest if one[0] <= begin] + [(begin, line[begin + 1 :])]
+                    line, at, is_set = line[: begin + 1] + turns, begin + 1, True
+                else:
+                    if step == "take":
+                        cells = random.choice(legal)
+                        page.fill("#move", ",".join(chr(97 + cell) for cell in range(10) if cells >> cell & 1))
+                        page.keyboard.press("Enter")
+                    elif step == "set":
+                        page.check("#edit")
+                        self.cell(page, random.choice("abcdefghij")).click()
+                        page.uncheck("#edit")
+                        is_set = True
+                    else:
+                        page.click("#swap")
+                    turn = self.address_of(page)
+                    if line[at + 1 : at + 2] != [turn]:
+                        variations = [one for one in variations if one[0] <= at]
+                        variations += [(at, line[at + 1 :])] * (at + 1 < len(line))
+                        line = line[: at + 1] + [turn]
+                    at += 1
+                self.assertEqual(self.address_of(page), line[at], step)
+                self.assertEqual(page.locator("#record .played").count(), len(line) - 1, step)
+                shown = page.locator("#record .variation").all_inner_texts()
+                kept = [len(turns) for _, turns in sorted(variations, key=lambda one: one[0])]
+                self.assertEqual([len(text.split()) - 1 for text in shown], kept, step)
+                text = lambda page: unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
+                other.fill("#game", text(page))
+                other.click("#paste button")
+                self.assertEqual((text(other), self.address_of(other)), (text(page), line[at]), step)
 
     def test_the_first_visit_explains_the_rules_on_the_board(self):
         page = self.open()
