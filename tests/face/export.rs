@@ -419,3 +419,18 @@ fn a_brief_answer_is_a_line() {
     }
     assert_eq!(brief, whole);
 }
+
+/// A sample that is larger than what it is drawn from has all of it.
+#[test]
+fn a_sample_of_everything_is_everything() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
+    for what in ["losses", "canonical", "values", "puzzles"] {
+        for pieces in ["0..", "4..6"] {
+            let args = format!("four --format csv --what {what} --pieces {pieces}");
+            let [all, sample] = ["", " --sample 1024"].map(|more| export(path, &format!("{args}{more}")));
+            assert!(all.len() > 100 && all == sample, "{args}");
+        }
+    }
+}

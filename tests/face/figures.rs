@@ -24,6 +24,13 @@ fn close(found: f64, expected: f64, story: &str) {
     assert!((found - expected).abs() <= 1e-6 * expected.abs(), "{story}: {found}, not {expected}");
 }
 
+/// Returns a figure of a file of metrics.
+fn metric(file: &Path, name: &str) -> f64 {
+    let text = fs::read_to_string(file).unwrap();
+    let line = text.lines().find(|line| line.starts_with(&format!("trinim_{name}{{"))).unwrap();
+    line.split(' ').next_back().unwrap().parse().unwrap()
+}
+
 /// Checks the report of a solve into `folder`, of which `before` positions were decided earlier.
 fn agrees(solved: &Value, folder: &Path, before: f64) {
     let of = |pointer| number(solved, pointer);
@@ -137,11 +144,15 @@ fn figures_of_a_session_are_those_of_the_session() {
     let time = changed(&journal(generation)).duration_since(opened).unwrap().as_secs_f64();
     let decided = number(&now, "/finished_positions") - number(&before, "/finished_positions");
     close(number(&now, "/rate_positions_per_second") * time, decided, "rate of the session");
+    let [now_done, before_done] = [&now, &before].map(|report| number(report, "/work_done"));
+    let left = (1.0 - now_done) / (now_done - before_done) * time - number(&now, "/last_commit_s_ago");
+    close(number(&now, "/eta_s"), left.max(0.0), "time left");
     signal(&child, "CONT");
     signal(&child, "TERM");
     child.wait().unwrap();
     let stopped = json(path, 0, &["status", "run", "--json"]);
-    let ended = json(path, 0, &["resume", "run", "--json"]);
+    let ended = json(path, 0, &["resume", "run", "--json", "--metrics", "run.prom"]);
+    close(metric(&path.join("run.prom"), "finished_blocks"), number(&ended, "/canonical_blocks"), "finished blocks");
     close(number(&ended, "/resumed_blocks"), number(&stopped, "/finished_blocks"), "resumed blocks");
     let left = number(&ended, "/positions") - number(&stopped, "/finished_positions");
     close(number(&ended, "/rate_positions_per_second") * number(&ended, "/elapsed_s"), left, "rate after a resume");
@@ -193,4 +204,120 @@ fn a_large_board_takes_half_of_the_free_memory() {
     assert!(budget == f64::from(1 << 30) || (budget - free / 2.0).abs() < free / 8.0, "{budget} of {free}");
     let small = json(folder.path(), 0, &["plan", "-k", "8", "--json"]);
     assert_eq!(number(&small, "/memory/budget_bytes"), f64::from(1 << 30));
+}
+
+#[test]
+fn figures_of_checks_repairs_and_exports_are_those_of_the_files() {
+    let folder = scratch();
+    let path = folder.path();
+    let db = path.join("run/db");
+    let solved = json(path, 0, &["solve", "-k", "5", "--block-bits", "9", "--json", "--out", "run"]);
+    let length = |name: &str| fs::metadata(db.join(name)).unwrap().len() as f64;
+    let [verified, checked] = ["verify", "check"].map(|command| json(path, 0, &[command, "run", "--json"]));
+    let of = |pointer| number(&verified, pointer);
+    close(of("/rate_positions_per_second") * of("/elapsed_s"), number(&solved, "/positions"), "rate");
+    close(of("/canonical_positions"), of("/blocks") * 512.0, "canonical positions");
+    close(of("/files") + 1.0, tree(&db).len() as f64, "all files but SUMS");
+    close(of("/file_bytes"), bytes_below(&db) - length("SUMS"), "bytes of all files but SUMS");
+    close(number(&checked, "/files"), tree(&db).len() as f64, "checked files");
+    assert!(of("/peak_rss_bytes") > 1e6, "{verified}");
+    let rows = json(path, 0, &["export", "run", "--out", "losses.npy", "--json"]);
+    close(number(&rows, "/rows"), number(&solved, "/losses"), "rows");
+    close(number(&rows, "/bytes"), fs::metadata(path.join("losses.npy")).unwrap().len() as f64, "bytes of an export");
+    // Block 1 has one source.
+    fs::remove_file(db.join("000001.blk")).unwrap();
+    let planned = json(path, 3, &["repair", "run", "--dry-run", "--json"]);
+    close(number(&planned, "/read_bytes"), length("000000.blk"), "bytes that a repair reads");
+    assert!(number(&planned, "/blocks") == 1.0 && number(&planned, "/estimated_s") > 0.0, "{planned}");
+    assert!(!db.join("000001.blk").exists());
+}
+
+/// The memory is for one stream, so that every source is read from its file.
+#[test]
+fn figures_of_tasks_are_those_of_the_store() {
+    let folder = scratch();
+    let path = folder.path();
+    let [store, db] = ["one", "one/db"].map(|name| path.join(name));
+    ends(path, 0, &["task", "init", "--store", "one", "-k", "5", "--block-bits", "9"]);
+    let plan = ends(path, 0, &["task", "plan", "--store", "one"]).0;
+    let plan: Vec<Value> = plan.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    fs::write(path.join("blocks"), plan.iter().map(|row| format!("{}\n", row["block"])).collect::<String>()).unwrap();
+    let worker = ["task", "--store", "one", "--batch", "-", "--memory", "208", "--threads", "1", "--json"];
+    let output = trinim(path, &worker).stdin(fs::File::open(path.join("blocks")).unwrap()).output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<Value> = answers.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(answers.len(), plan.len());
+    for (row, answer) in plan.iter().zip(&answers) {
+        let sources = row["sources"].as_array().unwrap().iter();
+        let length =
+            |source: &Value| fs::metadata(db.join(format!("{:06}.blk", source.as_u64().unwrap()))).unwrap().len();
+        close(number(answer, "/read_bytes"), sources.map(length).sum::<u64>() as f64, "bytes of sources");
+    }
+    let written: f64 = answers.iter().map(|answer| number(answer, "/written_bytes")).sum();
+    close(written, bytes_below(&db) + bytes_below(&store.join("summaries")), "bytes of blocks and summaries");
+    let sealed = json(path, 0, &["task", "finish", "--store", "one", "--json"]);
+    close(number(&sealed, "/database_bytes"), bytes_below(&db), "bytes of the database");
+    let files = (tree(&db).len() + tree(&store.join("summaries")).len()) as f64;
+    for (copied, present) in [(files, 0.0), (0.0, files)] {
+        let copy = json(path, 0, &["task", "copy", "--store", "one", "--to", "two", "--json"]);
+        assert_eq!(["/files", "/present"].map(|name| number(&copy, name)), [copied, present], "{copy}");
+        assert_eq!(number(&copy, "/bytes") > 0.0, copied > 0.0, "{copy}");
+    }
+}
+
+/// The shares of a table for people follow from its numbers.
+#[test]
+fn shares_in_percent_are_those_of_the_numbers_beside_them() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--values", "nimbers", "--out", "four"]);
+    let shown = ends(path, 0, &["stats", "four"]).0;
+    let mut rows = 0;
+    for line in shown.lines() {
+        let words: Option<Vec<f64>> = line.split_whitespace().map(|word| word.replace(',', "").parse().ok()).collect();
+        let (part, whole, share) = match words.as_deref() {
+            Some([_, positions, losses, share]) => (*losses, *positions, share),
+            Some([_, positions, share]) => (*positions, 1024.0, share),
+            _ => continue,
+        };
+        assert!((share - 100.0 * part / whole).abs() < 6e-4, "{line}");
+        rows += 1;
+    }
+    assert!(rows > 11 + 4, "{shown}");
+}
+
+/// The last metrics of a solve are the figures of its report.
+#[test]
+fn figures_of_metrics_are_those_of_the_report() {
+    let folder = scratch();
+    let path = folder.path();
+    for placement in ["shared", "dedicated"] {
+        let six = ["solve", "-k", "6", "--block-bits", "12", "--memory", "34MiB", "--metrics", "last.prom", "--json"];
+        let solved = json(path, 0, &[&six[..], &["--log-placement", placement, "--out", placement]].concat());
+        let of = |pointer| number(&solved, pointer);
+        for (name, figure) in [
+            ("blocks", of("/canonical_blocks")),
+            ("finished_blocks", of("/canonical_blocks")),
+            ("committed_blocks", of("/canonical_blocks")),
+            ("log_written_bytes", of("/log_bytes_written")),
+            ("log_read_bytes", of("/log_bytes_read") + of("/published_bytes_read")),
+            ("progress_ratio", 1.0),
+            ("eta_seconds", 0.0),
+        ] {
+            close(metric(&path.join("last.prom"), name), figure, name);
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+        let ago = now - metric(&path.join("last.prom"), "updated_timestamp_seconds");
+        assert!((-1.0..100.0).contains(&ago), "{ago} s ago");
+    }
+}
+
+/// On larger boards it would take too long.
+#[test]
+fn puzzles_are_counted_up_to_24_cells() {
+    let folder = scratch();
+    for (board, is_counted) in [("rect:6x4", true), ("rect:5x5", false)] {
+        let stats = json(folder.path(), 0, &["stats", "--board", board, "--json"]);
+        assert_eq!(stats["puzzles"].is_u64(), is_counted, "{stats}");
+    }
 }

@@ -257,3 +257,31 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     }
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
+
+/// Each limit is accepted, and the next value is not.
+#[test]
+fn the_limits_of_options_are_accepted_and_what_is_beyond_them_is_not() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    for (command, flag, limit, beyond) in [
+        ("plan -k 5", "--threads", "1024", "1025"),
+        ("plan -k 5", "--memory", "100%", "100.1%"),
+        ("plan -k 5", "--block-bits", "1", "0"),
+        ("plan -k 5", "--block-bits", "40", "41"),
+        ("verify three", "--sample", "1", "1.001"),
+        ("verify three", "--sample", "100%", "100.1%"),
+        ("solve -k 2 --out least", "--commit-interval", "10ms", "9ms"),
+        ("solve -k 2 --out most", "--commit-interval", "24h", "24h1s"),
+        ("solve -k 2 --out year", "--max-duration", "365d", "365d1s"),
+        ("export three --format csv", "--sample", "10000000", "10000001"),
+        ("export three --format csv", "--pieces", "6", "7"),
+        ("probe -k 3 0x3f", "--spot-pieces", "40", "41"),
+        ("stats --csv", "--layers", "7", "8"),
+    ] {
+        let with = |value: &'static str| command.split(' ').chain([flag, value]).collect::<Vec<_>>();
+        ends(path, 0, &with(limit));
+        let (_, error) = ends(path, 2, &with(beyond));
+        assert!(error.contains(flag) || error.contains(beyond), "{command}: {error}");
+    }
+}

@@ -163,6 +163,9 @@ fn a_game_is_saved_again_under_its_name() {
     assert!(saved.contains("take a\n"), "{saved}");
     let (out, _) = played(path, 0, &TWO, b"save game.txt\n");
     assert!(out.contains("not saved: game.txt exists"), "{out}");
+    // Another game is not the one that has the name.
+    let (out, _) = played(path, 0, &TWO, b"save again.txt\nnew\nsave again.txt\n");
+    assert!(out.contains("saved in again.txt") && out.contains("not saved: again.txt exists"), "{out}");
     assert_eq!(fs::read_to_string(path.join("game.txt")).unwrap(), saved);
 }
 
@@ -285,5 +288,24 @@ fn a_puzzle_is_solved_after_a_wrong_try() {
     ] {
         let (_, error) = typed(path, 2, &[&["puzzle"], args].concat(), b"");
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// The next puzzle is the one of the next seed, with the same pieces and no tries.
+#[test]
+fn the_next_puzzle_is_that_of_the_next_seed() {
+    let folder = scratch();
+    let puzzle = |seed: &str, input: &str| {
+        let args = ["puzzle", "--layers", "4", "--pieces", "6", "--seed", seed];
+        typed(folder.path(), 0, &args, input.as_bytes()).0
+    };
+    for (seed, next) in [("1", "2"), ("2", "3"), ("3", "4")] {
+        let shown = puzzle(next, "solution\n");
+        let solution = shown.lines().find_map(|line| line.strip_suffix(" wins")).unwrap();
+        let found = puzzle(next, &format!("{solution}\nquit\n"));
+        let after = puzzle(seed, &format!("a\nb\nc\nd\ne\nf\nnext\n{solution}\nquit\n"));
+        assert!(found.contains("found at once"), "{found}");
+        let (_, fresh) = found.split_once('\n').unwrap();
+        assert!(after.ends_with(fresh), "{after}\n{fresh}");
     }
 }

@@ -138,3 +138,44 @@ fn what_editors_write_around_a_line_has_no_meaning() {
         ends(path, 0, &["task", "finish", "--store", store]);
     }
 }
+
+/// Without the moves, a position has the same values as with them.
+#[test]
+fn a_brief_answer_says_what_a_long_one_says() {
+    let folder = scratch();
+    let path = folder.path();
+    for values in ["outcomes", "nimbers", "remoteness"] {
+        ends(path, 0, &["solve", "-k", "3", "--rule", "normal", "--values", values, "--out", values]);
+        let positions: Vec<String> = (0..64).map(|position| format!("{position:#x}")).collect();
+        let answers = |more: &[&'static str]| -> Vec<Value> {
+            let words = ["probe", values, "--json"].into_iter().chain(more.iter().copied());
+            let words: Vec<&str> = words.chain(positions.iter().map(String::as_str)).collect();
+            ends(path, 0, &words).0.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        for (long, brief) in answers(&[]).into_iter().zip(answers(&["--brief"])) {
+            for (name, value) in brief.as_object().unwrap() {
+                assert_eq!(*value, long[name], "{values}: {name}");
+            }
+        }
+    }
+}
+
+/// Damage outweighs a line that is no position, in any order.
+#[test]
+fn the_exit_code_is_that_of_the_worst_answer() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--bid-cells", "(0,0)", "--out", "four"]);
+    let block = path.join("four/db/000001.blk");
+    let mut bytes = std::fs::read(&block).unwrap();
+    bytes.iter_mut().skip(8).for_each(|byte| *byte ^= 1);
+    std::fs::write(&block, bytes).unwrap();
+    let brief = |code: i32, positions: &[&str]| ends(path, code, &[&["probe", "four", "--brief"], positions].concat());
+    let (damaged, good, wrong) = ("0x1", "0x2", "none");
+    brief(0, &[good]);
+    for (code, positions) in
+        [(3, [damaged, wrong, good]), (3, [wrong, damaged, good]), (3, [good, damaged, good]), (2, [wrong, good, good])]
+    {
+        brief(code, &positions);
+    }
+}
