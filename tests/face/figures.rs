@@ -117,6 +117,10 @@ fn figures_of_a_session_are_those_of_the_session() {
     child.wait().unwrap();
     let before = json(path, 0, &["status", "run", "--json"]);
     assert_eq!((&before["state"], &before["rate_positions_per_second"]), (&"stopped".into(), &Value::Null));
+    // The file of a block that was not committed does not count.
+    fs::write(path.join("run/db/foreign"), "x").unwrap();
+    assert_eq!(json(path, 0, &["status", "run", "--json"])["database_bytes"], before["database_bytes"]);
+    fs::remove_file(path.join("run/db/foreign")).unwrap();
     let mut child = trinim(path, &[&SLOW[..], &["run"]].concat()).spawn().unwrap();
     let journal = |generation: f64| path.join(format!("run/m/journal.{generation}.a"));
     let generation = number(&before, "/generation") + 1.0;
@@ -224,6 +228,12 @@ fn figures_of_checks_repairs_and_exports_are_those_of_the_files() {
     let rows = json(path, 0, &["export", "run", "--out", "losses.npy", "--json"]);
     close(number(&rows, "/rows"), number(&solved, "/losses"), "rows");
     close(number(&rows, "/bytes"), fs::metadata(path.join("losses.npy")).unwrap().len() as f64, "bytes of an export");
+    // Without its list a finished run is not in order, though no file is damaged.
+    let list = fs::read(db.join("SUMS")).unwrap();
+    fs::remove_file(db.join("SUMS")).unwrap();
+    let unsealed = json(path, 3, &["check", "run", "--json"]);
+    assert_eq!([&unsealed["unsealed"], &unsealed["ok"]], [true, false], "{unsealed}");
+    fs::write(db.join("SUMS"), list).unwrap();
     // Block 1 has one source.
     fs::remove_file(db.join("000001.blk")).unwrap();
     let planned = json(path, 3, &["repair", "run", "--dry-run", "--json"]);
@@ -263,6 +273,11 @@ fn figures_of_tasks_are_those_of_the_store() {
         assert_eq!(["/files", "/present"].map(|name| number(&copy, name)), [copied, present], "{copy}");
         assert_eq!(number(&copy, "/bytes") > 0.0, copied > 0.0, "{copy}");
     }
+    fs::remove_file(path.join("two/db/000003.blk")).unwrap();
+    let listed = ends(path, 0, &["task", "list", "--store", "two", "--json"]).0;
+    let listed = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let ranges: Vec<[f64; 2]> = listed.map(|range| ["/first", "/last"].map(|name| number(&range, name))).collect();
+    assert_eq!(ranges, [[0.0, 2.0], [4.0, 15.0]]);
 }
 
 /// The shares of a table for people follow from its numbers.

@@ -264,6 +264,12 @@ mod tests {
     }
 
     #[test]
+    fn the_time_left_is_that_of_what_is_left() {
+        let left = |share: f64| at_share(share, 10.0, |left| left).eta_s;
+        assert_eq!([0.0, 0.25, 1.0].map(left), [None, Some(30.0), Some(0.0)]);
+    }
+
+    #[test]
     fn a_bar_is_for_terminals_that_redraw() {
         let styles = |choice: Choice| [true, false].map(|redraws| choice.resolved(redraws).ok());
         assert_eq!(styles(Choice::Auto), [Some(Choice::Bar), Some(Choice::Lines)]);

@@ -231,3 +231,21 @@ pub fn change(path: &Path, at: usize) {
     bytes[at] ^= 0x20;
     fs::write(path, bytes).unwrap();
 }
+
+/// A check in shares compares a store's own counts with its own database.
+#[test]
+fn the_database_of_another_game_is_not_checked() {
+    let folder = scratch();
+    let path = folder.path();
+    for rule in ["misere", "normal"] {
+        ends(path, 0, &["task", "init", "--store", rule, "-k", "3", "--rule", rule]);
+        ends(path, 0, &["task", "--store", rule, "--batch", "0"]);
+        ends(path, 0, &["task", "finish", "--store", rule]);
+    }
+    let check = ["task", "verify", "--store", "misere", "--shard", "1/1"];
+    ends(path, 0, &check);
+    fs::remove_dir_all(path.join("misere/db")).unwrap();
+    copy(&path.join("normal/db"), &path.join("misere/db"));
+    let (_, error) = ends(path, 2, &check);
+    assert!(error.contains("its database is of another game"), "{error}");
+}
