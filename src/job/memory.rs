@@ -87,6 +87,9 @@ const GROUPS: [Version; 2] = [
     },
 ];
 
+/// The least limit on the way up, also of groups that a container does not see; in version 1 alone.
+const ON_THE_WAY_UP: &str = "hierarchical_memory_limit";
+
 impl Version {
     /// Returns the limits of the groups that the process is in.
     fn groups(&self, root: &Path) -> Vec<Memory> {
@@ -105,12 +108,15 @@ impl Version {
         })?;
         let mounts = text(&root.join("proc/self/mountinfo"))?;
         // Fields in front of and behind the dash: .. ROOT POINT OPTIONS .. - TYPE SOURCE OPTIONS
-        let (tree, point) = mounts.lines().find_map(|line| {
+        let mut trees = mounts.lines().filter_map(|line| {
             let (front, behind) = line.split_once(" - ")?;
             let [_, _, _, tree, point, ..] = front.split(' ').collect::<Vec<_>>()[..] else { return None };
             let [kind, _, options] = behind.split(' ').collect::<Vec<_>>()[..] else { return None };
             (kind == self.file_system && (self.controller.is_empty() || has(options))).then_some((tree, point))
-        })?;
+        });
+        let (tree, point) = trees.next()?;
+        // A later mount at the same place covers the earlier one.
+        let tree = trees.rfind(|(_, at)| *at == point).map_or(tree, |(tree, _)| tree);
         let top = root.join(unescaped(point).trim_start_matches('/'));
         let below = Path::new(group).strip_prefix(unescaped(tree)).ok();
         let below = below.filter(|below| top.join(below).is_dir()).unwrap_or(Path::new(""));
@@ -120,10 +126,11 @@ impl Version {
     /// Returns the limit of a group, if it has one.
     fn limit(&self, folder: &Path) -> Option<Memory> {
         let number = |name: &str| text(&folder.join(name))?.trim().parse::<u64>().ok();
-        let bytes = self.limits.iter().filter_map(|name| number(name)).min()?;
         let figures = text(&folder.join("memory.stat")).unwrap_or_default();
-        let cache = figures.lines().find_map(|line| line.strip_prefix(self.cache)?.strip_prefix(' ')?.parse().ok());
-        let used = number(self.usage).unwrap_or(0).saturating_sub(cache.unwrap_or(0));
+        let figure = |name| figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+        let limits = self.limits.iter().filter_map(|name| number(name));
+        let bytes = limits.chain(figure(ON_THE_WAY_UP)).min()?;
+        let used = number(self.usage).unwrap_or(0).saturating_sub(figure(self.cache).unwrap_or(0));
         Some(Memory { bytes, free_bytes: bytes.saturating_sub(used) })
     }
 }
@@ -201,6 +208,10 @@ mod tests {
         let (user, used) = (limit("/slurm/uid_0"), step.replace("limit", "usage"));
         assert_eq!(found(&[job, V1, (&step, "1073741824\n"), (&user, "536870912\n")]), Some((512, 512)));
         assert_eq!(found(&[job, V1, (&step, "1073741824\n"), (&used, "1048576\n")]), Some((1024, 1023)));
+        // A container that sees its own group alone, below a group with less.
+        let figures = step.replace("limit_in_bytes", "stat");
+        let above = (&*figures, "cache 1\nhierarchical_memory_limit 134217728\nhierarchical_memsw_limit 1\n");
+        assert_eq!(found(&[job, V1, (&step, "1073741824\n"), above]), Some((128, 128)));
     }
 
     /// A container whose group has the name that the host gave it, and that sees its own group
@@ -212,6 +223,8 @@ mod tests {
         assert_eq!(found(&[group, V2, limit]), Some((1024, 1024)));
         let bound = ("proc/self/mountinfo", "30 23 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
         assert_eq!(found(&[group, bound, limit]), Some((1024, 1024)));
+        let covered = ("proc/self/mountinfo", [V2.1, bound.1].concat());
+        assert_eq!(found(&[group, (covered.0, &covered.1), limit]), Some((1024, 1024)));
         let outside = ("proc/self/cgroup", "0::/../../other\n");
         assert_eq!(found(&[outside, V2, limit]), Some((1024, 1024)));
     }

@@ -11,9 +11,23 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+/// A command that obeys SIGINT, which a process ignores that a script started in the background,
+/// and with it all that it starts.
+fn interruptible(program: &str) -> Command {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    if mask & 1 << (Signal::INT.as_raw() - 1) == 0 {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", program]);
+    command
+}
+
 /// The program in a folder, without this program's variables from the environment.
 pub fn trinim(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
+    let mut command = interruptible(env!("CARGO_BIN_EXE_trinim"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
         command.env_remove(name);
     }
@@ -23,10 +37,9 @@ pub fn trinim(folder: &Path, args: &[&str]) -> Command {
 
 /// The program after commands of a shell, which it replaces: limits, masks, traps.
 pub fn after(folder: &Path, commands: &str, args: &[&str]) -> Command {
-    let program = trinim(folder, args);
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("{commands}\nexec \"$0\" \"$@\"")).arg(program.get_program()).args(program.get_args());
-    for (name, value) in program.get_envs() {
+    let mut shell = interruptible("sh");
+    shell.arg("-c").arg(format!("{commands}\nexec \"$0\" \"$@\"")).arg(env!("CARGO_BIN_EXE_trinim")).args(args);
+    for (name, value) in trinim(folder, args).get_envs() {
         match value {
             Some(value) => shell.env(name, value),
             None => shell.env_remove(name),

@@ -30,8 +30,6 @@ const SHORT_WHILE: Duration = Duration::from_millis(150);
 
 /// Commands that end with another code than 0, and why.
 const ENDS: &[(&str, i32, &str)] = &[
-    ("trinim resume trinim-k7-misere", 2, "an earlier example has finished it"),
-    ("trinim resume trinim-k7-misere --wait --max-duration 8h --progress json", 2, "the same"),
     ("trinim layout --paper", 1, "a claim of the paper does not hold"),
     ("trinim solve --layers 9 --max-duration 8h --max-disk 200GiB", 4, "if the disk has less free"),
 ];

@@ -182,7 +182,7 @@ fn questions_in_any_order_are_answered_as_probe_answers_them() {
         }
     }
     let counts = text(&server.get("/metrics").body);
-    // Each request was counted with its time: hundreds of them, in less than their number of minutes.
+    // Each request was counted with its time: hundreds, in less than their number of minutes.
     let figure = |name: &str| counts.lines().find_map(|line| line.strip_prefix(name)?.parse::<f64>().ok()).unwrap();
     let (requests, seconds) = (figure("trinim_request_seconds_count "), figure("trinim_request_seconds_sum "));
     assert!(requests >= 2.0 * asked.len() as f64, "{counts}");

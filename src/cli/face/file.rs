@@ -90,7 +90,7 @@ impl OutputFile {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Err(refused(format!("{flag} {shown}: there is no folder {}", folder.display())).into());
             }
             Err(error) => return Err(Error::io("measure", path, error).into()),

@@ -23,7 +23,8 @@ const TAKEN: [(&[&str], &str, u32); 3] = [
 ];
 
 /// Returns the command with what it and its subcommands take of `--layers` and `--board` in their
-/// help and their refusals, and without the resources of positions in its help; `path` is that of the command, and empty for the program.
+/// help and their refusals, and without the resources of positions in its help; `path` is that of
+/// the command, and empty for the program.
 pub fn ranged(command: Command, path: &str) -> Command {
     let command = match TAKEN.iter().find(|(paths, ..)| paths.contains(&path)) {
         None => command,

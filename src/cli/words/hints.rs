@@ -292,6 +292,8 @@ mod tests {
             (RunError::OutOfMemory { needed_bytes: bytes }, Exit::System),
             (RunError::Memory { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
             (RunError::OpenFiles { needed: 9, limit: 3 }, Exit::System),
+            (RunError::Thread { source: io() }, Exit::System),
+            (RunError::Unsaved { full_disk: Box::new(RunError::io("write", path(), io())) }, Exit::System),
             (RunError::JournalFull { length: 9, limit: 3 }, Exit::System),
             (RunError::Limit { what: "blocks", value: 9, limit: 3 }, Exit::Usage),
             (RunError::workload("x"), Exit::Corrupt),

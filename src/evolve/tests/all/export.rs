@@ -53,8 +53,8 @@ pub(crate) fn golden(name: &str, found: &str) {
     assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
 }
 
-/// A formula is written out, after `=` simplified; a chromosome becomes the formula of its last gene
-/// or of the one named; a mistake is named with its place.
+/// A formula is written out, after `=` simplified; a chromosome becomes the formula of its last
+/// gene or of the one named; a mistake is named with its place.
 #[test]
 fn texts_are_read_or_refused() {
     let scope = scope();
