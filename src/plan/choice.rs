@@ -12,9 +12,9 @@ pub const PROGRAM_BYTES: u64 = 32 << 20;
 
 /// Returns the default placement of the logs: up to seven layers one copy for each target, whose
 /// bucket a worker then reads from front to back. That is slower, also there, but by some
-/// hundredths of a second. Larger boards write a multiple of what shared logs take, and have as much more on
-/// disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so that writing
-/// none of them twice counts more.
+/// hundredths of a second. Larger boards write a multiple of what shared logs take, and have as
+/// much more on disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so
+/// that writing none of them twice counts more.
 pub fn default_placement(layers: u32, values: Values) -> Placement {
     if layers <= 7 && values.is_outcomes() { Placement::Dedicated } else { Placement::Shared }
 }

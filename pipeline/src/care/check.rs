@@ -26,7 +26,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{
-    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, without_temporary,
+    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, without_temporary,
 };
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
@@ -254,7 +254,7 @@ impl Look<'_> {
     /// Returns whether a file in one of the two folders may be the run's.
     fn is_own(&self, name: &str, entry: &Entry) -> bool {
         match folder_of(name) {
-            LOGS => LogFile::from_name(&entry.name).is_some(),
+            LOGS => is_log(&entry.name),
             _ => self.workload.owns(without_temporary(&entry.name)),
         }
     }

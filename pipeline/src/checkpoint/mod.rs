@@ -118,7 +118,7 @@ use std::sync::Arc;
 use crate::Error;
 use crate::finding::Damage;
 use crate::ids::{BlockId, RunId};
-use crate::log::place::{Extent, LogFile};
+use crate::log::place::Extent;
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
 pub use commit::Epoch;
@@ -126,6 +126,7 @@ pub(crate) use commit::sync_all;
 pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
 pub use journal::JournalRoom;
+pub(crate) use names::is_log;
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, foreign, without_temporary};
 pub use open::Draft;
 pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
@@ -225,7 +226,7 @@ impl Checkpoint {
             let entries = self.storage.list(folder)?;
             let mut files: Vec<(String, EntryKind)> = entries
                 .into_iter()
-                .filter(|entry| folder != LOGS || LogFile::from_name(&entry.name).is_some())
+                .filter(|entry| folder != LOGS || names::is_log(&entry.name))
                 .map(|entry| (format!("{folder}/{}", entry.name), entry.kind))
                 .collect();
             files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));

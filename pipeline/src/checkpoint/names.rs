@@ -68,6 +68,14 @@ pub(super) fn is_metadata(name: &str) -> bool {
     text.and_then(number).is_some()
 }
 
+/// Returns whether a file of this name (without folder) in `logs/` is one of a run: a log, or a
+/// block that a strategy without logs keeps there while it works.
+pub(crate) fn is_log(name: &str) -> bool {
+    let block = name.strip_suffix(".block").filter(|digits| digits.len() == 8);
+    let is_block = block.is_some_and(|digits| digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+    is_block || LogFile::from_name(name).is_some()
+}
+
 /// Returns a name without [`TEMPORARY`], if it ends so.
 pub fn without_temporary(name: &str) -> &str {
     name.strip_suffix(TEMPORARY).unwrap_or(name)
@@ -82,7 +90,7 @@ pub fn foreign(storage: &dyn Storage, is_published: &dyn Fn(&str) -> bool) -> Re
     let at_top = |name: &str| [LOCK, METADATA, LOGS, PUBLISHED].contains(&name) || without_temporary(name) == FORMAT;
     let is_own = |folder: &str, name: &str| match folder {
         METADATA => is_metadata(name),
-        LOGS => LogFile::from_name(name).is_some(),
+        LOGS => is_log(name),
         PUBLISHED => is_published(without_temporary(name)),
         _ => at_top(name),
     };

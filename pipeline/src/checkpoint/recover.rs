@@ -113,7 +113,7 @@ pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Er
 /// file manager. In a folder that is not known to be a run's, that is anything with a plain name.
 fn trace(storage: &dyn Storage, folder: &str, is_run: bool) -> Result<Option<Entry>, Error> {
     let is_trace = |entry: &Entry| match folder {
-        names::LOGS if is_run => LogFile::from_name(&entry.name).is_some(),
+        names::LOGS if is_run => names::is_log(&entry.name),
         _ => is_valid_name(&entry.name),
     };
     Ok(list(storage, folder)?.into_iter().find(is_trace))
