@@ -62,7 +62,7 @@ function say(text) { $("turn").textContent = text; }
 const offered = () => offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
 
 /** How many of the moves win, in words. */
-function won(winning, all, noun = "move") {
+function movesThatWin(winning, all, noun = "move") {
   if (all === 1) return `the only ${noun} ${winning ? "wins" : "loses"}`;
   return winning > 1 ? `${winning} of ${all} ${noun}s win` : `${winning || "none"} of ${all} ${noun}s wins`;
 }
@@ -250,7 +250,7 @@ async function values() {
     if (asked !== epoch) return;
     const winning = found.moves.filter((move) => move.value === "loss").length;
     const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
-    const moves = won(winning, found.moves.length) + more;
+    const moves = movesThatWin(winning, found.moves.length) + more;
     const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
     $("verdict").replaceChildren(
       worded(found.value), `${inMoves(found.distance)}${nimber} for the player to move: ${moves}.`,
@@ -410,7 +410,7 @@ async function statistics() {
     const text = document.createElement("p");
     text.textContent = `${number.format(found.positions)} positions, ${number.format(found.losses)} of them lost for `
       + `the player to move (${percent(found.loss_rate)}). The start is a ${found.start}; `
-      + `${won(found.winning_first_moves.length, found.first_moves, "first move")}.`;
+      + `${movesThatWin(found.winning_first_moves.length, found.first_moves, "first move")}.`;
     const table = document.createElement("table");
     const row = (kind, cells) => {
       const line = document.createElement("tr");
