@@ -230,9 +230,9 @@ fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
         };
         for (kind, names) in [
             ("write", &["pwrite64", "write"][..]),
-            ("rename", &["rename"]),
-            ("unlink", &["unlink"]),
-            ("mkdir", &["mkdir"]),
+            ("rename", &["rename", "renameat", "renameat2"]),
+            ("unlink", &["unlink", "unlinkat"]),
+            ("mkdir", &["mkdir", "mkdirat"]),
             ("lock", &["flock"]),
             ("truncate", &["ftruncate"]),
             ("sync", &["fsync", "fdatasync"]),
