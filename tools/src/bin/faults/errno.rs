@@ -55,10 +55,10 @@ const INVISIBLE: [(&str, &str); 6] = [
     ("open,create", "EINTR"),
 ];
 
-/// Words of the program's messages for each kind of call. Syncing a folder opens it, and opening a
-/// file checks it.
-const OPERATIONS: [(&str, &[&str]); 12] = [
-    ("open", &["open", "sync", "lock", "read"]),
+/// Words of the program's messages for each kind of call. Syncing or listing a folder opens it, and
+/// opening a file checks it.
+const OPERATIONS: [(&str, &[&str]); 13] = [
+    ("open", &["open", "sync", "lock", "read", "list"]),
     ("create", &["create", "lock"]),
     ("read", &["read"]),
     ("write", &["write"]),
@@ -69,6 +69,7 @@ const OPERATIONS: [(&str, &[&str]); 12] = [
     ("mkdir", &["create"]),
     ("lock", &["lock"]),
     ("list", &["list"]),
+    ("space", &["reserve"]),
     ("stat", &["measure", "open", "create", "list", "lock", "read"]),
 ];
 

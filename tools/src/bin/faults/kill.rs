@@ -197,13 +197,25 @@ pub fn complete(
     Ok(())
 }
 
+/// Kinds of calls that the library sees, with their names in the kernel.
+const CALLS: [(&str, &[&str]); 8] = [
+    ("write", &["pwrite64", "write"]),
+    ("rename", &["rename", "renameat", "renameat2"]),
+    ("unlink", &["unlink", "unlinkat"]),
+    ("mkdir", &["mkdir", "mkdirat"]),
+    ("lock", &["flock"]),
+    ("truncate", &["ftruncate"]),
+    ("sync", &["fsync", "fdatasync"]),
+    ("read", &["pread64"]),
+];
+
 /// Checks that the library sees every call the kernel sees, otherwise the sweeps would miss some.
 /// Both watch the same run, because commits depend on the clock.
 fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let folder = setup.folder()?;
     let out = folder.join("run");
     let trace = folder.join("strace");
-    let calls = "pread64,pwrite64,write,fsync,fdatasync,rename,unlink,mkdir,flock,ftruncate";
+    let calls = CALLS.map(|(_, names)| names.join(",")).join(",");
     let tracer = format!("strace -f -qq -y -s 0 -e trace={calls} -o '{}'", trace.display());
     // Both watch the program, neither watches the tracer.
     let shell =
@@ -228,16 +240,7 @@ fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
             let names_of = lines.filter_map(|line| line.split_whitespace().nth(1)?.split_once('('));
             names_of.filter(|(name, _)| names.contains(name)).count()
         };
-        for (kind, names) in [
-            ("write", &["pwrite64", "write"][..]),
-            ("rename", &["rename", "renameat", "renameat2"]),
-            ("unlink", &["unlink", "unlinkat"]),
-            ("mkdir", &["mkdir", "mkdirat"]),
-            ("lock", &["flock"]),
-            ("truncate", &["ftruncate"]),
-            ("sync", &["fsync", "fdatasync"]),
-            ("read", &["pread64"]),
-        ] {
+        for (kind, names) in CALLS {
             let seen = ended.calls().filter(|(found, _)| *found == kind).count();
             let traced = traced(names);
             sheet.check(seen == traced, || {
