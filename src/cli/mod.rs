@@ -16,7 +16,8 @@ mod words;
 use clap::builder::FalseyValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
-use face::exit::{self, Ending, Exit};
+use face::ending::{self, Ending};
+use face::exit::Exit;
 use face::output::{ColorChoice, Out, note};
 use face::{help, programs, progress, refusal, signals, streams, watch};
 use pipeline::checkpoint::FORMAT_VERSION;
@@ -180,7 +181,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
     use clap::error::ErrorKind;
     let given: Vec<OsString> = std::env::args_os().collect();
     let parsed = help::shown(command()).try_get_matches_from(&given).and_then(|matches| {
-        let json_command = exit::json_command(&matches);
+        let json_command = ending::json_command(&matches);
         progress::watch(&matches);
         Ok((Cli::from_arg_matches(&matches)?, json_command))
     });

@@ -36,7 +36,7 @@ const ENDS: &[(&str, i32, &str)] = &[
 
 /// A command as a page shows it, with the page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Shown {
+struct Example {
     page: String,
     command: String,
 }
@@ -93,7 +93,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 /// The examples of the manual pages, with the page.
-fn of_manual(folder: &Path) -> Vec<Shown> {
+fn of_manual(folder: &Path) -> Vec<Example> {
     crate::common::program::ends(folder, 0, &["man", "manual"]);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.join("manual")).unwrap().map(Result::unwrap) {
@@ -103,7 +103,7 @@ fn of_manual(folder: &Path) -> Vec<Shown> {
         let text: Vec<String> = lines.filter(|line| *line != ".nf").map(crate::common::program::plain_roff).collect();
         let page = entry.file_name().into_string().unwrap();
         let commands = examples(&format!("Examples:\n{}", text.join("\n")));
-        found.extend(commands.into_iter().map(|command| Shown { page: page.clone(), command }));
+        found.extend(commands.into_iter().map(|command| Example { page: page.clone(), command }));
     }
     found
 }
@@ -217,8 +217,8 @@ fn run(folder: &Path, command: &str, most: Option<Duration>) -> (Output, Duratio
 }
 
 /// Runs a shown command and says what is wrong with it.
-fn trouble(folder: &Path, shown: &Shown) -> Option<String> {
-    let Shown { page, command } = shown;
+fn trouble(folder: &Path, shown: &Example) -> Option<String> {
+    let Example { page, command } = shown;
     let long = LONG.iter().any(|(start, _)| command.starts_with(start));
     // Where `prepare` leaves boards under other names, a solve would find other parameters.
     let folder = if long { folder.join("unsolved") } else { folder.to_path_buf() };
@@ -249,7 +249,7 @@ fn every_documented_command_runs_as_it_stands() {
     let mut shown = Vec::new();
     for (path, help) in &found {
         let page = format!("trinim {} --help", path.join(" "));
-        shown.extend(examples(help).into_iter().map(|command| Shown { page: page.clone(), command }));
+        shown.extend(examples(help).into_iter().map(|command| Example { page: page.clone(), command }));
     }
     assert!(shown.len() > 80, "{} examples", shown.len());
 
@@ -279,7 +279,7 @@ fn every_documented_command_runs_as_it_stands() {
                     }
                 }
             } else {
-                shown.push(Shown { page: page.clone(), command });
+                shown.push(Example { page: page.clone(), command });
             }
         }
     }
@@ -294,7 +294,7 @@ fn every_documented_command_runs_as_it_stands() {
     }
     let manual = of_manual(folder);
     assert!(manual.len() > 80, "{} examples in the manual", manual.len());
-    for Shown { page, command } in manual {
+    for Example { page, command } in manual {
         assert!(done.contains(&command), "{page}: {command} did not run");
     }
     for (listed, ..) in ENDS {

@@ -65,13 +65,13 @@ fn objects(out: &str) -> Vec<Value> {
 }
 
 /// Fields by schema, of outputs that are valid.
-struct Seen {
+struct ReportFields {
     fields: BTreeMap<String, BTreeSet<String>>,
     schemas: Schemas,
     index: BTreeMap<String, SchemaIndex>,
 }
 
-impl Seen {
+impl ReportFields {
     fn add(&mut self, out: &str, about: &str) {
         let objects = objects(out);
         assert!(!objects.is_empty(), "{about} printed no JSON");
@@ -104,7 +104,7 @@ fn damage(path: &Path) {
 /// Runs every command that has `--json`, so that every field is printed once.
 fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTreeSet<String>> {
     let (schemas, index) = compiled(shipped);
-    let mut seen = Seen { fields: BTreeMap::new(), schemas, index };
+    let mut seen = ReportFields { fields: BTreeMap::new(), schemas, index };
     let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "six", "--json"];
     for command in [
         &solve[..],

@@ -29,6 +29,7 @@ mod progress;
 mod repeatable;
 mod serve;
 mod serve_limits;
+mod serve_tags;
 mod server;
 mod signals;
 mod streams;

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::process::Stdio;
 use trinim::random::Random;
 
-fn query(board: &str, rule: &str, position: &str) -> String {
+pub fn query(board: &str, rule: &str, position: &str) -> String {
     format!("board={board}&rule={rule}&p={position}")
 }
 
@@ -375,122 +375,6 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=10&value=loss").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=30").status, 404);
-}
-
-#[test]
-fn answers_are_tagged_cached_and_compressed() {
-    let folder = scratch();
-    let server = Server::start(folder.path(), &["--layers", "4"]);
-    let path = "/v1/position?board=triangle:4&p=1/11/111/1111";
-    let first = server.get(path);
-    let tag = first.header("etag").unwrap().to_owned();
-    assert_eq!(first.header("cache-control"), Some("public, max-age=86400"));
-    for list in [tag.clone(), format!("\"x\", {tag}"), tag.replace("w/", "")] {
-        let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", list.replace("w/", "W/")), b"");
-        assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(&*tag)));
-    }
-    // Weak, because packed and plain bytes share it; and in any of several headers.
-    assert!(tag.starts_with("w/\""), "{tag}");
-    let lists = format!("if-none-match: \"x\"\r\nif-none-match: {}\r\n", tag.replace("w/", "W/"));
-    assert_eq!(server.ask("GET", path, &lists, b"").status, 304);
-    // What is offered may be another choice at the next start.
-    assert_eq!(server.get("/v1/boards").header("cache-control"), Some("no-cache"));
-    let other = server.get("/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111");
-    assert_ne!(other.header("etag"), Some(&*tag));
-    assert_eq!(server.ask("GET", path, "if-none-match: \"else\"\r\n", b"").status, 200);
-    let packed = server.ask("GET", path, "accept-encoding: gzip\r\n", b"");
-    assert_eq!(packed.header("content-encoding"), Some("gzip"));
-    assert!(packed.body.starts_with(&[0x1f, 0x8b]) && packed.body.len() < first.body.len() / 2);
-    // Also of the answer that is not packed: a cache in between keeps both apart.
-    for found in [&first, &packed, &server.get("/v1/boards"), &server.get("/page.js")] {
-        assert_eq!(found.header("vary"), Some("accept-encoding"), "{}", found.head);
-    }
-    for (takes, is_packed) in [
-        ("gzip;q=0.5, identity;q=0.5", true),
-        ("gzip;q=0.4, identity;q=0.5", false),
-        ("*", true),
-        ("gzip;q=0", false),
-        ("br", false),
-    ] {
-        let found = server.ask("GET", path, &format!("accept-encoding: {takes}\r\n"), b"");
-        assert_eq!(found.header("content-encoding").is_some(), is_packed, "{takes}");
-    }
-    let short = server.ask("GET", "/healthz", "accept-encoding: gzip\r\n", b"");
-    assert_eq!((short.header("content-encoding"), short.header("vary"), &short.body[..]), (None, None, &b"ok\n"[..]));
-    let head = server.ask("HEAD", path, "", b"");
-    assert_eq!((head.status, head.body.len(), head.header("etag")), (200, 0, Some(&*tag)));
-    for path in ["/metrics", "/healthz", "/v1/random?board=triangle:4", "/absent"] {
-        assert_eq!(server.get(path).header("cache-control"), Some("no-store"), "{path}");
-    }
-    let counts = || text(&server.get("/metrics").body);
-    // The connection before this one is counted until the server has seen that it is closed.
-    let alone = (0..500).map(|_| counts()).find(|counts| counts.contains("trinim_connections 1\n"));
-    let counts = alone.unwrap_or_else(counts);
-    assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 4\n"), "{counts}");
-    assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
-}
-
-/// The tag of one request is no other's: whoever has one answer asks in vain with it for another.
-#[test]
-fn a_tag_is_that_of_one_request() {
-    let folder = scratch();
-    let server = Server::start(folder.path(), &["--layers", "3,4"]);
-    let requests = [
-        "/v1/position?board=triangle:4&p=1/11/111/1111",
-        "/v1/position?board=triangle:4&p=1/11/111/1110",
-        "/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111",
-        "/v1/position?board=triangle:3&p=1/11/111",
-        "/v1/mainline?board=triangle:4&p=1/11/111/1111",
-        "/v1/mainline?board=triangle:4&p=1/11/111/1110",
-        "/v1/reply?board=triangle:4&p=1/11/111/1111",
-        "/v1/reply?board=triangle:4&p=1/11/111/1111&seed=2",
-        "/v1/reply?board=triangle:4&p=1/11/111/1111&level=club",
-        "/v1/stats?board=triangle:4",
-        "/v1/stats?board=triangle:4&rule=normal",
-        "/v1/stats?board=triangle:3",
-        "/v1/random?board=triangle:4&seed=1",
-        "/v1/random?board=triangle:4&seed=2",
-        "/v1/boards",
-        "/v1/openapi.json",
-        "/",
-        "/page.js",
-    ];
-    let tags = requests.map(|path| server.get(path).header("etag").unwrap().replace("w/", "W/"));
-    assert_eq!(BTreeSet::from(tags.clone()).len(), requests.len());
-    for (path, own) in requests.iter().zip(&tags) {
-        for tag in &tags {
-            let found = server.ask("GET", path, &format!("if-none-match: {tag}\r\n"), b"").status;
-            assert_eq!(found, if tag == own { 304 } else { 200 }, "{path} with {tag}");
-        }
-    }
-}
-
-/// The same request to servers that know other things of the same board, or offer other boards.
-#[test]
-fn a_tag_is_that_of_what_answers() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "whole"]);
-    ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
-    let position = format!("/v1/position?{}", query("triangle:4", "misere", "0x3ff"));
-    let few = &["--layers", "3"][..];
-    let mut tags = [BTreeSet::new(), BTreeSet::new()];
-    let starts = [
-        &["whole"][..],
-        &["counts"],
-        &["counts", "--spot-pieces", "3"],
-        &["counts", "--layers", "3,5"],
-        &["counts", "--layers", "3", "--board", "rect:2x2"],
-    ];
-    for args in starts {
-        let server =
-            Server::start(path, &if args.contains(&"--layers") { args.to_vec() } else { [args, few].concat() });
-        for (path, tags) in [&position[..], "/v1/boards"].into_iter().zip(&mut tags) {
-            tags.insert(server.get(path).header("etag").unwrap().to_owned());
-        }
-    }
-    // Which other boards there are is nothing to a position.
-    assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
 }
 
 /// Every file that the page names is there, and none is elsewhere.

@@ -22,6 +22,7 @@ mod listing;
 mod numbers;
 mod parts;
 mod play;
+mod puzzles;
 mod repair;
 mod seven;
 mod solve;

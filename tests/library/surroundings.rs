@@ -4,6 +4,7 @@
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use crate::folders::{copy as golden_folder, expected, resume};
+use crate::task::{never, options};
 use pipeline::{Damage, Error as RunError, Event, Placement, RealStorage};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
@@ -126,17 +127,6 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
     swap.assert_untouched();
 }
 
-fn task_options() -> task::TaskOptions<'static> {
-    task::TaskOptions {
-        kernel: Kernel::detect(),
-        threads: 1,
-        memory_bytes: 1 << 20,
-        at_once: 1,
-        keeps_streams: false,
-        wait: &|_| false,
-    }
-}
-
 #[test]
 fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     let swap = Swap::new();
@@ -146,7 +136,7 @@ fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     task::init(&store, spec).unwrap();
     swap.take_place();
     for block in pipeline::BlockId::all(spec.blocks()) {
-        task::compute(&store, spec, &[block], &task_options()).unwrap();
+        task::compute(&store, spec, &[block], &options(1, &never)).unwrap();
     }
     task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
     Database::open(&swap.moved()).unwrap().check_manifest().unwrap();
@@ -301,7 +291,7 @@ fn tasks_go_on_beside_files_of_others() {
         }
     }
     for block in pipeline::BlockId::all(spec.blocks()) {
-        task::compute(&store, spec, &[block], &task_options()).unwrap();
+        task::compute(&store, spec, &[block], &options(1, &never)).unwrap();
         task::sweep(&store, spec, Duration::ZERO).unwrap();
     }
     task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();

@@ -26,7 +26,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{
-    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, without_temporary,
+    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
 };
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
@@ -37,7 +37,7 @@ use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::parallel;
 use crate::run::ledger::Needs;
-use crate::storage::{Entry, EntryKind, Storage, folder_of};
+use crate::storage::{Entry, EntryKind, Storage, folder_of, list};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -211,12 +211,8 @@ impl Look<'_> {
         report.files = named.len() as u64;
         let unnamed = |(name, entry): &(&String, &Entry)| !named.contains(*name) && self.is_own(name, entry);
         for (name, entry) in logs.iter().filter(unnamed) {
-            let superfluous = Damage::Superfluous("a log that nothing needs any more");
-            let (weight, damage) = match entry.kind {
-                EntryKind::File => (Weight::Leftover, superfluous),
-                EntryKind::Folder | EntryKind::Other => (Weight::Damage, Damage::NotAFile),
-            };
-            findings.push(Finding::new(weight, self.storage.path(name), damage));
+            let why = "a log that nothing needs any more";
+            findings.push(left_over(self.storage, name, entry, why));
         }
         for (name, entry) in published.iter().filter(unnamed) {
             if entry.kind == EntryKind::File {
@@ -244,10 +240,7 @@ impl Look<'_> {
     }
 
     fn names(&self, folder: &str) -> Result<BTreeMap<String, Entry>, Error> {
-        let entries = match self.storage.list(folder) {
-            Err(error) if error.is_not_found() => Vec::new(),
-            other => other?,
-        };
+        let entries = list(self.storage, folder)?;
         Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry)).collect())
     }
 

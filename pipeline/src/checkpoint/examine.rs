@@ -12,11 +12,11 @@
 
 use super::manifest::{self, Manifest};
 use super::names::{self, CopyId};
-use super::recover::{FolderContent, check_records, list, other_run, read_identity, recover};
+use super::recover::{FolderContent, check_records, other_run, read_identity, recover};
 use super::{Inspection, journal};
 use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
-use crate::storage::{Entry, EntryKind, Storage};
+use crate::storage::{Entry, EntryKind, Storage, list};
 
 /// Result of [`examine`].
 #[derive(Debug)]
@@ -79,8 +79,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     Ok(Examination { findings, inspection: Some(inspection) })
 }
 
-/// Builds the finding of a file that a stop left, or of what has its name and is no file.
-fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &'static str) -> Finding {
+/// Builds the finding of a file that nothing needs, or of what has its name and is no file.
+pub(crate) fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &'static str) -> Finding {
     let (weight, damage) = match entry.kind {
         EntryKind::File => (Weight::Leftover, Damage::Superfluous(why)),
         EntryKind::Folder | EntryKind::Other => (Weight::Damage, Damage::NotAFile),
@@ -132,7 +132,8 @@ fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
         Ok(found) => {
             for entry in list(storage, names::METADATA)?.iter().filter(|entry| names::is_metadata(&entry.name)) {
                 let name = format!("{}/{}", names::METADATA, entry.name);
-                findings.push(left_over(storage, &name, entry, "left over from a start that was interrupted"));
+                let why = "left over from a start that was interrupted";
+                findings.push(left_over(storage, &name, entry, why));
             }
             Some(Inspection::new(found))
         }

@@ -123,6 +123,7 @@ use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
 pub use commit::Epoch;
 pub(crate) use commit::sync_all;
+pub(crate) use examine::left_over;
 pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
 pub use journal::JournalRoom;

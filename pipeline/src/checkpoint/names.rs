@@ -8,10 +8,9 @@
 
 pub use crate::log::place::LOGS;
 
-use super::recover::list;
 use crate::Error;
 use crate::log::place::LogFile;
-use crate::storage::Storage;
+use crate::storage::{Storage, list};
 
 /// Lock file of the folder's owner; never deleted.
 pub const LOCK: &str = "LOCK";

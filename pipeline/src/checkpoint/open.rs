@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::BlockRecord;
-use super::recover::{FinishedBlocks, FolderContent, check_files, list, recover, recover_with};
+use super::recover::{FinishedBlocks, FolderContent, check_files, recover, recover_with};
 use super::{Checkpoint, Opening, manifest, names, require_file};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
-use crate::storage::{Create, EntryKind, LockGuard, Storage};
+use crate::storage::{Create, EntryKind, LockGuard, Storage, list};
 
 const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
 

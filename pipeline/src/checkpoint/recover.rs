@@ -10,7 +10,7 @@ use crate::bytes::first_repeated;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
 use crate::log::place::{Extent, LogFile};
-use crate::storage::{Entry, EntryKind, Storage, is_valid_name, read_whole};
+use crate::storage::{Entry, EntryKind, Storage, is_valid_name, list, read_whole};
 
 /// The finished blocks of a run.
 pub type FinishedBlocks = BTreeSet<BlockId>;
@@ -99,14 +99,6 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
 fn highest_generation(storage: &dyn Storage) -> Option<u64> {
     let metadata = list(storage, names::METADATA).ok()?;
     metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max()
-}
-
-/// Lists the names of a folder; a missing folder is empty.
-pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
-    match storage.list(folder) {
-        Err(error) if error.is_not_found() => Ok(Vec::new()),
-        other => other,
-    }
 }
 
 /// Returns something in a folder that a run may have left there, and not only the file system or a

@@ -249,6 +249,17 @@ macro_rules! pass_on {
 }
 pub use pass_on;
 
+/// Lists a folder; a missing one is empty.
+///
+/// # Errors
+/// Returns [`Error::Io`] if it cannot be listed.
+pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
+    match storage.list(folder) {
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        other => other,
+    }
+}
+
 /// Reads all bytes of an open file of at most `most_bytes` bytes.
 ///
 /// # Errors

@@ -5,7 +5,8 @@
 //! made from them, too.
 
 use super::{check, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
-use crate::cli::face::exit::{self, Exit};
+use crate::cli::face::ending;
+use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
 use crate::cli::face::watch;
@@ -43,7 +44,7 @@ fn name(text: &str) -> Result<String, String> {
 
 /// The name of each report with its shapes: one, or those of lines that differ.
 const ALL: &[(&str, &[Shape])] = &[
-    ("trinim.failure/1", &[exit::Failure::json_schema]),
+    ("trinim.failure/1", &[ending::Failure::json_schema]),
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[stats::Report::json_schema]),

@@ -165,10 +165,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
 
 /// Lists names and lengths in a folder of the run.
 fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64)>> {
-    let entries = match storage.list(folder) {
-        Err(error) if error.is_not_found() => Vec::new(),
-        other => other?,
-    };
+    let entries = pipeline::storage::list(storage, folder)?;
     Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
 }
 

@@ -140,12 +140,12 @@ impl OutputFile {
     pub fn begin(&self) -> Result<OpenOutput<'_>, Error> {
         let Some(target) = &self.target else {
             let file = streams::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
-            return Ok(OpenOutput { output: self, file: Begun::Direct(file) });
+            return Ok(OpenOutput { output: self, file: Place::Direct(file) });
         };
         let (folder, readable) = (folder_of(target), fs::Permissions::from_mode(0o666));
         let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder);
         let file = made.map_err(|error| Error::io("create a file in", folder, unnamed(error)))?;
-        Ok(OpenOutput { output: self, file: Begun::Temporary { file, target } })
+        Ok(OpenOutput { output: self, file: Place::Temporary { file, target } })
     }
 
     /// Writes the file.
@@ -162,10 +162,10 @@ impl OutputFile {
 /// An output that was begun.
 pub struct OpenOutput<'a> {
     output: &'a OutputFile,
-    file: Begun<'a>,
+    file: Place<'a>,
 }
 
-enum Begun<'a> {
+enum Place<'a> {
     Temporary { file: NamedTempFile, target: &'a Path },
     Direct(PatientWriter<fs::File>),
 }
@@ -177,8 +177,8 @@ impl OpenOutput<'_> {
     /// Returns [`Error::Io`] if the system refuses.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = match &mut self.file {
-            Begun::Temporary { file, .. } => file.write_all(bytes),
-            Begun::Direct(file) => file.write_all(bytes),
+            Place::Temporary { file, .. } => file.write_all(bytes),
+            Place::Direct(file) => file.write_all(bytes),
         };
         written.map_err(|error| self.output.failed(error))
     }
@@ -189,14 +189,14 @@ impl OpenOutput<'_> {
     /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
     /// replaced; the file that was begun is removed.
     pub fn finish(self, replace: bool) -> Result<(), Error> {
-        if let Begun::Temporary { file, .. } = &self.file {
+        if let Place::Temporary { file, .. } = &self.file {
             file.as_file().sync_all().map_err(|error| self.output.failed(error))?;
         }
         self.give_name(replace)
     }
 
     fn give_name(self, replace: bool) -> Result<(), Error> {
-        let Begun::Temporary { file, target } = self.file else { return Ok(()) };
+        let Place::Temporary { file, target } = self.file else { return Ok(()) };
         let named = match replace {
             true => put(file, target),
             false => put_new(file, target, |file| file.persist_noclobber(target)),

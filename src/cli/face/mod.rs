@@ -1,5 +1,6 @@
 //! How the program speaks: output, refusals, exit codes, signals and progress.
 
+pub mod ending;
 pub mod exit;
 pub mod file;
 pub mod help;

@@ -1,7 +1,8 @@
 //! Progress of a run: a bar on a terminal that can redraw it, lines elsewhere, events as JSON
 //! (`--progress`), and a line at SIGUSR1.
 
-use crate::cli::face::exit::{self, Exit, Refused};
+use crate::cli::face::ending;
+use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::metrics::MetricsArgs;
 use crate::cli::face::output::{self, Out, Paint, note};
 use crate::cli::face::signals::Signals;
@@ -57,7 +58,7 @@ impl BriefProgressArgs {
 
 /// Begins to watch the command of these arguments, if it shows progress.
 pub fn watch(matches: &ArgMatches) {
-    let (command, own) = exit::innermost(matches);
+    let (command, own) = ending::innermost(matches);
     let Some(choice) = own.try_get_one::<Choice>("progress").ok().flatten() else { return };
     let metrics = own.try_get_one::<PathBuf>("metrics").ok().flatten().cloned();
     watch::begin(command, *choice == Choice::Json, metrics);

@@ -1,7 +1,8 @@
 //! What to do about an error of a library: the exit code and the hint for each kind. Hints name the
 //! program's options, which the libraries do not know.
 
-use crate::cli::face::exit::{Ending, Exit, Refused, Stopped};
+use crate::cli::face::ending::Ending;
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::words::args::Size;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};

@@ -9,4 +9,4 @@ mod shares;
 mod sweep;
 mod whole;
 
-pub use whole::any_order_and_any_threads;
+pub use whole::{any_order_and_any_threads, never, options};

@@ -152,7 +152,7 @@ pub async fn openapi(headers: HeaderMap) -> Response {
 
 /// `GET /healthz`: the server accepts requests, and its databases can be read.
 pub async fn healthz(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    let broken = app.health.broken(&app.offers).await;
+    let broken = app.health.broken(app.offers.watched()).await;
     if !broken.is_empty() {
         let detail = format!("the database cannot be read, or is damaged: {}", broken.join(", "));
         return Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, detail));

@@ -3,9 +3,7 @@
 //! Failed files are opened again for the next request, so a database that comes back needs no
 //! restart.
 
-use super::offer::Offers;
-use crate::cli::face::exit::reason;
-use crate::cli::face::output::note;
+use super::reply::report;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,20 +14,8 @@ use trinim::database::{Database, DatabaseError, Evaluation, Probe};
 use trinim::game::{Board, Rule, Value};
 use trinim::play::answers::{AnswerError, Answers, known};
 
-/// Time between two looks at the databases, and between two lines about them.
+/// Time between two looks at the databases.
 const MOMENT: Duration = Duration::from_secs(1);
-
-/// When the last error was reported.
-static REPORTED: Mutex<Option<Instant>> = Mutex::new(None);
-
-/// Prints an error that clients see as status 500, unless one was printed a moment ago.
-pub fn report(error: impl Into<anyhow::Error>) {
-    let mut reported = REPORTED.lock();
-    if reported.is_none_or(|at| at.elapsed() >= MOMENT) {
-        *reported = Some(Instant::now());
-        note(format_args!("error: {}", reason(&error.into())));
-    }
-}
 
 /// A database in a folder, with the last position that could not be read.
 pub struct Watched {
@@ -109,19 +95,15 @@ struct Look {
 }
 
 impl Health {
-    /// Returns the boards whose database cannot be read. A disk that does not answer holds up
-    /// nobody.
-    pub async fn broken(&self, offers: &Offers) -> Vec<String> {
+    /// Returns the names of those databases that cannot be read. A disk that does not answer holds
+    /// up nobody.
+    pub async fn broken(&self, databases: Vec<(String, Arc<Watched>)>) -> Vec<String> {
         let mut look = self.0.lock().await;
         if look.at.is_none_or(|at| at.elapsed() >= MOMENT) {
-            let watched: Vec<_> = offers.all().iter().filter(|offer| offer.watched.is_some()).cloned().collect();
-            let names = watched.iter().map(|offer| format!("{} {}", offer.board, offer.rule)).collect();
+            let names = databases.iter().map(|(name, _)| name.clone()).collect();
             let broken = move || {
-                let found = watched.iter().filter(|offer| {
-                    let checked = offer.watched.as_ref().map_or(Ok(()), |watched| watched.check());
-                    checked.map_err(report).is_err()
-                });
-                found.map(|offer| format!("{} {}", offer.board, offer.rule)).collect()
+                let found = databases.into_iter().filter(|(_, watched)| watched.check().map_err(report).is_err());
+                found.map(|(name, _)| name).collect()
             };
             let mut running = look.running.take().unwrap_or_else(|| spawn_blocking(broken));
             look.broken = match timeout(MOMENT, &mut running).await {

@@ -139,6 +139,12 @@ impl Offers {
         &self.0
     }
 
+    /// Returns the databases in folders, with their names for people.
+    pub fn watched(&self) -> Vec<(String, Arc<Watched>)> {
+        let named = |offer: &Arc<Offer>| Some((format!("{} {}", offer.board, offer.rule), offer.watched.clone()?));
+        self.0.iter().filter_map(named).collect()
+    }
+
     /// Finds the offer of a board under a rule.
     ///
     /// # Errors

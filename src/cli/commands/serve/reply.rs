@@ -3,13 +3,31 @@
 //! Answers never change, so a client that has the tag of one need not ask again. Errors are
 //! `application/problem+json` (RFC 9457).
 
-use super::health::report;
+use crate::cli::face::exit::reason;
+use crate::cli::face::output::note;
 use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::time::{Duration, Instant};
 use trinim::play::AnswerError;
+
+/// Time between two lines about errors of the server.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// When the last error was reported.
+static REPORTED: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Prints an error that clients see as status 500, unless one was printed a moment ago.
+pub fn report(error: impl Into<anyhow::Error>) {
+    let mut reported = REPORTED.lock();
+    if reported.is_none_or(|at| at.elapsed() >= MOMENT) {
+        *reported = Some(Instant::now());
+        note(format_args!("error: {}", reason(&error.into())));
+    }
+}
 
 /// Serialises an answer after the name of its schema.
 ///

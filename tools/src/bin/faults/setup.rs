@@ -116,7 +116,7 @@ impl Setup {
     pub fn each<T: Send + Sync>(&self, cases: &[T], work: impl Fn(&mut Lane, &T) -> Result<()> + Sync) -> Result<()> {
         let next = AtomicU64::new(0);
         let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-        let told = Told(Mutex::new(Instant::now()));
+        let told = LastLine(Mutex::new(Instant::now()));
         std::thread::scope(|scope| {
             for lane in 0..self.threads {
                 let (next, failure, told, work) = (&next, &failure, &told, &work);
@@ -150,9 +150,9 @@ impl Setup {
 }
 
 /// Time of the last line of progress.
-struct Told(Mutex<Instant>);
+struct LastLine(Mutex<Instant>);
 
-impl Told {
+impl LastLine {
     fn tell(&self, done: u64, all: usize) {
         let mut last = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if last.elapsed() >= PROGRESS {
