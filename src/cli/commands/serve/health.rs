@@ -18,15 +18,15 @@ use trinim::play::answers::{AnswerError, Answers, known};
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// A database in a folder, with the last position that could not be read.
-pub struct Watched {
+pub struct WatchedDatabase {
     database: Arc<Database>,
     failed: Mutex<Option<u64>>,
 }
 
-impl Watched {
+impl WatchedDatabase {
     /// Watches a database.
-    pub fn new(database: Arc<Database>) -> Arc<Watched> {
-        Arc::new(Watched { database, failed: Mutex::default() })
+    pub fn new(database: Arc<Database>) -> Arc<WatchedDatabase> {
+        Arc::new(WatchedDatabase { database, failed: Mutex::default() })
     }
 
     /// Returns the limit of its cache.
@@ -59,7 +59,7 @@ impl Watched {
     }
 }
 
-impl Answers for Watched {
+impl Answers for WatchedDatabase {
     fn board(&self) -> &Board {
         self.database.board()
     }
@@ -97,7 +97,7 @@ struct Look {
 impl Health {
     /// Returns the names of those databases that cannot be read. A disk that does not answer holds
     /// up nobody.
-    pub async fn broken(&self, databases: Vec<(String, Arc<Watched>)>) -> Vec<String> {
+    pub async fn broken(&self, databases: Vec<(String, Arc<WatchedDatabase>)>) -> Vec<String> {
         let mut look = self.0.lock().await;
         if look.at.is_none_or(|at| at.elapsed() >= MOMENT) {
             let names = databases.iter().map(|(name, _)| name.clone()).collect();

@@ -1,6 +1,6 @@
 //! The boards that the server answers for.
 
-use super::health::Watched;
+use super::health::WatchedDatabase;
 use super::reply::Problem;
 use crate::cli::commands::stats;
 use crate::cli::face::exit::Refused;
@@ -28,7 +28,7 @@ pub struct Offer {
     /// The source of values.
     pub answers: Arc<dyn Answers>,
     /// The database, if it is in a folder.
-    pub watched: Option<Arc<Watched>>,
+    pub watched: Option<Arc<WatchedDatabase>>,
     /// What of its values is kept.
     pub keep: Keep,
     /// Positions with at most this many pieces are solved on the spot if their values are not kept,
@@ -89,7 +89,7 @@ impl Offers {
         let mut offers = Offers(Vec::new());
         for folder in folders {
             let database = Arc::new(Database::open_with(folder, cache_bytes / folders.len())?);
-            let watched = Watched::new(database.clone());
+            let watched = WatchedDatabase::new(database.clone());
             let offer = Offer { watched: Some(watched.clone()), ..Offer::new(&database, watched, spot_pieces)? };
             if offers.has(&offer.board, offer.rule) {
                 let message =
@@ -140,7 +140,7 @@ impl Offers {
     }
 
     /// Returns the databases in folders, with their names for people.
-    pub fn watched(&self) -> Vec<(String, Arc<Watched>)> {
+    pub fn watched(&self) -> Vec<(String, Arc<WatchedDatabase>)> {
         let named = |offer: &Arc<Offer>| Some((format!("{} {}", offer.board, offer.rule), offer.watched.clone()?));
         self.0.iter().filter_map(named).collect()
     }
