@@ -6,6 +6,8 @@
 //!    is refused before the work begins.
 //! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
 //!    the link leads; its mode stays. A pipe or a device is written to directly.
+//! 3. Where the system has files without a name, an output has none until it is whole, so that a
+//!    killed process leaves nothing. Elsewhere it has a temporary name beside the final one.
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::streams::{self, PatientWriter};
@@ -13,12 +15,13 @@ use crate::cli::face::values::Size;
 use clap::Args;
 use pipeline::storage::read_regular;
 use pipeline::{Damage, Error};
-use rustix::fs::{Gid, Uid, fchown};
+use rustix::fs::{AtFlags, CWD, Gid, OFlags, Uid, fchown, linkat};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// A kind of file.
 #[derive(Clone, Copy)]
@@ -41,6 +44,9 @@ pub struct OutputFile {
 
 /// Most links that are followed, as many as the system follows.
 const LINKS: usize = 40;
+
+/// Beginning of temporary names.
+const TEMPORARY: &str = ".trinim.";
 
 /// Folders of links that lead to open files, which have no other name.
 const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
@@ -133,7 +139,7 @@ impl OutputFile {
         Error::io("write", &self.path, unnamed(error))
     }
 
-    /// Begins the file, under a temporary name in its folder.
+    /// Begins the file in its folder, without a name or under a temporary one.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the system refuses.
@@ -142,10 +148,14 @@ impl OutputFile {
             let file = streams::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
             return Ok(OpenOutput { output: self, file: Place::Direct(file) });
         };
-        let (folder, readable) = (folder_of(target), fs::Permissions::from_mode(0o666));
-        let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder);
-        let file = made.map_err(|error| Error::io("create a file in", folder, unnamed(error)))?;
-        Ok(OpenOutput { output: self, file: Place::Temporary { file, target } })
+        let folder = folder_of(target);
+        if let Ok(file) = nameless(folder) {
+            return Ok(OpenOutput { output: self, file: Place::Temporary { file, name: None, target } });
+        }
+        let readable = fs::Permissions::from_mode(0o666);
+        let made = tempfile::Builder::new().prefix(TEMPORARY).permissions(readable).tempfile_in(folder);
+        let (file, name) = made.map_err(|error| Error::io("create a file in", folder, unnamed(error)))?.into_parts();
+        Ok(OpenOutput { output: self, file: Place::Temporary { file, name: Some(name), target } })
     }
 
     /// Writes the file.
@@ -166,7 +176,7 @@ pub struct OpenOutput<'a> {
 }
 
 enum Place<'a> {
-    Temporary { file: NamedTempFile, target: &'a Path },
+    Temporary { file: fs::File, name: Option<TempPath>, target: &'a Path },
     Direct(PatientWriter<fs::File>),
 }
 
@@ -190,19 +200,38 @@ impl OpenOutput<'_> {
     /// replaced; the file that was begun is removed.
     pub fn finish(self, replace: bool) -> Result<(), Error> {
         if let Place::Temporary { file, .. } = &self.file {
-            file.as_file().sync_all().map_err(|error| self.output.failed(error))?;
+            file.sync_all().map_err(|error| self.output.failed(error))?;
         }
         self.give_name(replace)
     }
 
     fn give_name(self, replace: bool) -> Result<(), Error> {
-        let Place::Temporary { file, target } = self.file else { return Ok(()) };
-        let named = match replace {
-            true => put(file, target),
-            false => put_new(file, target, |file| file.persist_noclobber(target)),
-        };
+        let Place::Temporary { file, name, target } = self.file else { return Ok(()) };
+        let named = name.map_or_else(|| temporary_name(&file, folder_of(target)), Ok).and_then(|name| {
+            let file = NamedTempFile::from_parts(file, name);
+            match replace {
+                true => put(file, target),
+                false => put_new(file, target, |file| file.persist_noclobber(target)),
+            }
+        });
         named.map_err(|error| self.output.failed(error))
     }
+}
+
+/// Creates a file without a name, in a folder where such files can be given one.
+fn nameless(folder: &Path) -> io::Result<fs::File> {
+    let mut options = fs::File::options();
+    options.write(true).mode(0o666).custom_flags(OFlags::TMPFILE.bits() as i32);
+    // Not every system that creates them gives them a name: without /proc, none does.
+    temporary_name(&options.open(folder)?, folder)?;
+    options.open(folder)
+}
+
+/// Gives a file without a name a temporary one. Only a rename replaces a file, and it needs one.
+fn temporary_name(file: &fs::File, folder: &Path) -> io::Result<TempPath> {
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let name = |path: &Path| Ok(linkat(CWD, &*open, CWD, path, AtFlags::SYMLINK_FOLLOW)?);
+    Ok(tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, name)?.into_temp_path())
 }
 
 /// Gives a file the name of another one, with the owner and the mode of that, as far as the system
@@ -308,6 +337,24 @@ impl ParentsArgs {
 mod tests {
     use super::*;
     use rustix::io::Errno;
+
+    /// Regression: a killed process left a file of a temporary name for ever.
+    #[test]
+    fn an_output_has_no_name_until_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = OutputFile::at(&folder.path().join("file"));
+        let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        for (text, replace) in [("first", false), ("second", true)] {
+            let before = names();
+            let mut file = output.begin().unwrap();
+            file.write(text.as_bytes()).unwrap();
+            assert_eq!(names(), before);
+            file.finish(replace).unwrap();
+            assert_eq!((names(), fs::read_to_string(&output.path).unwrap()), (vec!["file".into()], text.to_owned()));
+        }
+        assert!(output.begin().unwrap().finish(false).is_err());
+        assert_eq!((names().len(), fs::read_to_string(&output.path).unwrap()), (1, "second".to_owned()));
+    }
 
     /// Where there are no hard links, an export failed after all its work.
     #[test]
