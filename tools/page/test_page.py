@@ -555,12 +555,15 @@ class Page(unittest.TestCase):
             page.click("#new")
             # Positions and players by turn; which turn is shown; what else followed a turn.
             line, at, variations = [self.address_of(page)], 0, []
-            texts, is_set = set(), False
+            step, is_set = "", False
             for _ in range(20):
                 position = mask(re.search(r"p=([01/]+)", line[at]).group(1))
                 legal = [move for move in MOVES[4] if position & move == move]
                 steps = ["undo"] * 3 * (at > 0) + ["redo"] * (at + 1 < len(line)) + ["variation"] * len(variations)
-                steps += (["swap"] + ["take"] * 3) * bool(legal) + ["set"] * (not is_set)
+                # A swap says who moves in a position that was set up.
+                is_part = step == "set"
+                steps += ["take"] * 3 * bool(legal) + ["swap"] * (bool(legal) and (is_part or not is_set))
+                steps += ["set"] * (not is_set)
                 step = random.choice(steps)
                 is_set = False
                 if step in ("undo", "redo"):
@@ -574,6 +577,10 @@ class Page(unittest.TestCase):
                     (begin, turns), rest = variations[chosen], variations[:chosen] + variations[chosen + 1 :]
                     variations = [one for one in rest if one[0] <= begin] + [(begin, line[begin + 1 :])]
                     line, at, is_set = line[: begin + 1] + turns, begin + 1, True
+                elif step == "swap" and is_part:
+                    page.click("#swap")
+                    variations = [one for one in variations if one[0] < at]
+                    line, is_set = line[:at] + [self.address_of(page)], True
                 else:
                     if step == "take":
                         cells = random.choice(legal)
@@ -601,6 +608,7 @@ class Page(unittest.TestCase):
                 other.fill("#game", text(page))
                 other.click("#paste button")
                 self.assertEqual((text(other), self.address_of(other)), (text(page), line[at]), step)
+                self.assertEqual(other.locator("#record .played").count(), at, text(page))
 
     def test_the_first_visit_explains_the_rules_on_the_board(self):
         page = self.open()

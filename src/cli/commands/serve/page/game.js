@@ -86,12 +86,17 @@ export class Game {
   }
 
   play(move) { this.push({ position: this.after(move), player: 1 - this.player, move }); }
-  swap() { this.push({ position: this.position, player: 1 - this.player, move: null }); }
+  set(position) { this.setUp(position, this.player); }
 
-  /** Sets up a position; cells that are changed one after another are one turn. */
-  set(position) {
+  swap() {
+    if (this.stand.isSet) this.setUp(this.position, 1 - this.player);
+    else this.push({ position: this.position, player: 1 - this.player, move: null });
+  }
+
+  /** Sets up a position and who moves; changes one after another are one turn, as in the game's text. */
+  setUp(position, player) {
     if (this.stand.isSet) this.stands.splice(this.at--);
-    this.push({ position, player: this.player, move: null, isSet: true });
+    this.push({ position, player, move: null, isSet: true });
   }
 
   push(stand) {
