@@ -6,6 +6,7 @@ use crate::cli::face::output::Out;
 use crate::cli::face::values;
 use crate::cli::face::watch;
 use clap::Args;
+use pipeline::parallel::check_threads;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,8 @@ impl MetricsArgs {
     ///
     /// # Errors
     /// Returns [`Refused`] for a file that cannot be replaced or an address that cannot be listened
-    /// on.
-    pub fn begin(&self, out: &Out) -> Result<(), Refused> {
+    /// on, and [`pipeline::Error::Thread`] if the system refuses a thread.
+    pub fn begin(&self, out: &Out) -> anyhow::Result<()> {
         self.metrics.as_deref().map_or(Ok(()), refuse)?;
         self.metrics_listen.map_or(Ok(()), |address| serve(address, out))
     }
@@ -51,7 +52,8 @@ fn refuse(path: &Path) -> Result<(), Refused> {
 }
 
 /// Serves the metrics on an address from now on, and says where.
-fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
+fn serve(address: SocketAddr, out: &Out) -> anyhow::Result<()> {
+    check_threads(1)?;
     let served = watch::listen(address).map_err(|error| {
         let message = format!("--metrics-listen: cannot listen on {address}: {error}");
         match error.kind() {

@@ -93,9 +93,8 @@ impl ProgressArgs {
     /// Resolves the arguments for this standard error, and begins to serve the metrics.
     ///
     /// # Errors
-    /// Returns [`Refused`] for a bar that cannot be drawn, and for metrics that cannot be written
-    /// or served.
-    pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
+    /// Returns [`Refused`] for a bar that cannot be drawn, and those of [`MetricsArgs::begin`].
+    pub fn on(&self, out: &Out) -> anyhow::Result<Progress> {
         let progress = self.progress.on(self.progress_interval, out)?;
         self.metrics.begin(out)?;
         Ok(progress)
