@@ -6,8 +6,8 @@
 //! [`Job::run`] carries it out.
 //!
 //! # Invariants
-//! 1. A job agrees with its folder: every parameter in `FORMAT` is one of the job, with the same
-//!    value. Only a finished folder may have been solved by another strategy.
+//! 1. A job agrees with its folder: every parameter in `FORMAT` but the memory is one of the job,
+//!    with the same value. Only a finished folder may have been solved by another strategy.
 //! 2. The choices of a job make sense together, with its values and its strategy.
 //! 3. Before [`Job::run`] nothing is written.
 //!
@@ -26,7 +26,7 @@ use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest
 use crate::plan::{PlanError, Scenario, engine_bytes};
 use crate::solve::baseline::{self, Counters};
 use crate::solve::{Solved, Strategy, solve};
-use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED};
+use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED, Parameters};
 use pipeline::{
     BlockId, CodecChoice, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId,
     Storage, Thresholds,
@@ -221,7 +221,8 @@ impl Job {
     /// the value there, and that of the job.
     fn difference(&self, begun: &Inspection) -> Option<(String, String, String)> {
         let (found, wanted) = (&begun.parameters.0, self.parameters());
-        let names = wanted.iter().chain(found).map(|(name, _)| name.as_str());
+        let names =
+            wanted.iter().chain(found).map(|(name, _)| name.as_str()).filter(|name| *name != Parameters::MEMORY);
         let (last, first): (Vec<&str>, Vec<&str>) = names.partition(|name| Strategy::PARAMETERS.contains(name));
         let values = first.into_iter().chain(last).map(|name| (name, value(found, name), value(&wanted, name)));
         let (name, found, wanted) = { values }.find(|(_, found, wanted)| found != wanted)?;

@@ -1,7 +1,7 @@
 //! Figures of a report follow from each other, and from what lies in the folder: rates and times
 //! from positions, parts from sums, also after a resume.
 
-use crate::common::program::{SLOW, begin, committed, ends, json, signal, tree, trinim};
+use crate::common::program::{SLOW, begin, committed, ends, json, outcome, signal, tree, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
@@ -106,6 +106,33 @@ fn figures_of_a_solve_follow_from_each_other() {
     assert!(held(&little) < number(&little, "/streams_read") && held(&little) < held(&much), "{little}");
 }
 
+/// Regression: a resume took the default, and not the memory of the run.
+#[test]
+fn a_resume_takes_the_memory_of_the_run() {
+    let folder = scratch();
+    let path = folder.path();
+    let stopped = |name: &str, memory: &str| {
+        let mut child = trinim(path, &[&SLOW[..], &[name, "--memory", memory]].concat()).spawn().unwrap();
+        committed(&mut child, &path.join(name));
+        signal(&child, "TERM");
+        child.wait().unwrap();
+    };
+    let resumed = |args: &[&str]| {
+        let (code, out, error) =
+            outcome(trinim(path, &[&["resume", "--json"], args].concat()).env_remove("TRINIM_MEMORY"));
+        assert_eq!(code, 0, "{error}");
+        (serde_json::from_str::<Value>(&out).unwrap()["memory_bytes"].as_u64().unwrap() >> 20, error)
+    };
+    stopped("given", "301MiB");
+    stopped("own", "301MiB");
+    assert_eq!(resumed(&["given", "--memory", "203MiB"]).0, 203);
+    assert_eq!(resumed(&["own"]).0, 301);
+    stopped("large", "4096TiB");
+    let (memory, error) = resumed(&["large"]);
+    assert!(memory <= 1024, "{memory}");
+    assert!(error.contains("begun with --memory 4"), "{error}");
+}
+
 /// Regression: the rate after a resume was that of the blocks of all sessions in the time of one.
 #[test]
 fn figures_of_a_session_are_those_of_the_session() {
@@ -116,7 +143,7 @@ fn figures_of_a_session_are_those_of_the_session() {
     signal(&child, "TERM");
     child.wait().unwrap();
     let before = json(path, 0, &["status", "run", "--json"]);
-    assert_eq!((&before["state"], &before["rate_positions_per_second"]), (&"stopped".into(), &Value::Null));
+    assert_eq!((&before["state"], &before["rate_positions_per_second"]), (&"unfinished".into(), &Value::Null));
     // The file of a block that was not committed does not count.
     fs::write(path.join("run/db/foreign"), "x").unwrap();
     assert_eq!(json(path, 0, &["status", "run", "--json"])["database_bytes"], before["database_bytes"]);

@@ -18,12 +18,17 @@ const HEADER_BYTES: usize = 36;
 const NAME_BYTES_AT_MOST: usize = 255;
 const PARAMETERS_AT_MOST: usize = u16::MAX as usize;
 
-/// Named parameters of a run. A run can be resumed only with the same ones. Their order has no
-/// meaning, and no name may occur twice: beginning such a run panics.
+/// Named parameters of a run. A run can be resumed only with the same ones, except for
+/// [`Parameters::MEMORY`]. Their order has no meaning, and no name may occur twice: beginning such
+/// a run panics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters(pub Vec<(String, String)>);
 
 impl Parameters {
+    /// The memory budget in bytes that a run was begun with. It decides nothing, so that a resume
+    /// may have another one.
+    pub const MEMORY: &'static str = "memory";
+
     /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         let pair = self.0.iter().find(|pair| pair.0 == name);
@@ -34,7 +39,7 @@ impl Parameters {
     fn difference(&self, wanted: &Self) -> Option<(String, String, String)> {
         let map = |of: &Self| of.0.iter().cloned().collect::<BTreeMap<String, String>>();
         let (here, there) = (map(self), map(wanted));
-        let names = here.keys().chain(there.keys());
+        let names = here.keys().chain(there.keys()).filter(|name| *name != Self::MEMORY);
         let name = names.filter(|name| here.get(*name) != there.get(*name)).min()?;
         let value = |of: &BTreeMap<String, String>| match of.get(name) {
             Some(value) => value.clone(),

@@ -98,7 +98,8 @@ fn open(
     storage: Arc<dyn Storage>,
     options: &Options,
 ) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
-    let parameters = Parameters(workload.parameters());
+    let mut parameters = Parameters(workload.parameters());
+    parameters.0.push((Parameters::MEMORY.to_owned(), options.memory_bytes.to_string()));
     let needs = Needs::new(workload);
     let needs = |finished: &checkpoint::FinishedBlocks, extent: &Extent| needs.has(finished, extent);
     let Opening { checkpoint, recovered } = Checkpoint::open(storage, &parameters, options.run_id, &needs)?;

@@ -208,6 +208,24 @@ impl ResourceArgs {
         let half = job::memory().filter(|_| is_large).map_or(0, |memory| memory.free_bytes / 2);
         solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
     }
+
+    /// Returns a solve that was begun with `begun_bytes` of memory, with these threads and this
+    /// memory; unless it is given, with the same as then, if this process may use that much.
+    pub fn bound_again(self, solve: Solve, begun_bytes: Option<u64>, out: &Out) -> Solve {
+        let solve = self.bound(solve);
+        let most = job::memory().map_or(u64::MAX, |memory| memory.bytes);
+        match begun_bytes.filter(|_| self.memory.memory.is_none()) {
+            Some(bytes) if bytes <= most => solve.memory_bytes(bytes),
+            Some(bytes) => {
+                let (bytes, most) = (Size(bytes), Size(most));
+                out.remark(format_args!(
+                    "begun with --memory {bytes}, more than the {most} of this process: the default"
+                ));
+                solve
+            }
+            None => solve,
+        }
+    }
 }
 
 /// `--memory`.

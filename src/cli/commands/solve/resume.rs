@@ -7,8 +7,9 @@ use crate::cli::face::refusal::quoted;
 use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::folders::is_database;
 use clap::Args;
-use pipeline::checkpoint::{FORMAT, PUBLISHED};
+use pipeline::checkpoint::{FORMAT, PUBLISHED, Parameters};
 use std::path::{Path, PathBuf};
+use trinim::plan::PROGRAM_BYTES;
 use trinim::{Solve, care, job};
 
 const EXAMPLES: &str = "\
@@ -17,8 +18,9 @@ Examples:
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
 The folder knows board (also one from a file), rule, layout, what is kept, the audit and the strategy, so this is the \
-command with which the solve was begun, without them. Memory, threads and limits are those of this command. For a \
-finished folder it reports the result again; one that another process works in is refused.";
+command with which the solve was begun, without them. Unless --memory is given, it takes the memory that the solve was \
+begun with, if this process may use that much; no result depends on it. Threads and limits are those of this command. \
+For a finished folder it reports the result again; one that another process works in is refused.";
 
 /// Go on with an unfinished solve, as its folder was begun
 #[derive(Args)]
@@ -37,12 +39,14 @@ pub struct ResumeArgs {
 
 /// Runs the subcommand.
 pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let solve = args.resources.bound(begun(&args.folder)?);
+    let (solve, memory_bytes) = begun(&args.folder)?;
+    let solve = args.resources.bound_again(solve, memory_bytes, out);
     super::carry_out(solve, &args.folder, &args.session, out)
 }
 
-/// Returns the solve that a folder was begun with.
-fn begun(folder: &Path) -> anyhow::Result<Solve> {
+/// Returns the solve that a folder was begun with, and its memory, which earlier folders do not
+/// know.
+fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
     if !folder.join(FORMAT).is_file() {
@@ -57,6 +61,9 @@ fn begun(folder: &Path) -> anyhow::Result<Solve> {
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }
     // Damage, or another version, is reported as such.
-    let solve = job::inspect(folder)?.and_then(|begun| Solve::from_parameters(&begun.parameters.0));
-    Ok(solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?)
+    let parameters = job::inspect(folder)?.map(|begun| begun.parameters).unwrap_or_default();
+    let solve = Solve::from_parameters(&parameters.0);
+    let solve = solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?;
+    let memory_bytes = parameters.get(Parameters::MEMORY).and_then(|bytes| bytes.parse::<u64>().ok());
+    Ok((solve, memory_bytes.map(|bytes| bytes.saturating_add(PROGRAM_BYTES))))
 }
