@@ -70,14 +70,30 @@ fn what_a_kill_leaves_is_no_damage() {
     let report = json(path, 0, &["check", "run", "--json", "--depth", "full"]);
     assert!(report["finished_blocks"].as_u64() > Some(0), "{report}");
     let status = json(path, 0, &["status", "run", "--json"]);
-    assert_eq!((&status["state"], &status["lock"]), (&"stopped".into(), &"free".into()));
+    assert_eq!((&status["state"], &status["lock"]), (&"unfinished".into(), &"free".into()));
     assert_eq!(status["finished_blocks"], report["finished_blocks"]);
     assert!(status["eta_s"].is_null());
     let share = status["work_done"].as_f64().unwrap();
     assert!(share > 0.0 && share < 1.0, "{share}");
     let shown = ends(path, 0, &["status", "run"]).0;
-    assert!(shown.contains("stopped, no process can be seen at work") && shown.contains("last commit"), "{shown}");
+    assert!(
+        shown.contains("unfinished, no process of this machine is at work") && shown.contains("last commit"),
+        "{shown}"
+    );
     ends(path, 0, &["repair", "run", "--dry-run"]);
+    // Of an owner in another container, no process is known.
+    let lock = fs::File::open(path.join("run/LOCK")).unwrap();
+    let taken = Command::new("flock").arg("0").stdin(lock.try_clone().unwrap()).status();
+    assert!(taken.unwrap().success());
+    let status = json(path, 0, &["status", "run", "--json"]);
+    let held = (&"running".into(), &"held".into(), &serde_json::Value::Null);
+    assert_eq!((&status["state"], &status["lock"], &status["pid"]), held, "{status}");
+    let owner = "a process that cannot be seen from here";
+    let shown = ends(path, 0, &["status", "run"]).0;
+    assert!(shown.contains(&format!("running, {owner} is at work")), "{shown}");
+    let (_, error) = ends(path, 6, &["resume", "run"]);
+    assert!(error.contains(&format!("run is in use by {owner}, ")), "{error}");
+    drop(lock);
     assert!(tree(path) == before, "something was changed");
 }
 

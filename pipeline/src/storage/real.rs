@@ -42,6 +42,11 @@ const SYNC_PARALLELISM: usize = 16;
 /// KiB unless set, or its largest request, and drops the rest.
 const ANNOUNCED_AT_ONCE: u64 = 128 << 10;
 
+/// Times that a lock is tried. A look at it ([`File::try_lock_shared`], in `trinim status`) holds
+/// it for an instant.
+const LOCK_TRIES: usize = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 /// State shared by the store and its files.
 #[derive(Debug)]
 struct Health {
@@ -359,7 +364,16 @@ impl Storage for RealStorage {
         } else {
             self.open_as("lock", name, OFlags::RDWR | OFlags::CREATE)?.file
         };
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        // Nobody looks at the lock of a folder.
+        for _ in 1..if name.is_empty() { 1 } else { LOCK_TRIES } {
+            if !matches!(locked, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            std::thread::sleep(LOCK_PAUSE);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Locked { path }),
             Err(TryLockError::Error(error)) => return Err(failed(error)),

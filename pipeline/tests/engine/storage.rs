@@ -149,6 +149,23 @@ fn a_lock_is_for_one() {
     });
 }
 
+/// `trinim status` looks at a lock of which no process is known.
+#[test]
+fn a_look_at_a_lock_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = RealStorage::create(folder.path()).unwrap();
+    drop(storage.lock("LOCK").unwrap());
+    let look = fs::File::open(folder.path().join("LOCK")).unwrap();
+    look.try_lock_shared().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(15));
+            drop(look);
+        });
+        drop(storage.lock("LOCK").unwrap());
+    });
+}
+
 /// A failed sync loses its writes for good, and no later call takes effect.
 #[test]
 fn a_failed_sync_poisons() {

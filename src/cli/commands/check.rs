@@ -63,7 +63,7 @@ pub struct Report<'a> {
     depth: &'static str,
     #[serde(flatten)]
     found: &'a care::Report,
-    /// Whether a process held the folder at the end of the check.
+    /// Whether a process was seen to hold the folder at the end of the check.
     owned: bool,
     /// Wall-clock time.
     elapsed_s: f64,
@@ -135,14 +135,14 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
         rows.push(("hashes", format!("of {}", Size(found.bytes))));
     }
     if found.unsealed {
-        rows.push(match owner {
-            Owner::Held(pid) => ("database", format!("still being finished by process {pid}")),
-            _ => ("database", "without its lists: run the same solve again, or trinim repair".to_owned()),
+        rows.push(match owner.process() {
+            Some(process) => ("database", format!("still being finished by {process}")),
+            None => ("database", "without its lists: run the same solve again, or trinim repair".to_owned()),
         });
     } else if left > 0 {
-        let what = match owner {
-            Owner::Held(pid) => format!("being written or removed by process {pid}"),
-            _ => "removed by the next solve, or by trinim repair".to_owned(),
+        let what = match owner.process() {
+            Some(process) => format!("being written or removed by {process}"),
+            None => "removed by the next solve, or by trinim repair".to_owned(),
         };
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }

@@ -32,8 +32,8 @@ Examples:
   trinim status trinim-k8-misere --json
   watch trinim status trinim-k8-misere
 
-The command only reads and never touches the lock, so it disturbs neither a running solve nor one that is just \
-starting. Rate and time left are estimates from file times. kill -USR1 makes the solve itself print a line.";
+The command only reads, so it disturbs neither a running solve nor one that is just starting. Rate and time left are \
+estimates from file times. kill -USR1 makes the solve itself print a line.";
 
 /// Show how far a solve is
 #[derive(Args)]
@@ -50,7 +50,8 @@ pub struct StatusArgs {
 /// What `trinim status` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// `begun`, `running`, `stopped`, `sealing` or `finished`.
+    /// `begun`: no block is saved. `running`: a process is at work. `unfinished`: blocks are
+    /// missing. `sealing`: only manifest or checksums are missing. `finished`: nothing is missing.
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
@@ -116,7 +117,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
         (true, ..) => "sealing",
         (false, _, true) => "running",
         (false, _, false) if records.is_empty() => "begun",
-        (false, _, false) => "stopped",
+        (false, _, false) => "unfinished",
     };
     let logs = sizes(storage, LOGS)?;
     let published: BTreeSet<&str> =
@@ -182,10 +183,10 @@ fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    let owner = match report.owner {
-        Owner::Held(pid) => format!("process {pid} is at work"),
-        Owner::Free => "no process can be seen at work".to_owned(),
-        Owner::Unknown => "unknown whether a process is at work".to_owned(),
+    let owner = match (report.owner, report.owner.process()) {
+        (_, Some(process)) => format!("{process} is at work"),
+        (Owner::Unknown, _) => "unknown whether a process is at work".to_owned(),
+        _ => "no process of this machine is at work".to_owned(),
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let positions = report.finished_positions as f64 / report.positions as f64;

@@ -1,12 +1,15 @@
-//! The owner of a run folder, found without touching its lock.
+//! The owner of a run folder.
+//!
+//! The kernel's list of locks, `/proc/locks`, names the owner, unless a container hides it. If it
+//! names none, the lock itself says whether it is free.
 //!
 //! # Invariants
-//! 1. Nothing is locked, not even briefly: a solve that starts at that moment would find its folder
-//!    in use. The kernel's list of locks, `/proc/locks`, is read instead.
-//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`]. A lock
+//! 1. Nobody is disturbed. The lock is touched only if the list names no owner, shared and for an
+//!    instant, and a solve that begins at that moment tries it again.
+//! 2. No answer is a guess. If the lock cannot be tried, the owner is [`Owner::Unknown`]. A lock
 //!    that is held all the time is found, however many others come and go: see [`listed`].
-//!    [`Owner::Free`] only means that no process visible to this one holds the lock; a container
-//!    hides the others.
+//!    [`Owner::Free`] only means that no process of this machine holds the lock: not every file
+//!    system shows those of others.
 //!
 //! Writers take the lock through the storage.
 
@@ -16,7 +19,7 @@ use pipeline::checkpoint::{self, LOCK};
 use pipeline::{Error, RealStorage};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -31,12 +34,20 @@ const LONG_LISTS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
 pub enum Owner {
-    /// A process with this number.
-    Held(u32),
-    /// No process that this one can see.
+    /// A process with this number; null if it cannot be seen from here.
+    Held(Option<u32>),
+    /// No process of this machine.
     Free,
     /// The system does not say.
     Unknown,
+}
+
+impl Owner {
+    /// Returns words for the process that holds the lock.
+    pub fn process(self) -> Option<String> {
+        let Owner::Held(pid) = self else { return None };
+        Some(pid.map_or("a process that cannot be seen from here".to_owned(), |pid| format!("process {pid}")))
+    }
 }
 
 /// Returns the owner of the file `lock`.
@@ -46,10 +57,16 @@ pub fn of(lock: &Path) -> Owner {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Owner::Free,
         Err(_) => return Owner::Unknown,
     };
-    match listed(&file) {
-        Ok(Some(pid)) => Owner::Held(pid),
-        Ok(None) => Owner::Free,
-        Err(_) => Owner::Unknown,
+    let visible = || listed(&file).ok().flatten();
+    if let Some(pid) = visible() {
+        return Owner::Held(Some(pid));
+    }
+    let opened = if file.is_file() { fs::File::open(lock).ok() } else { None };
+    match opened.map(|file| file.try_lock_shared()) {
+        Some(Ok(())) => Owner::Free,
+        // It may have been taken just now.
+        Some(Err(TryLockError::WouldBlock)) => Owner::Held(visible()),
+        Some(Err(TryLockError::Error(_))) | None => Owner::Unknown,
     }
 }
 
@@ -86,14 +103,14 @@ fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
 pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
     match refuse_in_use(folder) {
         Err(refused) => refused.into(),
-        // The owner has just ended, or is hidden.
+        // The owner has just ended.
         Ok(()) => error.into(),
     }
 }
 
-/// Refuses a folder that another process can be seen to hold.
+/// Refuses a folder that another process holds.
 pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
-    let Owner::Held(pid) = of(&folder.join(LOCK)) else { return Ok(()) };
+    let Some(process) = of(&folder.join(LOCK)).process() else { return Ok(()) };
     let progress = RealStorage::open(folder).ok().and_then(|storage| {
         let run = checkpoint::inspect(&storage).ok()?;
         let blocks = Game::from_parameters(&run.parameters.0)?.layout.canonical_blocks().len();
@@ -102,7 +119,7 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     let (shown, progress) = (folder.display(), progress.unwrap_or_default());
     Err(Refused::with(
         Exit::InUse,
-        format!("{shown} is in use by process {pid}{progress}"),
+        format!("{shown} is in use by {process}{progress}"),
         format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
     ))
 }
@@ -120,7 +137,12 @@ fn flock(line: &str) -> Option<(u64, u32)> {
 /// list may differ from the file's (subvolumes). The open files of another user's process are
 /// hidden; then the inode number decides.
 fn has_open(pid: u32, file: &fs::Metadata) -> bool {
-    let Ok(handles) = fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
+    let handles = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        // It has ended, and another one has the lock from it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
+        Err(_) => return true,
+        Ok(handles) => handles,
+    };
     let is_same = |found: fs::Metadata| (found.dev(), found.ino()) == (file.dev(), file.ino());
     handles.filter_map(|handle| fs::metadata(handle.ok()?.path()).ok()).any(is_same)
 }
@@ -156,10 +178,24 @@ mod tests {
         let file = fs::File::create(&path).unwrap();
         assert_eq!(of(&path), Owner::Free);
         file.try_lock().unwrap();
-        assert_eq!(of(&path), Owner::Held(std::process::id()));
+        assert_eq!(of(&path), Owner::Held(Some(std::process::id())));
         drop(file);
         assert_eq!(of(&path), Owner::Free);
         fs::File::open(&path).unwrap().try_lock().unwrap();
+    }
+
+    /// Regression: an owner in another container was told as none.
+    #[test]
+    fn an_owner_that_cannot_be_seen_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("LOCK");
+        let file = fs::File::create(&path).unwrap();
+        // The process that took the lock has ended, and the list does not name the one that has it.
+        let lock = std::process::Command::new("flock").arg("0").stdin(file.try_clone().unwrap()).status();
+        assert!(lock.unwrap().success());
+        assert_eq!(of(&path), Owner::Held(None));
+        drop(file);
+        assert_eq!(of(&path), Owner::Free);
     }
 
     /// Regression: a check said that a running solve had ended, because the list was read in parts
@@ -185,7 +221,7 @@ mod tests {
                     file.try_lock().unwrap();
                     let found = of(&path);
                     file.unlock().unwrap();
-                    if found != Owner::Held(std::process::id()) {
+                    if found != Owner::Held(Some(std::process::id())) {
                         done.store(true, Ordering::Relaxed);
                         panic!("{others}: {found:?}");
                     }

@@ -18,7 +18,7 @@ use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
 use crate::cli::words::board::default_folder;
 use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::keep::{self, AuditChoice};
-use crate::cli::words::owner::{self, Owner};
+use crate::cli::words::owner;
 use crate::cli::words::scenario::{ScenarioArgs, values};
 use clap::Args;
 use pipeline::checkpoint::LOCK;
@@ -180,9 +180,9 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
 /// solve is refused as without `--wait`.
 fn wait(folder: &Path, signals: &Signals, out: &Out) -> anyhow::Result<()> {
     let mut told = false;
-    while let Owner::Held(pid) = owner::of(&folder.join(LOCK)) {
+    while let Some(process) = owner::of(&folder.join(LOCK)).process() {
         if !std::mem::replace(&mut told, true) {
-            out.remark(format_args!("{}: waiting for process {pid}", folder.display()));
+            out.remark(format_args!("{}: waiting for {process}", folder.display()));
         }
         std::thread::sleep(WAIT);
         signals.look_at_clock();
