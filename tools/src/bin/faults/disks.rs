@@ -6,7 +6,7 @@ use crate::system;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs a system program; its standard error is the error.
 pub fn system_program(name: &str, args: &[&str]) -> Result<String> {
@@ -34,8 +34,28 @@ impl Mount {
         Ok(Mount { point, mounted: true })
     }
 
-    fn image(point: PathBuf, image: &Path) -> Result<Mount> {
-        system_program("mount", &["-o", "loop", text(image)?, text(&point)?])?;
+    /// Mounts a folder once more: by bindfs, or by sshfs over SFTP from a server on this machine.
+    pub fn once_more(setup: &Setup, program: &str, folder: &Path) -> Result<Mount> {
+        let (point, folder) = (setup.disk_folder()?, text(folder)?);
+        let mut command = Command::new(program);
+        match program {
+            // sshfs gives the shell more words, which are parameters that nothing reads.
+            "sshfs" => {
+                let server = "ssh_command=setsid sh -c /usr/lib/openssh/sftp-server";
+                command.args(["-o", server, &format!("here:{folder}")])
+            }
+            _ => command.arg(folder),
+        };
+        // What stays in the background would keep a pipe open.
+        let status = command.arg(&point).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let status = status.with_context(|| format!("{program} cannot be started"))?;
+        ensure!(status.success(), "{program} cannot mount a folder here: {status}");
+        Ok(Mount { point, mounted: true })
+    }
+
+    fn image(point: PathBuf, kind: &str, image: &Path) -> Result<Mount> {
+        let kind = if kind == "exfat" && !is_known(kind) { "exfat-fuse" } else { kind };
+        system_program("mount", &["-t", kind, "-o", "loop", text(image)?, text(&point)?])?;
         Ok(Mount { point, mounted: true })
     }
 
@@ -86,6 +106,7 @@ impl Disk {
         // No lazy initialisation in the background, so that only the program writes.
         let options: &[&str] = match kind {
             "ext4" => &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+            "exfat" => &[],
             _ => &["-q", "-f"],
         };
         system_program(&program, &[options, &[text(&image)?]].concat())?;
@@ -100,7 +121,7 @@ impl Disk {
     }
 
     pub fn mount(&mut self) -> Result<()> {
-        self.mount = Some(Mount::image(self.point.clone(), &self.image)?);
+        self.mount = Some(Mount::image(self.point.clone(), self.kind, &self.image)?);
         Ok(())
     }
 
@@ -124,6 +145,12 @@ impl Disk {
     }
 }
 
+/// Whether this kernel has the file system; there is an exFAT in user space as well.
+fn is_known(kind: &str) -> bool {
+    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    known.split_whitespace().any(|name| name == kind)
+}
+
 /// Returns the first reason why file systems cannot be mounted here, if there is one.
 pub fn no_mounts() -> Option<String> {
     if !system::is_root() {
@@ -144,8 +171,7 @@ pub fn no_disk(setup: &Setup, kind: &'static str, mib: u64) -> Option<String> {
     if let Some(reason) = no_mounts() {
         return Some(reason);
     }
-    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    if !known.split_whitespace().any(|name| name == kind) {
+    if kind != "exfat" && !is_known(kind) {
         return Some(format!("this kernel has no {kind}"));
     }
     let try_one = || -> Result<()> {

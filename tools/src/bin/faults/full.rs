@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-const SOLVE: Solve = Solve::new(6, 12, "dedicated", 2);
+pub const SOLVE: Solve = Solve::new(6, 12, "dedicated", 2);
 const DISK_MIB: u64 = 24;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
@@ -142,7 +142,7 @@ fn filled_image(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane, 
 }
 
 /// Stops a solve at a call, fills the disk, continues, makes room, and finishes.
-fn filled(
+pub fn filled(
     setup: &Setup,
     sheet: &Sheet,
     golden: &Golden,

@@ -146,7 +146,7 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
 }
 
 /// Returns whether the run was killed; if it was over before, checks that it ended well.
-fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
+pub fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
     if ended.was_killed() {
         sheet.count(what, 1);
         return true;
@@ -158,7 +158,7 @@ fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
 
 /// Checks that the folder can be read and holds every safe block; adds the blocks that are safe
 /// now.
-fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) -> bool {
+pub fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) -> bool {
     match finished(out) {
         Ok(now) => {
             let lost = safe.difference(&now).count();

