@@ -171,7 +171,7 @@ impl<'a> Field<'a> {
         server.wait()
     }
 
-    /// From where the process cannot be seen, it is not denied, and its lock holds.
+    /// A process that cannot be seen is reported without its number, and its lock holds.
     fn another_namespace(&mut self) -> Result<()> {
         const ENTRY: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
         if let Err(error) = system_program("unshare", &[&ENTRY[..], &["true"]].concat()) {
@@ -184,10 +184,10 @@ impl<'a> Field<'a> {
         let notes = self.setup.folder()?;
         for (command, more, code, said) in [
             ("status", "", 0, "process %PID is at work"),
-            ("status", "inside", 0, "no process can be seen at work"),
+            ("status", "inside", 0, "a process that cannot be seen from here is at work"),
             ("check", "inside", 0, ""),
-            ("resume", "inside", 6, "locked by another process"),
-            ("repair", "inside", 6, "locked by another process"),
+            ("resume", "inside", 6, "in use by a process that cannot be seen from here"),
+            ("repair", "inside", 6, "in use by a process that cannot be seen from here"),
         ] {
             let mut launch = Launch::new(self.setup, &notes, &[OsStr::new(command), out.as_os_str()]);
             if more == "inside" {
