@@ -269,6 +269,22 @@ fn figures_of_checks_repairs_and_exports_are_those_of_the_files() {
     assert!(!db.join("000001.blk").exists());
 }
 
+/// Regression: a repair of many small blocks announced a thirtieth of the time that it took, which
+/// is that of their files.
+#[test]
+fn a_repair_announces_the_time_of_its_files() {
+    // On a disk, if there is one.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--out", "run"]);
+    let lost = tree(&path.join("run/db")).into_keys().filter(|name| name.extension().is_some_and(|end| end == "blk"));
+    lost.for_each(|name| fs::remove_file(name).unwrap());
+    let report = json(path, 0, &["repair", "run", "--json"]);
+    let [blocks, estimated, elapsed] = ["/blocks", "/estimated_s", "/elapsed_s"].map(|name| number(&report, name));
+    assert!(blocks > 50.0 && elapsed < 5.0 * estimated && estimated < 5.0 * elapsed, "{estimated} s, not {elapsed} s");
+    assert!(tree(&path.join("run")).keys().all(|name| name.extension().is_none_or(|end| end != "tmp")));
+}
+
 /// The memory is for one stream, so that every source is read from its file.
 #[test]
 fn figures_of_tasks_are_those_of_the_store() {
