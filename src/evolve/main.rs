@@ -14,8 +14,9 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use commands::{Command, Refusal, SETTINGS};
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
+use trinim_streams::{self as streams, PatientWriter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,32 +70,38 @@ struct Failure<'a> {
 }
 
 fn main() -> ExitCode {
+    let code = carry_out();
+    streams::finish();
+    ExitCode::from(code)
+}
+
+/// Carries the command out and returns its exit code.
+fn carry_out() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return ExitCode::from(usage(&error)),
+        Err(error) => return usage(error),
     };
     let (name, json) = (cli.command.name(), cli.json);
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(PatientWriter::stdout());
     let done = cli.command.run(json, &mut out).and_then(|code| Ok(out.flush().map(|()| code)?));
     let error = match done {
-        Ok(code) => return ExitCode::from(code),
+        Ok(code) => return code,
         Err(error) => error,
     };
     let Some(Refusal { message, hint }) = error.downcast_ref() else {
-        return ExitCode::from(failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error));
+        return failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error);
     };
-    note(format_args!("error: {message}\nhint: {hint}"));
+    // A formula is shown below what is wrong in it; an argument begins no line of its own.
+    for (number, part) in message.split("\n  ").enumerate() {
+        streams::line(format_args!("{}{part}", if number == 0 { "error: " } else { "  " }));
+    }
+    streams::line(format_args!("hint: {hint}"));
     if json {
         let (schema, finished, exit_code) = ("trinim.failure/1", false, USAGE);
         let failure = Failure { schema, finished, command: name, exit_code, reason: message, hint };
         let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default()).and_then(|()| out.flush());
     }
-    ExitCode::from(USAGE)
-}
-
-/// Prints a line on standard error, and ignores a failure: there is nowhere to report it.
-fn note(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    USAGE
 }
 
 /// Returns the exit code where output failed; nobody is left to read from a closed pipe.
@@ -102,24 +109,30 @@ fn failed(kind: io::ErrorKind, error: impl Display) -> u8 {
     if kind == io::ErrorKind::BrokenPipe {
         return 0;
     }
-    note(format_args!("error: {error}"));
+    streams::line(format_args!("error: {error}"));
     SYSTEM
 }
 
 /// Shows the help, or why the arguments are refused, and returns the exit code.
-fn usage(error: &Error) -> u8 {
+fn usage(error: Error) -> u8 {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
     {
         let gone = GONE.iter().find(|(gone, _)| gone == flag).map(|(_, advice)| (*advice).to_owned());
         let setting = SETTINGS.iter().find(|(name, _)| flag.strip_prefix("--") == Some(name));
         if let Some(advice) = gone.or_else(|| setting.map(|(name, _)| format!("use --set {name}=VALUE"))) {
-            note(format_args!("error: there is no {flag}: {advice}"));
+            streams::line(format_args!("error: there is no {flag}: {advice}"));
             return USAGE;
         }
     }
-    match error.print().and_then(|()| io::stdout().flush()) {
-        Err(failure) => failed(failure.kind(), &failure),
-        Ok(()) => error.exit_code() as u8,
+    if error.use_stderr() {
+        // The error names arguments.
+        let error = Cli::try_parse_from(streams::shown_arguments()).err().unwrap_or(error);
+        error.render().to_string().lines().for_each(streams::line);
+        return USAGE;
     }
+    let text = error.render();
+    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    let printed = PatientWriter::stdout().write_all(text.as_bytes());
+    printed.map_or_else(|failure| failed(failure.kind(), &failure), |()| 0)
 }

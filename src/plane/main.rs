@@ -12,8 +12,9 @@ mod commands;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{Exit, Refusal, json_line, note};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+use trinim_streams::{self as streams, PatientWriter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,17 +95,34 @@ struct Failure<'a> {
 }
 
 fn main() -> ExitCode {
+    let exit = carry_out();
+    streams::finish();
+    exit.into()
+}
+
+/// Shows the help, or why the arguments are refused.
+fn usage(refusal: clap::Error) -> Exit {
+    if refusal.use_stderr() {
+        // The refusal names arguments.
+        let refusal = Cli::try_parse_from(streams::shown_arguments()).err().unwrap_or(refusal);
+        refusal.render().to_string().lines().for_each(note);
+        return Exit::Usage;
+    }
+    let text = refusal.render();
+    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    let printed = PatientWriter::stdout().write_all(text.as_bytes());
+    printed.map_or_else(|error| failed(&error.into()), |()| Exit::Done)
+}
+
+fn carry_out() -> Exit {
     let parsed = Cli::command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (Cli { json, command }, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(refusal) => {
-            let exit = if refusal.use_stderr() { Exit::Usage } else { Exit::Done };
-            return refusal.print().map_or_else(|error| failed(&error.into()), |()| exit).into();
-        }
+        Err(refusal) => return usage(refusal),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(PatientWriter::stdout());
     let result = command.run(json, &mut out).and_then(|exit| Ok(out.flush().map(|()| exit)?));
-    let exit = result.unwrap_or_else(|error| {
+    result.unwrap_or_else(|error| {
         let exit = failed(&error);
         if json && !error.is::<io::Error>() {
             let command = format!("plane {}", matches.subcommand_name().unwrap_or_default());
@@ -115,8 +133,7 @@ fn main() -> ExitCode {
             let _ = json_line("trinim.failure/1", &failure, &mut out).and_then(|()| out.flush());
         }
         exit
-    });
-    exit.into()
+    })
 }
 
 /// Prints an error on standard error and returns its exit code. A reader that has closed standard
@@ -126,7 +143,8 @@ fn failed(error: &anyhow::Error) -> Exit {
         (Some(cause), _) if cause.kind() == ErrorKind::BrokenPipe => return Exit::Done,
         (Some(cause), _) => note(&format!("error: standard output: {cause}")),
         (None, Some(Refusal { reason, hint })) => {
-            note(&format!("error: {reason}\nhint: {hint}"));
+            note(&format!("error: {reason}"));
+            note(&format!("hint: {hint}"));
             return Exit::Usage;
         }
         (None, None) => note(&format!("error: {error}")),

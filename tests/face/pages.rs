@@ -146,6 +146,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
         ("trinim-kernel", "src/kernel"),
         ("trinim-plane", "src/plane"),
         ("trinim-evolve", "src/evolve"),
+        ("trinim-streams", "src/streams"),
     ];
     let mut wrong = Vec::new();
     for (package, folder) in packages {

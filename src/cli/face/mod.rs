@@ -13,7 +13,7 @@ pub mod progress;
 pub mod refusal;
 pub mod schema;
 pub mod signals;
-pub mod streams;
+pub use trinim_streams as streams;
 pub mod values;
 pub mod watch;
 

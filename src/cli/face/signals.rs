@@ -7,6 +7,7 @@
 //!    signal ends the program by itself, which a supervisor would take for a crash.
 
 use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::streams;
 use pipeline::Stopwatch;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
@@ -36,6 +37,7 @@ static INSTALLED: OnceLock<Result<Signals, String>> = OnceLock::new();
 /// Installs the handlers; [`Signals::register`] reports an error. A handler only sets a flag or
 /// exits, so no thread and no lock is involved.
 pub fn install() {
+    streams::check_stops_with(check);
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
 }
 
@@ -43,26 +45,17 @@ pub fn install() {
 ///
 /// # Errors
 /// [`Stopped`].
-pub fn check() -> io::Result<()> {
+fn check() -> io::Result<()> {
     let Some(Ok(signals)) = INSTALLED.get() else { return Ok(()) };
     signals.look_at_clock();
     if signals.stopped() { Err(io::Error::other(Stopped::from_the_start(signals.exit()))) } else { Ok(()) }
-}
-
-/// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP and a shell
-/// with SIGINT for a command behind which `&` stands in a script: a handler would end a command
-/// that is meant to continue.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 impl Signals {
     fn installed() -> io::Result<Signals> {
         let signals = Signals { quits: Arc::new(AtomicBool::new(true)), ..Signals::default() };
         let stops = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
-        for (signal, exit) in stops.into_iter().filter(|(signal, _)| !is_ignored(*signal)) {
+        for (signal, exit) in stops.into_iter().filter(|(signal, _)| !streams::is_ignored(*signal)) {
             // In this order: at the first signal of a long command, the shutdown handler must still
             // find the flag unset.
             flag::register_conditional_shutdown(signal, exit as i32, signals.quits.clone())?;

@@ -1,6 +1,6 @@
 //! Arguments that commands share: the game, the formula, and how searches are run.
 
-use super::output::{Stop, counted, named, progress, refused};
+use super::output::{Progress, Stop, counted, named, refused};
 use clap::Args;
 use trinim_evolve::games::{Game, GameError, Graph, HEAP_MAX, Ordering};
 use trinim_evolve::language::{Formula, OnFault, Scope, parse, parse_chromosome};
@@ -136,9 +136,7 @@ impl SearchArgs {
     pub fn with_bench<T>(&self, runs: u64, stop: &Stop, work: impl FnOnce(&Bench<'_>) -> T) -> T {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { all() } else { self.threads };
-        let bar = progress(runs);
-        let done = work(&Bench { seed: self.seed, threads, stop: &stop.flag, finished: &|| bar.inc(1) });
-        bar.finish_and_clear();
-        done
+        let progress = Progress::new(runs);
+        work(&Bench { seed: self.seed, threads, stop: &stop.flag, finished: &|| progress.count() })
     }
 }

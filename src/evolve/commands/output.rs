@@ -1,15 +1,14 @@
 //! Reports, refusals, progress and signals.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use trinim_streams as streams;
 
 /// Exit code where a check fails: of a formula, or of a claim.
 pub const FAILED: u8 = 1;
@@ -67,12 +66,36 @@ pub fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(Value::String(text.to_lowercase())).map_err(|error| error.to_string())
 }
 
-/// Shows the progress of runs on standard error, if that is a terminal.
-pub fn progress(runs: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("evolving  {wide_bar}  {pos} of {len} runs, {eta} left");
-    let bar = ProgressBar::new(runs).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+/// The progress of runs, shown on standard error if that is a terminal.
+pub struct Progress {
+    runs: u64,
+    finished: AtomicU64,
+    is_shown: bool,
+}
+
+/// Clears a line of a terminal.
+const ERASE: &str = "\r\x1b[2K";
+
+impl Progress {
+    pub fn new(runs: u64) -> Progress {
+        Progress { runs, finished: AtomicU64::new(0), is_shown: io::stderr().is_terminal() }
+    }
+
+    /// Counts a finished run, and shows each hundredth of all.
+    pub fn count(&self) {
+        let (finished, runs) = (self.finished.fetch_add(1, Ordering::Relaxed) + 1, self.runs);
+        if self.is_shown && finished % runs.div_ceil(100) == 0 {
+            streams::draw(format!("{ERASE}evolving  {finished} of {runs} runs"));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.is_shown {
+            streams::error(ERASE.to_owned());
+        }
+    }
 }
 
 /// Whether a signal has asked a search to stop; the second signal ends the program.
@@ -85,7 +108,7 @@ impl Stop {
     /// From now on SIGINT and SIGTERM set the flag.
     pub fn at_signals() -> io::Result<Stop> {
         let stop = Stop { flag: Arc::default(), signal: Arc::new(AtomicUsize::new(SIGINT as usize)) };
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM].into_iter().filter(|signal| !streams::is_ignored(*signal)) {
             // In this order: the first signal finds the flag unset.
             flag::register_conditional_shutdown(signal, 128 + signal, stop.flag.clone())?;
             flag::register_usize(signal, stop.signal.clone(), signal as usize)?;
@@ -96,7 +119,7 @@ impl Stop {
 
     /// Says on standard error how far a stopped search came, and returns its exit code.
     pub fn code(&self, came: impl Display) -> u8 {
-        let _ = writeln!(io::stderr(), "stopped by a signal {came}");
+        streams::line(format_args!("stopped by a signal {came}"));
         128 + self.signal.load(Ordering::Relaxed) as u8
     }
 }

@@ -12,12 +12,13 @@ pub mod verify;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use trinim_game::Rule;
 use trinim_plane::{UBig, heaps};
+use trinim_streams::{self as streams, PatientWriter};
 
 /// Standard output. Its errors travel up as bare `io::Error`, a type that no other error has.
-pub type Out = BufWriter<StdoutLock<'static>>;
+pub type Out = BufWriter<PatientWriter<Stdout>>;
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +91,7 @@ pub fn json_line(schema: &str, report: &impl Serialize, out: &mut Out) -> io::Re
 
 /// Prints a remark on standard error.
 pub fn note(remark: &str) {
-    // There is nowhere to report a failure.
-    let _ = writeln!(io::stderr(), "{remark}");
+    streams::line(remark);
 }
 
 /// Returns the name of a choice in arguments and reports.

@@ -187,3 +187,42 @@ fn an_interrupt_ends_a_long_command() {
     assert!(sent.success());
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(2));
 }
+
+/// With `>&-` nothing was written, and the exit code was 0.
+#[cfg(unix)]
+#[test]
+fn closed_standard_output_is_an_error() {
+    for args in [&["at", "1", "2"][..], &["claims", "--json"], &["--help"]] {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec >&-; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_trinim-plane")]).args(args);
+        let (_, error) = ended(4, args, command.stderr(Stdio::piped()).spawn().unwrap());
+        assert!(error.starts_with("error: standard output: "), "{error}");
+    }
+}
+
+/// What a text may do to a terminal: its title, and a line of its own.
+#[test]
+fn texts_of_others_are_shown_and_not_obeyed() {
+    let hostile = "x\u{1b}]0;\u{7}\nerror: fake";
+    for args in [&["at", hostile, "1"][..], &["verify", "--max", hostile], &["at", "1", "2", &format!("--{hostile}")]] {
+        let (_, error) = ends(2, args, "");
+        assert!(error.chars().all(|char| char == '\n' || !char.is_control()), "{error:?}");
+        assert!(error.contains("fake") && error.lines().all(|line| !line.starts_with("error: fake")), "{error}");
+    }
+}
+
+#[test]
+fn standard_error_that_nobody_reads_holds_up_nothing() {
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    // As much as a pipe takes.
+    writer.write_all(&[0; 65_536]).unwrap();
+    let mut child = program(&["at", "x", "1"]).stderr(writer).spawn().unwrap();
+    let ended = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        child.try_wait().unwrap()
+    });
+    if ended.is_none() {
+        child.kill().unwrap();
+    }
+    assert_eq!(ended.and_then(|status| status.code()), Some(2));
+}

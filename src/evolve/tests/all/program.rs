@@ -178,3 +178,69 @@ fn outputs_may_be_closed_or_full() {
         assert!(text(&output.stderr).starts_with("error: "), "{line}");
     }
 }
+
+/// The program, begun by a shell after some commands.
+fn after(commands: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{commands}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_trinim-evolve")]).args(args);
+    command.env_remove("TRINIM_THREADS").stdin(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// With `>&-` nothing was written, and the exit code was 0.
+#[test]
+fn closed_standard_output_is_an_error() {
+    for args in [&["score", "--game", "nim:2,1", "--formula", "a1-a2*a1"][..], &["--help"]] {
+        let Output { status, stderr, .. } = after("exec >&-", args).output().unwrap();
+        assert_eq!(status.code(), Some(4), "{args:?}");
+        assert!(text(&stderr).starts_with("error: "), "{args:?}: {}", text(&stderr));
+    }
+}
+
+/// What a text may do to a terminal: its title, and a line of its own.
+#[test]
+fn texts_of_others_are_shown_and_not_obeyed() {
+    let hostile = "x\u{1b}]0;pwned\u{7}..\nerror: fake";
+    for args in [
+        &["score", "--game", hostile, "--formula", "a1"][..],
+        &["score", "--game", "nim:2,1", "--formula", hostile],
+        &["run", "--game", "nim:2,1", "--seed", hostile],
+        &["run", "--game", "nim:2,1", "--set", &format!("{hostile}=1")],
+        &["run", &format!("--{hostile}")],
+        &[hostile],
+    ] {
+        let Output { status, stderr, .. } = program(args).output().unwrap();
+        let shown = text(&stderr);
+        assert_eq!(status.code(), Some(2), "{shown}");
+        assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
+        assert!(shown.contains("fake") && shown.lines().all(|line| !line.starts_with("error: fake")), "{shown}");
+    }
+}
+
+#[test]
+fn standard_error_that_nobody_reads_holds_up_nothing() {
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    // As much as a pipe takes.
+    std::io::Write::write_all(&mut writer, &[0; 65_536]).unwrap();
+    let mut child = program(&["score", "--game", "chess", "--formula", "a1"]).stderr(writer).spawn().unwrap();
+    let ended = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        child.try_wait().unwrap()
+    });
+    if ended.is_none() {
+        child.kill().unwrap();
+    }
+    assert_eq!(ended.and_then(|status| status.code()), Some(2));
+}
+
+/// As of a command behind which `&` stands in a script.
+#[test]
+fn an_ignored_interrupt_stays_ignored() {
+    let args = ["run", "--game", "nim:3,3,3", "--runs", "60", "--preset", "best", "--json"];
+    let child = after("trap '' INT", &args).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["interrupted"], false);
+}

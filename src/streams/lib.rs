@@ -9,11 +9,8 @@
 //!    for in vain, nobody does until it reads again. Of what it does not read, the newest is kept.
 //! 2. While the reader reads, both streams have the order in which they were written.
 //! 3. A text for people is one line on the terminal: in it and in a table, a control character of
-//!    a name is shown as in a string of Rust, and only the colours of [`Paint`] stay.
-//!
-//! [`Paint`]: super::output::Paint
+//!    a name is shown as in a string of Rust, and only the program's own colours stay.
 
-use crate::cli::face::signals;
 use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
@@ -25,6 +22,7 @@ use std::io::{self, Stdout, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -65,6 +63,32 @@ static IS_COLOURED: AtomicBool = AtomicBool::new(false);
 /// From now on, colours stay in the texts on standard error, or do not.
 pub fn colour_errors(is_coloured: bool) {
     IS_COLOURED.store(is_coloured, Ordering::Relaxed);
+}
+
+/// What looks for a request to stop, while a reader does not read.
+static STOP_CHECK: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
+
+/// From now on, a writer that waits for its reader ends with the error of `check`, if it has one.
+pub fn check_stops_with(check: fn() -> io::Result<()>) {
+    let _ = STOP_CHECK.set(check);
+}
+
+fn check_stop() -> io::Result<()> {
+    STOP_CHECK.get().map_or(Ok(()), |check| check())
+}
+
+/// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP and a shell
+/// with SIGINT for a command behind which `&` stands in a script: a handler would end a command
+/// that is meant to continue.
+pub fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Returns the program's name and arguments as they may be shown.
+pub fn shown_arguments() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| shown(&word.to_string_lossy(), false))
 }
 
 /// Writes a text for people and a line break on standard error.
@@ -160,7 +184,7 @@ extern "C" fn look_at_start() {
 }
 
 /// Writes where a reader may be slow: to standard output, a pipe or a device. Its errors are those
-/// of the system, and [`Stopped`](super::exit::Stopped) if a stop was requested while nobody read.
+/// of the system, and that of [`check_stops_with`] if a stop was requested while nobody read.
 pub struct PatientWriter<W> {
     file: W,
     /// Bytes that a reader takes without holding up this thread.
@@ -193,7 +217,7 @@ impl<W: AsFd + Write> Write for PatientWriter<W> {
             return Err(Errno::BADF.into());
         }
         while poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&LOOK))? == 0 {
-            signals::check()?;
+            check_stop()?;
         }
         let bytes = &bytes[..self.at_once.min(bytes.len())];
         self.file.write_all(bytes)?;
@@ -209,14 +233,14 @@ impl<W: AsFd + Write> Write for PatientWriter<W> {
 /// Opens a pipe or a device to write, and waits for the reader of a pipe.
 ///
 /// # Errors
-/// Those of the system, and [`Stopped`](super::exit::Stopped) if a stop was requested meanwhile.
+/// Those of the system, and that of [`check_stops_with`] if a stop was requested meanwhile.
 pub fn open(path: &Path) -> io::Result<PatientWriter<File>> {
     let mut options = OpenOptions::new();
     options.append(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
     loop {
         match options.open(path) {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                signals::check()?;
+                check_stop()?;
                 std::thread::sleep(Duration::from_nanos(LOOK.tv_nsec as u64));
             }
             opened => {
