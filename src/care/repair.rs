@@ -111,7 +111,7 @@ impl Repair {
             sums,
             leftovers: plan.leftovers,
             read_bytes: plan.read_bytes,
-            seconds: seconds(&workload, &plan, file_seconds(&*storage, PUBLISHED, &plan, dry)?),
+            seconds: seconds(&workload, &plan, file_seconds(&storage, PUBLISHED, &plan, dry)?),
         };
         drop(workload);
         let subject = Subject::Run { storage, draft, checked: Box::new(checked), plan: Box::new(plan) };
