@@ -266,16 +266,17 @@ impl Solve {
         }
     }
 
-    /// Returns the layout: as chosen, as in the folder with these parameters, or as planned.
+    /// Returns the layout: as chosen, as in the folder with these parameters, or as planned. A
+    /// folder with the cells that were chosen keeps the order of their bits.
     pub(super) fn laid_out(&self, values: Values, found: Option<&[(String, String)]>) -> Layout {
-        match &self.cut {
-            Cut::Exactly(layout) => Layout::clone(layout),
-            Cut::Bits(bits) => Layout::suggested(&self.board, *bits),
-            Cut::Planned => match found.and_then(Game::from_parameters).filter(|game| game.board == self.board) {
-                Some(game) => game.layout,
-                None => choose_layout_for(&self.board, values, self.memory_bytes),
-            },
-        }
+        let begun = found.and_then(Game::from_parameters).filter(|game| game.board == self.board);
+        let chosen = match (&self.cut, &begun) {
+            (Cut::Exactly(layout), _) => Layout::clone(layout),
+            (Cut::Bits(bits), _) => Layout::suggested(&self.board, *bits),
+            (Cut::Planned, None) => choose_layout_for(&self.board, values, self.memory_bytes),
+            (Cut::Planned, Some(begun)) => begun.layout.clone(),
+        };
+        begun.map(|game| game.layout).filter(|layout| layout.has_cells_of(&chosen)).unwrap_or(chosen)
     }
 
     /// Refuses choices that make no sense with these values, this audit, and each other.

@@ -11,8 +11,8 @@
 //! position:  one bit a cell, row by row                      moved by Layout::split / Layout::join
 //!
 //!            | b BID bits       | m offset bits              |
-//!            | cells by index,  | sector or corner order,    |
-//!            | lowest first     | see `offset_order`         |
+//!            | orbit by orbit,  | sector or corner order,    |
+//!            | see `bid_order`  | see `offset_order`         |
 //! ```
 //!
 //! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of
@@ -21,8 +21,9 @@
 //! *operations*, the offset parts of all moves with that trace.
 //!
 //! # Invariants
-//! 1. A BID does not depend on the order in which the BID cells are listed: bit 0 is the cell with
-//!    the lowest index.
+//! 1. The set of BID cells decides all but the order of their bits. [`Layout::new`] orders them by
+//!    the rule of `bid_order`; [`Layout::from_cells`] takes the order that it is given, which may
+//!    be that of an earlier version.
 //! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order
 //!    is topological: a child is a subset of its target, and a canonical block is the smallest of
 //!    its group.
@@ -37,6 +38,7 @@
 //! layout has traces, some dozens. The order of the blocks is computed once and then kept, 4 bytes
 //! a canonical block.
 
+pub(crate) mod bid_order;
 mod block_order;
 mod burnside;
 mod counts;
@@ -93,7 +95,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of `board` with these BID cells, listed in any order.
+    /// Creates the layout of `board` with these BID cells, listed in any order: bits are given to
+    /// them so that few edges need a turn.
     ///
     /// # Errors
     /// Returns [`LayoutError::Outside`] for a cell that is not on the board,
@@ -104,15 +107,23 @@ impl Layout {
             let outside = || LayoutError::Outside { cell: *cell, board: board.name().to_owned() };
             board.index(*cell).map(|index| index as u8).ok_or_else(outside)
         };
-        Layout::from_cells(board, &bid_cells.iter().map(index).collect::<Result<Vec<_>, _>>()?)
+        let cells = bid_cells.iter().map(index).collect::<Result<Vec<_>, _>>()?;
+        let given = Layout::mask(board, &cells)?;
+        Ok(Layout::of_bits(board, bid_order::bid_cells(board, given)))
     }
 
-    /// Creates the layout of `board` with the BID cells of these indices, like [`Layout::new`].
+    /// Creates the layout of `board` whose BID bit `i` is the cell of index `bid_cells[i]`.
     ///
     /// # Errors
     /// Those of [`Layout::new`]; [`LayoutError::Index`] for an index that is not on the board.
     pub fn from_cells(board: &Board, bid_cells: &[u8]) -> Result<Layout, LayoutError> {
-        let mut bid_mask = 0;
+        Layout::mask(board, bid_cells)?;
+        Ok(Layout::of_bits(board, bid_cells.to_vec()))
+    }
+
+    /// Returns the set of these cells, if a layout can have it.
+    fn mask(board: &Board, bid_cells: &[u8]) -> Result<u64, LayoutError> {
+        let mut bid_mask = 0u64;
         for &index in bid_cells {
             if u32::from(index) >= board.cells() {
                 return Err(LayoutError::Index { index, cells: board.cells() });
@@ -125,7 +136,7 @@ impl Layout {
         if bid_cells.len() > BID_BITS_MAX as usize {
             return Err(LayoutError::TooMany { found: bid_cells.len() });
         }
-        Ok(Layout::from_mask(board, bid_mask))
+        Ok(bid_mask)
     }
 
     /// Creates the best known layout whose blocks have at most `2^offset_bits_at_most` positions.
@@ -143,11 +154,11 @@ impl Layout {
             .chain(smaller)
             .find_map(|bits| search::best_closed_mask(board, bits))
             .expect("the empty set is closed");
-        Layout::from_mask(board, bid_mask)
+        Layout::of_bits(board, bid_order::bid_cells(board, bid_mask))
     }
 
-    fn from_mask(board: &Board, bid_mask: u64) -> Layout {
-        let bid_cells: Vec<u8> = (0..board.cells() as u8).filter(|cell| bid_mask >> cell & 1 == 1).collect();
+    fn of_bits(board: &Board, bid_cells: Vec<u8>) -> Layout {
+        let bid_mask = bid_cells.iter().fold(0u64, |mask, cell| mask | 1 << cell);
         let offset_cells = offset_order::offset_cells(board, bid_mask);
         let to_cells = BitPermutation::new([offset_cells.as_slice(), &bid_cells].concat());
         let to_bits = to_cells.inverse();
@@ -158,10 +169,6 @@ impl Layout {
             .filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid))
             .collect();
         let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
-        debug_assert!(
-            (offset_cells.len()..).zip(&bid_cells).all(|(bit, cell)| to_bits.apply(1 << cell) == 1 << bit),
-            "layout, invariant 1: BID bits follow the indices of their cells"
-        );
         Layout {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -216,6 +223,11 @@ impl Layout {
     /// Returns the cell index of each offset bit, bit 0 first.
     pub fn offset_cells(&self) -> &[u8] {
         &self.offset_cells
+    }
+
+    /// Returns whether both cut the board along the same BID cells, whatever bits these are.
+    pub fn has_cells_of(&self, other: &Layout) -> bool {
+        self.board == other.board && self.offset_cells == other.offset_cells
     }
 
     /// Returns the number of blocks, `2^b`.

@@ -57,7 +57,7 @@ fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry)
         let orbit = [cell, turn(once, cell), turn(twice, cell)];
         if orbit[0] == orbit[1] {
             centre.push(cell);
-        } else if cell == representative(orbit) {
+        } else if cell.index() as u8 == apex_cell(orbit.map(|cell| cell.index() as u8)) {
             sector.push(cell);
         }
     }
@@ -67,14 +67,16 @@ fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry)
     cells.map(|cell| cell.index() as u8).collect()
 }
 
-/// Returns the cell of a rotation orbit that belongs to the apex's sector.
-fn representative(orbit: [Cell; 3]) -> Cell {
+/// Returns the cell of a rotation orbit that belongs to the apex's sector, of indices its index.
+pub(super) fn apex_cell(orbit: [u8; 3]) -> u8 {
+    let orbit = orbit.map(|cell| Cell::from_index(cell.into()));
     let nearest = orbit.iter().map(|cell| cell.row).min().expect("an orbit has cells");
     let mut near = orbit.iter().filter(|cell| cell.row == nearest);
-    match (near.next(), near.next()) {
+    let cell = match (near.next(), near.next()) {
         (Some(&cell), None) => cell,
         _ => *orbit.iter().find(|cell| cell.row == 2 * cell.col).expect("tied cells have the third on the axis"),
-    }
+    };
+    cell.index() as u8
 }
 
 fn corner_order(board: &Board, layers: u32, bid_mask: u64) -> Vec<u8> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use trinim_game::{BitPermutation, Symmetry};
 
-/// The BID bits of a block, bit 0 being the BID cell with the lowest index.
+/// The BID bits of a block; bit `i` is cell [`Layout::bid_cells`](super::Layout::bid_cells)`[i]`.
 ///
 /// Every block has one, canonical or not. The engine numbers only the canonical blocks:
 /// [`Layout::bid`](super::Layout::bid) and [`Layout::canonical`](super::Layout::canonical) lead
@@ -42,7 +42,6 @@ impl LayoutSymmetry {
     /// Returns those of `symmetries` that keep the set `bid_cells`, in the same order.
     pub(super) fn all(symmetries: &[Symmetry], bid_cells: &[u8], offset_cells: &[u8]) -> Vec<LayoutSymmetry> {
         let mask = |cells: &[u8]| cells.iter().fold(0u64, |mask, &cell| mask | 1 << cell);
-        assert!(bid_cells.is_sorted(), "layout, invariant 1: BID cells are listed by index");
         let bid_mask = mask(bid_cells);
         let kept: Vec<&Symmetry> = symmetries.iter().filter(|symmetry| symmetry.apply(bid_mask) == bid_mask).collect();
         let on_bits = |symmetry: &Symmetry, cells: &[u8]| {

@@ -1,7 +1,7 @@
 //! The figures of a layout that every estimate rests on.
 
 use super::rates::{self, Rates};
-use crate::layout::{BID_BITS_MAX, Edge, Layout, TraceId, search};
+use crate::layout::{BID_BITS_MAX, Edge, Layout, TraceId, bid_order, search};
 use pipeline::Placement;
 use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
@@ -12,10 +12,12 @@ use trinim_game::{Board, Cell};
 /// graph.
 const WALKED_BID_BITS_MAX: u32 = 20;
 
-/// Largest share of all blocks alive at a time, and of all dedicated copies waiting at a time, for
-/// graphs that are too large to walk: the values found at nine layers with 15 to 18 BID bits.
+/// Largest share of all blocks alive at a time, and of all dedicated copies waiting at a time, and
+/// the share of edges that need a turn, for graphs that are too large to walk: the values found at
+/// nine layers with 15 to 18 BID bits.
 const LIVE_SHARE: f64 = 0.42;
 const WAITING_SHARE: f64 = 0.29;
+const TURNED_SHARE: f64 = 0.28;
 
 /// Index bits inside what the kernels move at a time.
 const VECTOR_BITS: u32 = 9;
@@ -24,7 +26,7 @@ const VECTOR_BITS: u32 = 9;
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shape {
-    /// Cells of the BID bits.
+    /// Cells of the BID bits, bit 0 first.
     pub bid_cells: Vec<u8>,
     /// Number of BID bits.
     pub bid_bits: u32,
@@ -197,27 +199,26 @@ impl Shape {
     /// Returns the figures of the best closed BID set of at most `bid_bits` cells without making a
     /// layout.
     fn outline_of_best(board: &Board, bid_bits: u32) -> Shape {
-        let bid_cells = (0..=bid_bits).rev().find_map(|bits| search::best_closed(board, bits)).unwrap_or_default();
-        let indices = bid_cells.iter().filter_map(|cell| board.index(*cell)).map(|index| index as u8);
-        Shape::outline(board, &indices.collect::<Vec<_>>())
+        let mask = (0..=bid_bits).rev().find_map(|bits| search::best_closed_mask(board, bits)).unwrap_or_default();
+        Shape::outline(board, &bid_order::bid_cells(board, mask))
     }
 
     /// Returns the figures of a set of BID cells without a walk: blocks and edges by Burnside's
     /// lemma, the rest by the shares of smaller boards.
-    pub fn outline(board: &Board, bid_cells: &[u8]) -> Shape {
-        let bid_cells: Vec<Cell> = bid_cells.iter().map(|index| board.cell(u32::from(*index))).collect();
+    pub fn outline(board: &Board, indices: &[u8]) -> Shape {
+        let bid_cells: Vec<Cell> = indices.iter().map(|index| board.cell(u32::from(*index))).collect();
         let edges = search::canonical_updates(board, &bid_cells) as u64;
         let canonical_blocks = search::canonical_blocks(board, &bid_cells) as u64;
         let bid_bits = bid_cells.len() as u32;
         Shape {
-            bid_cells: bid_cells.iter().filter_map(|cell| board.index(*cell)).map(|index| index as u8).collect(),
+            bid_cells: indices.to_vec(),
             bid_bits,
             offset_bits: board.cells() - bid_bits,
             blocks: 1 << bid_bits,
             canonical_blocks,
             edges,
             loads: edges,
-            turned_edges: edges * 5 / 6,
+            turned_edges: (edges as f64 * TURNED_SHARE) as u64,
             orientations: canonical_blocks * board.symmetries().len() as u64,
             peak_shared_streams: (canonical_blocks as f64 * LIVE_SHARE) as u64,
             peak_dedicated_streams: (edges as f64 * WAITING_SHARE) as u64,
@@ -440,6 +441,8 @@ mod tests {
         let live = shape.peak_shared_streams as f64 / shape.canonical_blocks as f64;
         let waiting = shape.peak_dedicated_streams as f64 / shape.edges as f64;
         assert!((live - LIVE_SHARE).abs() < 0.03, "{live}");
+        let turned = shape.turned_edges as f64 / shape.edges as f64;
         assert!((waiting - WAITING_SHARE).abs() < 0.05, "{waiting}");
+        assert!((turned - TURNED_SHARE).abs() < 0.02, "{turned}");
     }
 }

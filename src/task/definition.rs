@@ -59,6 +59,18 @@ impl Definition {
         }
     }
 
+    /// Returns the definition of the same solve with the order of BID bits that was `found`, if it
+    /// is one of the same cells.
+    fn with_bits_of(self, found: &[u8]) -> Definition {
+        let begun = serde_json::from_slice(found).ok().and_then(|found: Definition| found.meaning());
+        match (begun, self.meaning()) {
+            (Some((begun, _)), Some((game, terms))) if begun.layout.has_cells_of(&game.layout) => {
+                Definition::new(terms.spec(&Game { layout: begun.layout, ..game }))
+            }
+            _ => self,
+        }
+    }
+
     /// Returns the game and the terms; `None` unless this program would write the same definition.
     fn meaning(&self) -> Option<(Game, Terms)> {
         let board = match &self.board {
@@ -100,7 +112,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     }
     let definition = Definition::new(spec);
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
-        agree(store, &found, &definition)?;
+        agree(store, &found, &definition.with_bits_of(&found))?;
         // The process that began it may have been killed before its name was safe.
         store.settle("")?;
         return Ok(false);

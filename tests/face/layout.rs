@@ -28,7 +28,7 @@ fn a_layout_is_analysed() {
     let args = ["layout", "--layers", "8", "--bid-cells", FIGURE_3F];
     let found = report(folder.path(), &[&args[..], &["--json"]].concat());
     let expected = json!({
-        "bid_cells": [1, 2, 21, 27, 29, 34],
+        "bid_cells": [1, 29, 27, 2, 21, 34],
         "blocks": 64,
         "canonical_blocks": 16,
         "groups": {"1": 2, "2": 1, "3": 6, "6": 7},

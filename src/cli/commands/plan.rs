@@ -3,7 +3,7 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::board::{BID_LEGEND, picture};
+use crate::cli::words::board::{BID_LEGEND, cells_text, picture};
 use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::scenario::{ScenarioArgs, estimated, values};
 use crate::cli::words::summary::GameFields;
@@ -144,7 +144,7 @@ fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'stati
         false => time(plan, plan.chosen().seconds),
     };
     let guess = if shape.estimated { "about " } else { "" };
-    let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
+    let cells = cells_text(board, &shape.bid_cells);
     let memory = &plan.memory;
     let is_as_chosen = plan.codec == codec_name(args.codec);
     let denser = if is_as_chosen { String::new() } else { format!(" with logs in {}", plan.codec) };

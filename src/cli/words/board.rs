@@ -162,6 +162,14 @@ pub fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
     padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }
 
+/// Formats cells as `--bid-cells` reads them, in the order of the board, where a reader looks for
+/// them.
+pub fn cells_text(board: &Board, cells: &[u8]) -> String {
+    let mut cells = cells.to_vec();
+    cells.sort_unstable();
+    cells.into_iter().map(|cell| board.cell(cell.into()).to_string()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

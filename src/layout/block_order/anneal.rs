@@ -125,20 +125,15 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
 /// Its peak is in the table of the [page](super).
 struct KnownRule {
     layers: u32,
+    /// By index, whatever bits they are.
     bid_cells: &'static [u8],
     quarters: i64,
     target: i64,
+    /// The weights of these cells.
     cells: &'static [i64],
 }
 
-const KNOWN: [KnownRule; 3] = [
-    KnownRule {
-        layers: 8,
-        bid_cells: &[4, 6, 9, 10, 12, 14, 17, 18, 22, 26, 31, 32],
-        quarters: 7,
-        target: 61_367,
-        cells: &[5446, 160_907, -156_423, 93_307, 291_057, 25_595, 50_000, -3808, -72_488, 139_986, 91_913, 61_833],
-    },
+const KNOWN: [KnownRule; 2] = [
     KnownRule {
         layers: 9,
         bid_cells: &[4, 6, 9, 12, 15, 20, 23, 25, 29, 34, 39, 41],
@@ -160,9 +155,11 @@ const KNOWN: [KnownRule; 3] = [
 
 /// Returns the order and its peak, if a rule is known for the layout.
 pub(super) fn known(layout: &Layout, graph: &Graph) -> Option<(Vec<u32>, u32)> {
-    let is_this = |known: &&KnownRule| Some(known.layers) == layout.layers() && known.bid_cells == layout.bid_cells();
-    let known = KNOWN.iter().find(is_this)?;
-    let rule = Rule { quarters: known.quarters, target: known.target, cells: known.cells.to_vec() };
+    let (layers, bits) = (layout.layers()?, layout.bid_cells());
+    let known = KNOWN.iter().find(|known| known.layers == layers && known.bid_cells.len() == bits.len())?;
+    let weight = |cell: &u8| Some(known.cells[known.bid_cells.binary_search(cell).ok()?]);
+    let cells = bits.iter().map(weight).collect::<Option<Vec<_>>>()?;
+    let rule = Rule { quarters: known.quarters, target: known.target, cells };
     let order = rule.order(graph, &images(layout));
     let peak = graph.peak_live_blocks(&order);
     Some((order, peak))

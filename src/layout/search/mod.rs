@@ -155,7 +155,7 @@ pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
     Some(position::cells(best_closed_mask(board, bits)?).into_iter().map(|index| board.cell(index)).collect())
 }
 
-pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
+pub(crate) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     let sets_at_most = if board.layers().is_some() { u64::MAX } else { QUICK_SETS };
     let request = Request { bits, kept: SymmetryClass::All, top: 1, sets_at_most, seed: 0 };
     let mut best = Best::new(board, &request);

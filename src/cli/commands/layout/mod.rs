@@ -10,7 +10,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::file::OutputFile;
 use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
-use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
+use crate::cli::words::board::{BID_LEGEND, BoardArgs, cells_text, picture};
 use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
@@ -79,7 +79,7 @@ enum LayoutCommand {
 /// What `trinim layout` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// Indices of the cells that name the block.
+    /// Indices of the cells that name the block, by bit of its number, the lowest first.
     bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
@@ -233,9 +233,4 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
 
 fn mask(cells: &[u8]) -> u64 {
     cells.iter().map(|cell| 1 << cell).sum()
-}
-
-/// Formats cells as `--bid-cells` reads them.
-fn cells_text(board: &Board, cells: &[u8]) -> String {
-    cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect()
 }

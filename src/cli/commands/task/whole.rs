@@ -83,7 +83,7 @@ pub struct InitReport {
     game: GameFields,
     /// `database` or `counts`.
     keep: Keep,
-    /// Indices of the cells that name the block.
+    /// Indices of the cells that name the block, by bit of its number, the lowest first.
     bid_cells: Vec<u8>,
     /// All blocks.
     blocks: u64,
@@ -118,7 +118,8 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let store = store::create(&args.store.store)?;
     let spec = terms.spec(&game);
     let is_new = task::init(&*store, spec)?;
-    let layout = &game.layout;
+    // A store that was begun before keeps the order of its BID bits.
+    let layout = &task::open(&*store)?.0.layout;
     let report = InitReport {
         store: args.store.store,
         is_new,
