@@ -107,8 +107,13 @@ impl Game {
 
     /// Returns the short number of board and rule that a book carries; no layout is in it.
     pub fn rules_identity(&self) -> u64 {
+        xxh3_64(self.rules_text().as_bytes())
+    }
+
+    /// Returns the parameters of board and rule as lines.
+    pub(super) fn rules_text(&self) -> String {
         let lines = self.parameters().into_iter().filter(|(name, _)| !name.ends_with("-cells"));
-        xxh3_64(lines.map(|(name, value)| format!("{name}={value}\n")).collect::<String>().as_bytes())
+        lines.map(|(name, value)| format!("{name}={value}\n")).collect()
     }
 
     /// Returns the parameters of a solution for these values as lines, as they go into digests.

@@ -231,6 +231,24 @@ impl Manifest {
         }
     }
 
+    /// Returns the identity of the values of `game`, hex: the BLAKE3 hash of board, rule and
+    /// counts. Unlike `digest`, which hashes the bitmaps, it depends neither on the layout nor on
+    /// what is kept. It follows from the keys of every version of the manifest, so it is none
+    /// itself.
+    pub fn values_digest(&self, game: &Game) -> String {
+        let list = |counts: &mut dyn Iterator<Item = u64>| counts.map(|count| count.to_string()).collect::<Vec<_>>();
+        let by_nimber = self.by_nimber.iter().flatten().map(|row| row.positions);
+        let by_distance = self.by_distance.iter().flatten().map(|row| row.positions().unwrap_or(0));
+        let counts = [
+            ("losses", list(&mut self.census.by_pieces.iter().map(|row| row.losses))),
+            ("nimbers", list(&mut { by_nimber })),
+            ("distances", list(&mut { by_distance })),
+        ];
+        let lines = counts.iter().filter(|(_, counts)| !counts.is_empty());
+        let lines: String = lines.map(|(name, counts)| format!("{name}={}\n", counts.join(","))).collect();
+        blake3::hash(format!("trinim values 1\n{}{lines}", game.rules_text()).as_bytes()).to_hex().to_string()
+    }
+
     /// Returns how many nimbers or distances there are.
     pub fn numbers(&self) -> u32 {
         let nimbers = self.by_nimber.as_ref().map(Vec::len);

@@ -70,6 +70,7 @@ fn numbers_are_those_of_the_definition() {
         for (values, rule) in KINDS {
             let numbers = definition(&board, values, rule);
             let outcomes = reference::values(cells, board.moves(), rule);
+            let mut values_digest = None;
             for (place, layout) in cuts.iter().enumerate() {
                 let (threads, placement, codec) = ways[place % 3];
                 let game = Game { board: board.clone(), rule, layout: layout.clone() };
@@ -85,6 +86,8 @@ fn numbers_are_those_of_the_definition() {
                     counted.entry(found).or_default()[usize::from(outcome.is_loss())] += 1;
                 }
                 let manifest = database.manifest();
+                let of_values = manifest.values_digest(&game);
+                assert_eq!(*values_digest.get_or_insert(of_values.clone()), of_values, "{story}");
                 let nimbers = manifest.by_nimber.iter().flatten().map(|row| (row.nimber, row.positions));
                 let distances = manifest.by_distance.iter().flatten();
                 let distances = distances.map(|row| (row.distance, [row.wins, row.losses]));

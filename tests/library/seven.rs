@@ -19,10 +19,13 @@ fn solutions_are_the_pinned_ones() {
     for layers in 1..=7u32 {
         let cells = layers * (layers + 1) / 2;
         for rule in Rule::ALL {
+            let mut values_digest = None;
             for bits in [cells / 2, cells.min(22)] {
                 let game = Game::triangle(layers, rule, bits).unwrap();
                 let manifest = game.solve(Way { spare_bytes: 64 << 20, ..Way::usual() }).1.manifest;
                 let census = &manifest.census;
+                let of_values = manifest.values_digest(&game);
+                assert_eq!(*values_digest.get_or_insert(of_values.clone()), of_values, "{layers} layers, {rule}");
                 if rule == Rule::Misere {
                     assert_eq!(Some(census.losses()), published::losses(layers, Rule::Misere), "{layers} layers");
                 }

@@ -47,6 +47,7 @@ class Stats(TypedDict):
     loss_rate: float
     start: Literal["win", "loss"]
     digest: str
+    values_digest: str
     values: Literal["outcomes", "nimbers", "remoteness"]
     keep: str
     by_pieces: ByPieces

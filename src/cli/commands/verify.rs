@@ -57,6 +57,8 @@ pub struct Report {
     depth: &'static str,
     #[serde(flatten)]
     found: verify::Report,
+    /// Identity of the values, as `trinim stats` prints it.
+    values_digest: String,
     /// Wall-clock time.
     elapsed_s: f64,
     /// Positions checked in a second, images included; null if only bytes were.
@@ -86,6 +88,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         depth: name,
         rate_positions_per_second: (!args.checksums_only).then(|| found.positions as f64 / elapsed_s.max(1e-9)),
         found,
+        values_digest: database.manifest().values_digest(database.game()),
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
     };
@@ -117,6 +120,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
         ));
     }
+    rows.push(("identity", report.values_digest.clone()));
     rows.push(("time", seconds(report.elapsed_s)));
     Ok(out.table(&rows)?)
 }

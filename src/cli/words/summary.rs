@@ -73,8 +73,11 @@ pub struct Summary {
     loss_rate: f64,
     /// Value of the full board for the player to move.
     start: Value,
-    /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule and layout only.
+    /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule, values and layout only.
     digest: String,
+    /// Identity of the values, the same in every layout: BLAKE3 hash of board, rule and counts in
+    /// hexadecimal.
+    values_digest: String,
     /// What was computed of each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// One row for each nimber, from 0 to the largest there is; null unless `values` is `nimbers`.
@@ -86,7 +89,7 @@ pub struct Summary {
     keep: Keep,
     /// The audit, which every block passed; null without one.
     audit: Option<AuditResult>,
-    /// Indices of the cells that name the block.
+    /// Indices of the cells that name the block, by bit of its number, the lowest first.
     bid_cells: Vec<u8>,
     /// All blocks.
     blocks: u64,
@@ -95,7 +98,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn new(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
+    pub fn new(manifest: &Manifest, game: &Game) -> Summary {
+        let Game { board, rule, layout } = game;
         let census = &manifest.census;
         Summary {
             game: GameFields::new(board, *rule),
@@ -105,6 +109,7 @@ impl Summary {
             loss_rate: census.loss_rate(),
             start: census.start(),
             digest: manifest.digest.clone(),
+            values_digest: manifest.values_digest(game),
             values: manifest.values(),
             by_nimber: manifest.by_nimber.clone(),
             by_distance: manifest.by_distance.clone(),
@@ -143,6 +148,7 @@ impl Summary {
             ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
             ("start", format!("{} for the player to move", paint.value(self.start))),
             ("digest", self.digest.clone()),
+            ("identity", self.values_digest.clone()),
         ];
         let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
         let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));

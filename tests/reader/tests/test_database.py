@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import tempfile
@@ -45,7 +46,12 @@ class Solved(InFolder):
                         database = self.solve(options)
                         expected = by_definition(database.board, rule)
                         self.compare(database, expected)
+                        self.compare_digest(database)
                         self.again()
+
+    def compare_digest(self, database: Database) -> None:
+        stats = json.loads(trinim(self.folder, "stats run --json"))
+        self.assertEqual(database.values_digest(), stats["values_digest"])
 
     def compare(self, database: Database, expected: NDArray[np.bool_]) -> None:
         board = database.board

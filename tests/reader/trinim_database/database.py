@@ -102,6 +102,20 @@ class Database:
         """What the digest of the manifest begins with, before those of the blocks."""
         return b"trinim solution 1\n" + text(self._game + self._layout_lines)
 
+    def values_digest(self) -> str:
+        """The identity of the values, the same in every layout, from the counts of the manifest."""
+        counts = [
+            ("losses", self._counts, ("losses",)),
+            ("nimbers", self.manifest.get("by_nimber"), ("positions",)),
+            ("distances", self.manifest.get("by_distance"), ("wins", "losses")),
+        ]
+        lines = [
+            f"{name}=" + ",".join(str(sum(row[key] for key in keys)) for row in rows)
+            for name, rows, keys in counts
+            if rows
+        ]
+        return blake3.blake3(b"trinim values 1\n" + text(self._game + lines)).hexdigest()
+
     def check_book(self) -> None:
         """Compares the book, if there is one, with its digest."""
         if self._book:

@@ -266,6 +266,7 @@ impl Database {
         stats.set_item("loss_rate", census.loss_rate())?;
         stats.set_item("start", if census.start() == Value::Win { "win" } else { "loss" })?;
         stats.set_item("digest", &manifest.digest)?;
+        stats.set_item("values_digest", manifest.values_digest(self.0.game()))?;
         stats.set_item("values", self.kind())?;
         stats.set_item("keep", manifest.keep.to_string())?;
         stats.set_item("by_pieces", {

@@ -1,4 +1,4 @@
-//! A control group with a limit, of version 1 or 2, and a group in it for the processes: what limits
+//! A control group with a limit, of version 1 or 2, and a group in it for the processes: what
 //! a process is mostly set on a group further up.
 
 use anyhow::{Context, Result};
