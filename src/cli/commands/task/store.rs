@@ -158,7 +158,11 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     };
     match known {
         Some((exit, hint)) => Refused::with(exit, exit::reason(&error), hint).into(),
-        None => error,
+        // Bare, so that its code and its hint are found.
+        None => match error.downcast() {
+            Ok(Error::Run(error)) => error.into(),
+            other => other.map_or_else(|error| error, anyhow::Error::from),
+        },
     }
 }
 
@@ -195,5 +199,58 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         RunError::Io { .. } | RunError::Poisoned => again("the store failed; the same command may succeed later"),
         RunError::OutOfMemory { .. } => again("free memory on this machine, or give it fewer tasks at a time"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::words::hints::classify;
+    use pipeline::BlockId;
+
+    /// What is refused alike by all commands has the same code and hint in a store.
+    #[test]
+    fn every_error_of_a_task_has_its_exit_code_and_a_hint() {
+        let file = || "store/db/x".into();
+        let failed = |code| RunError::io("write", file(), io::Error::from_raw_os_error(code));
+        let run = [
+            (failed(5), Exit::TaskAgain),
+            (failed(28), Exit::TaskAgain),
+            (failed(2), Exit::TaskAgain),
+            (failed(13), Exit::TaskRefused),
+            (RunError::corrupt(file(), 3, pipeline::Damage::MISSING), Exit::TaskRefused),
+            (RunError::Version { path: file(), found: 9, supported: 1 }, Exit::TaskRefused),
+            (RunError::workload("x"), Exit::TaskRefused),
+            (RunError::NotEmpty { path: file(), name: "x".to_owned() }, Exit::Usage),
+            (RunError::Poisoned, Exit::TaskAgain),
+            (RunError::OutOfMemory { needed_bytes: 9 }, Exit::TaskAgain),
+            (RunError::Limit { what: "length of an object in bytes", value: 9, limit: 3 }, Exit::Usage),
+            // As in all commands.
+            (RunError::Limit { what: "number of canonical blocks", value: 9, limit: 3 }, Exit::Usage),
+            (RunError::Memory { needed_bytes: 9, budget_bytes: 3 }, Exit::System),
+            (RunError::Thread { source: io::Error::from_raw_os_error(11) }, Exit::System),
+            (RunError::Audit { block: BlockId(1), what: "x".to_owned() }, Exit::Refuted),
+        ];
+        let of_store = |name: &str| Error::Differs {
+            path: file(),
+            name: name.to_owned(),
+            found: "x".to_owned(),
+            wanted: "y".to_owned(),
+        };
+        let of_tasks = [
+            (Error::NotAStore { path: file() }, Exit::Usage),
+            (of_store("rule"), Exit::TaskRefused),
+            (of_store("program"), Exit::TaskRefused),
+            (Error::NoBlock { block: 9, last: 3 }, Exit::Usage),
+            (Error::Twice { path: file() }, Exit::TaskRefused),
+            (Error::Unsealed { path: file() }, Exit::Usage),
+            (Error::Unfinished { missing: 1, blocks: 3 }, Exit::TaskAgain),
+        ];
+        for (error, exit) in run.into_iter().map(|(error, exit)| (Error::Run(error), exit)).chain(of_tasks) {
+            let story = format!("{error:?}");
+            let (code, hint) = classify(&refusal(error.into()), false).expect("an error");
+            assert_eq!(code, exit, "{story}");
+            assert!(!hint.is_empty(), "{story}");
+        }
     }
 }
