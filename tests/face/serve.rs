@@ -72,6 +72,40 @@ fn positions_are_answered_as_probe_answers_them() {
     assert_eq!(server.end("TERM").0, Some(0));
 }
 
+/// As many pieces as the server says, and no more, at once and in a folder.
+#[test]
+fn positions_are_solved_up_to_the_pieces_that_are_said() {
+    let folder = scratch();
+    let path = folder.path();
+    // The largest board that is solved at the start.
+    let boards = Server::start(path, &["--layers", "7"]).get("/v1/boards").json();
+    assert_eq!(
+        (&boards["boards"][0]["board"], &boards["boards"][0]["keep"]),
+        (&"triangle:7".into(), &"database".into())
+    );
+    for most in ["0", "5", "28", "29"] {
+        let server = Server::start(path, &["--layers", "3", "--spot-pieces", most]);
+        let boards = server.get("/v1/boards").json();
+        let said: Vec<&Value> = boards["boards"].as_array().unwrap().iter().map(|one| &one["spot_pieces"]).collect();
+        let most: u64 = most.parse().unwrap();
+        let expected = if most == 0 { Value::Null } else { most.into() };
+        assert_eq!(said, [&Value::Null, &Value::Null, &expected, &expected]);
+        let ask = |pieces: u64| {
+            let position = format!("{:#x}", (1u64 << pieces) - 1);
+            ["/v1/position", "/v1/reply"]
+                .map(|path| server.get(&format!("{path}?{}", query("triangle:9", "misere", &position))))
+        };
+        let [more, guess] = ask(most + 1);
+        assert_eq!((more.status, &guess.json()["move"]["guess"]), (404, &true.into()), "{most}");
+        let [found, reply] = ask(most);
+        match most {
+            0 => assert_eq!(found.status, 404),
+            29 => assert_eq!((found.status, found.header("retry-after")), (202, Some("1"))),
+            _ => assert_eq!((found.status, &reply.json()["move"]["guess"]), (200, &false.into()), "{most}"),
+        }
+    }
+}
+
 /// One at a time, while somebody asks for it; what is found answers for all subsets.
 #[test]
 fn positions_that_take_long_say_how_far_they_are() {

@@ -1,4 +1,4 @@
-//! Tags, stored answers and compression of `trinim serve`.
+//! Tags, stored answers, compression and the other headers of `trinim serve`.
 
 use crate::common::program::{ends, text};
 use crate::common::scratch;
@@ -120,4 +120,54 @@ fn a_tag_is_that_of_what_answers() {
     }
     // Which other boards there are is nothing to a position.
     assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
+}
+
+/// What browsers and caches are told, for every path, and of an error too.
+#[test]
+fn every_answer_has_its_headers() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3"]);
+    let page =
+        ["/", "/page.css", "/page.js", "/game.js", "/board.js", "/record.js", "/study.js", "/api.js", "/icon.svg"];
+    let position = format!("/v1/position?{}", query("triangle:3", "misere", "0x3f"));
+    let stored =
+        [position.as_str(), "/v1/stats?board=triangle:3", "/v1/random?board=triangle:3&seed=1", "/v1/openapi.json"];
+    let other = ["/v1/random?board=triangle:3", "/metrics", "/healthz", "/absent", "/v1/position"];
+    for path in page.into_iter().chain(["/v1/boards"]).chain(stored).chain(other) {
+        let found = server.get(path);
+        let cached = match path {
+            _ if stored.contains(&path) => "public, max-age=86400",
+            _ if other.contains(&path) => "no-store",
+            _ => "no-cache",
+        };
+        assert_eq!(found.header("cache-control"), Some(cached), "{path}");
+        assert_eq!(found.header("etag").is_some(), cached != "no-store", "{path}");
+        assert_eq!(found.header("x-content-type-options"), Some("nosniff"), "{path}");
+        let kind = found.header("content-type").unwrap();
+        assert!(!kind.starts_with("text/") || kind.ends_with("charset=utf-8"), "{path}: {kind}");
+        let is_page = page.contains(&path);
+        assert_eq!(found.header("referrer-policy"), is_page.then_some("no-referrer"), "{path}");
+        let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        assert_eq!(found.header("content-security-policy"), is_page.then_some(policy), "{path}");
+        // The same of an answer that the client has.
+        let Some(tag) = found.header("etag") else { continue };
+        let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", tag.replace("w/", "W/")), b"");
+        assert_eq!((again.status, again.header("cache-control")), (304, Some(cached)), "{path}");
+    }
+    // Each request is counted once, under its path and status; a line is a position.
+    let before = text(&server.get("/metrics").body);
+    let figure = |text: &str, name: &str| {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.rsplit(' ').next()?.parse::<u64>().ok());
+        lines.sum::<u64>()
+    };
+    for _ in 0..3 {
+        server.get(&position);
+    }
+    server.post("/v1/positions?board=triangle:3", "0x1\n0x2\nnonsense\n0x3\n0x4\n");
+    let after = text(&server.get("/metrics").body);
+    let more = |name: &str| figure(&after, name) - figure(&before, name);
+    assert_eq!(more("trinim_positions_total "), 3 + 5);
+    // The first look at the figures is among them.
+    assert_eq!((more("trinim_requests_total{"), more("trinim_request_seconds_count ")), (5, 5), "{after}");
+    assert_eq!(more("trinim_requests_total{path=\"/v1/position\",status=\"200\"}"), 3);
 }

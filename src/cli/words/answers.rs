@@ -87,7 +87,7 @@ impl SpotArgs {
                     &scratch_folder.get_or_init(|| made).folder
                 }
             };
-            let plan = planned(game, memory_bytes, &options, folder.path())?;
+            let plan = planned(game, memory_bytes, &options, free_bytes(folder.path()))?;
             let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
             let status = |elapsed: f64| pace::of_solve(&metrics, &work, elapsed);
@@ -96,8 +96,8 @@ impl SpotArgs {
     }
 }
 
-/// Plans a solve of a part in a folder.
-pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path) -> Result<Plan, PartError> {
+/// Plans a solve of a part in a folder, where this much is free.
+pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u64) -> Result<Plan, PartError> {
     let scenario = Scenario {
         board: &game.board,
         rule: game.rule,
@@ -111,7 +111,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, folder: &Path)
         speed: Speed::RECORDED,
     };
     let plan = Plan::for_layout(scenario, &game.layout)?;
-    plan.check(free_bytes(folder))?;
+    plan.check(free_bytes)?;
     Ok(plan)
 }
 
@@ -229,6 +229,17 @@ pub fn failed(error: AnswerError) -> anyhow::Error {
 mod tests {
     use super::*;
     use crate::cli::words::hints::classify;
+
+    /// A solve on the spot may take what is free, and is refused where it needs a byte more.
+    #[test]
+    fn a_part_has_to_fit_the_disk() {
+        let game = Game::triangle(6, Rule::Misere, 12).expect("a game");
+        let plan = |free_bytes| planned(&game, 64 << 20, &Options::default(), free_bytes);
+        let needed_bytes = plan(u64::MAX).expect("a plan").chosen().disk_peak_bytes;
+        assert!(needed_bytes > 0 && plan(needed_bytes).is_ok());
+        let refused = plan(needed_bytes - 1);
+        assert!(matches!(refused, Err(PartError::Plan(PlanError::Disk { .. }))), "{:?}", refused.err());
+    }
 
     #[test]
     fn hints_name_options_that_there_are() {

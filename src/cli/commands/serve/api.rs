@@ -126,12 +126,14 @@ pub async fn random(request: ApiRequest) -> Result<Response, Problem> {
 pub async fn boards(request: ApiRequest) -> Result<Response, Problem> {
     request.query(&[])?;
     let tag = Tag::new(request.app.offers.all().iter().map(|offer| &*offer.identity), &request.uri.to_string());
-    if let Some(response) = tag.not_modified(&request.headers) {
-        return Ok(response);
-    }
     let offered = |offer: &Arc<Offer>| BoardReport::new(&*offer.answers, offer.keep, offer.spot_pieces);
-    let boards = Boards { boards: request.app.offers.all().iter().map(offered).collect() };
-    let mut response = tag.on(json_answer(tagged("trinim.boards/1", &boards)?));
+    let mut response = match tag.not_modified(&request.headers) {
+        Some(response) => response,
+        None => {
+            let boards = Boards { boards: request.app.offers.all().iter().map(offered).collect() };
+            tag.on(json_answer(tagged("trinim.boards/1", &boards)?))
+        }
+    };
     // The offers may change at the next start.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, available_parallelism};
 use std::time::{Duration, Instant};
-use trinim::job::modest_bytes;
+use trinim::job::{free_bytes, modest_bytes};
 use trinim::kernel::Kernel;
 use trinim::plan;
 use trinim::plan::work::SessionWork;
@@ -24,7 +24,7 @@ use trinim::solve::{PartError, PartSolver};
 
 /// Memory of a solve, unless the process may use less than twice that.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// A solve is abandoned after this time without a request.
+/// The patience with a solve that no client asks about.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks at a solve.
 const LOOK: Duration = Duration::from_millis(50);
@@ -32,8 +32,17 @@ const LOOK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The solve at work, and the last one that was finished.
-#[derive(Default)]
-pub struct DeepSolver(Mutex<Solves>);
+pub struct DeepSolver {
+    solves: Mutex<Solves>,
+    /// A solve is abandoned after this time without a request.
+    patience: Duration,
+}
+
+impl Default for DeepSolver {
+    fn default() -> DeepSolver {
+        DeepSolver::with_patience(PATIENCE)
+    }
+}
 
 #[derive(Default)]
 struct Solves {
@@ -59,6 +68,11 @@ struct FinishedSolve {
 }
 
 impl DeepSolver {
+    /// Creates a solver that abandons a solve after this time without a request.
+    pub fn with_patience(patience: Duration) -> DeepSolver {
+        DeepSolver { solves: Mutex::default(), patience }
+    }
+
     /// Returns the source of values for a position and its moves, as far as they can be known here.
     ///
     /// # Errors
@@ -72,7 +86,7 @@ impl DeepSolver {
             Ok(_) | Err(AnswerError::Unknown { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut state = self.0.lock();
+        let mut state = self.solves.lock();
         let answers_this = |other: &Arc<Offer>, solved: u64| Arc::ptr_eq(other, offer) && position & !solved == 0;
         if let Some(found) = state.solved.take_if(|solved| answers_this(&solved.offer, solved.position)) {
             let answers = found.answers.map_err(AnswerError::Solve)?;
@@ -116,7 +130,7 @@ impl DeepSolver {
         let (deep, of_solve) = (self.clone(), options.clone());
         let solved = temporary(None).map_err(PartError::from).and_then(|folder| {
             let runner = Box::new(move |game: &_, solve: &trinim::solve::parts::InFolder<'_>| {
-                let plan = planned(game, memory_bytes, &of_solve, folder.path())?;
+                let plan = planned(game, memory_bytes, &of_solve, free_bytes(folder.path()))?;
                 let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
                 let (metrics, is_over) = (Metrics::default(), AtomicBool::new(false));
                 std::thread::scope(|scope| {
@@ -133,7 +147,7 @@ impl DeepSolver {
             solver.solve(position)?;
             Ok(Arc::new(OnTheSpot::new(Some(offer.answers.clone()), solver)))
         });
-        let mut state = self.0.lock();
+        let mut state = self.solves.lock();
         state.running = None;
         // The next request begins an abandoned solve again.
         if !stop.load(Ordering::Relaxed) {
@@ -146,9 +160,9 @@ impl DeepSolver {
         let clock = Stopwatch::start();
         while !is_over.load(Ordering::Relaxed) {
             let share = pace::of_solve(metrics, work, clock.elapsed().as_secs_f64()).share;
-            if let Some(running) = &mut self.0.lock().running {
+            if let Some(running) = &mut self.solves.lock().running {
                 running.done = share;
-                if running.asked.elapsed() > PATIENCE {
+                if running.asked.elapsed() > self.patience {
                     running.stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -160,7 +174,7 @@ impl DeepSolver {
     pub fn close(&self) {
         let begin = Instant::now();
         loop {
-            let mut state = self.0.lock();
+            let mut state = self.solves.lock();
             state.solved = None;
             match &state.running {
                 Some(running) if begin.elapsed() < GRACE => running.stop.store(true, Ordering::Relaxed),

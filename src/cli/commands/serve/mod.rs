@@ -241,6 +241,40 @@ mod tests {
         assert_eq!(answers, [Ok(()), Ok(()), busy, busy, busy, busy]);
     }
 
+    /// A solve goes on while a client asks, however long it takes, and is abandoned when none does.
+    #[test]
+    fn a_solve_lasts_as_long_as_somebody_asks() {
+        let (out, runtime) = (Out::new(ColorChoice::Never, true), runtime());
+        let offers = Offers::open(&[], &[], 1 << 20, 36, &out).expect("what is built in");
+        let offer = offers.find("triangle:9", Rule::Misere).expect("nine layers").clone();
+        let patience = Duration::from_millis(200);
+        let deep = Arc::new(deep::DeepSolver::with_patience(patience));
+        // The share that is done; null while another position is solved.
+        let asked = |position: u64| {
+            let response = deep.answers(&offer, position).err()?.into_response();
+            assert_eq!(response.status(), StatusCode::ACCEPTED);
+            let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 1000)).expect("a body");
+            Some(serde_json::from_slice::<serde_json::Value>(&body).expect("JSON")["done"].clone())
+        };
+        let within = |time: Duration, is_over: &dyn Fn() -> bool| {
+            let begin = Instant::now();
+            while !is_over() {
+                assert!(begin.elapsed() < time, "no end in {time:?}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            begin.elapsed()
+        };
+        let first = |pieces: u32| (1_u64 << pieces) - 1;
+        let lasted = within(Duration::from_secs(100), &|| asked(first(31)).is_none());
+        assert!(lasted > patience, "{lasted:?} is too short to try anything");
+        // A minute's work, about which nobody asks again.
+        assert_eq!(asked(first(36)), Some(0.0.into()));
+        let short = 0x1fff_8000_7fff;
+        assert_eq!(asked(short), Some(serde_json::Value::Null));
+        within(Duration::from_secs(10), &|| asked(short).is_some_and(|done| done.is_number()));
+        deep.close();
+    }
+
     #[test]
     fn folders_share_the_cache() {
         let folder = tempfile::tempdir().expect("a folder");
