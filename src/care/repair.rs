@@ -423,3 +423,38 @@ impl Sources for Blocks<'_> {
         self.storage.path(&block_file_name(block))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Game;
+    use trinim_game::Rule;
+
+    /// Every part of the work has its time, by the rate of its stage.
+    #[test]
+    fn each_part_of_the_work_takes_time() {
+        let game = Game::triangle(5, Rule::Misere, 12).unwrap();
+        let workload = RemovalGame::new(&game, Kernel::detect());
+        let raw = workload.stream_words() as f64 * 8.0;
+        let rates = rates::for_blocks(Keep::Database, raw as u64);
+        let blocks = |number| (0..number).map(BlockId).collect();
+        let settled = raw / rates.settle_bytes_per_second + raw / rates.publish_bytes_per_second;
+        for (plan, expected) in [
+            (Plan::default(), 0.0),
+            (Plan { recalls: 7, ..Plan::default() }, 7.0 * raw / rates::RECALL_BYTES_PER_SECOND),
+            (
+                Plan { edges: 5, ..Plan::default() },
+                5.0 * (raw / rates.orient_bytes_per_second + raw / rates.apply_bytes_per_second),
+            ),
+            (Plan { blocks: blocks(3), ..Plan::default() }, 3.0 * (settled + FILE_SECONDS)),
+            (
+                Plan { entries: [(BlockId(0), None), (BlockId(1), None)].into(), ..Plan::default() },
+                2.0 * raw / rates.encode_bytes_per_second,
+            ),
+            (Plan { read_bytes: 1 << 30, ..Plan::default() }, f64::from(1 << 30) / rates.device_bytes_per_second),
+        ] {
+            let found = seconds(&workload, &plan);
+            assert!((found - expected).abs() <= 1e-9 * expected, "{plan:?}: {found}, not {expected}");
+        }
+    }
+}

@@ -234,4 +234,33 @@ mod tests {
         let plan = auto.with(given);
         assert_eq!(Plan { codecs: Vec::new(), ..plan.clone().within(given, 0) }, plan);
     }
+
+    /// However its figures are rounded.
+    #[test]
+    fn a_plan_has_room_for_what_is_kept() {
+        for (layers, bits) in (5..=6).flat_map(|layers| (6..=15).map(move |bits| (layers, bits))) {
+            let board = Board::triangle(layers, None).unwrap();
+            let plan = Plan::suggested(scenario(&board), Some(bits));
+            for keep in Keep::choices(&board) {
+                for codec in ["auto", "raw", "gaps", "zstd1", "rows"] {
+                    let plan = plan.with(Scenario { keep, codec, ..scenario(&board) });
+                    for one in &plan.placements {
+                        assert!(one.disk_peak_bytes >= plan.database_bytes, "{layers} {bits} {keep} {codec}");
+                        assert!(one.disk_peak_bytes >= one.log_bytes_peak, "{layers} {bits} {keep} {codec}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Another codec is looked at where this one does not fit, by a byte.
+    #[test]
+    fn codecs_are_looked_at_until_one_fits() {
+        let board = Board::triangle(8, None).unwrap();
+        let scenario = Scenario { keep: Keep::Counts, ..scenario(&board) };
+        let plan = Plan::suggested(scenario, None);
+        let needed = plan.chosen().disk_peak_bytes;
+        let looked_at = |disk_bytes| plan.clone().within(scenario, disk_bytes).codecs.len();
+        assert!(looked_at(needed) == 1 && looked_at(needed - 1) > 1);
+    }
 }

@@ -367,3 +367,49 @@ pub(super) fn is_committed(
         .and_then(|_| BlockIndex::parse(&path, header, form, index, file_bytes));
     checked.map(|_| true).map_err(damage)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Game;
+    use crate::task::FolderStore;
+    use pipeline::RealStorage;
+    use trinim_game::Rule;
+    use trinim_game::random::Random;
+
+    /// Bitmaps of threads, those of shared streams and the files at hand are the whole budget of
+    /// all tasks, but for less than a bitmap.
+    #[test]
+    fn the_budget_is_for_all_that_tasks_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FolderStore::new(Arc::new(RealStorage::open(folder.path()).unwrap()), "test");
+        let game = Game::triangle(4, Rule::Misere, 9).unwrap();
+        let bitmap = 64;
+        let (files, least) = (bitmap / 4, BITMAPS_A_THREAD * bitmap + bitmap / 4);
+        let mut random = Random::new(3);
+        for _ in 0..2000 {
+            let memory_bytes = least - 1 + random.below(20 * least) * random.below(2);
+            let (threads, at_once) = (1 + random.index(6), 1 + random.index(6));
+            let keeps_streams = random.below(2) == 0;
+            let kernel = Kernel::detect();
+            let options = TaskOptions { kernel, threads, memory_bytes, at_once, keeps_streams, wait: &|_| false };
+            let story = format!("{memory_bytes} bytes, {threads} threads, {at_once} at once");
+            let tasks = match Tasks::new(&store, (&game).into(), &options) {
+                Ok(tasks) => tasks,
+                Err(Error::Run(RunError::Memory { needed_bytes, budget_bytes })) => {
+                    assert!(memory_bytes < least && (needed_bytes, budget_bytes) == (least, memory_bytes), "{story}");
+                    continue;
+                }
+                Err(error) => panic!("{story}: {error}"),
+            };
+            assert!(memory_bytes >= least, "{story}");
+            let all = ((threads * at_once) as u64).min(memory_bytes / least);
+            assert_eq!(tasks.at_once() as u64, all.min(at_once as u64), "{story}");
+            assert_eq!(tasks.threads as u64, all / tasks.at_once() as u64, "{story}");
+            let shared = tasks.streams.lock().reserve(usize::MAX);
+            assert_eq!(tasks.share, shared / tasks.at_once(), "{story}");
+            let held = all * (BITMAPS_A_THREAD * bitmap + files) + shared as u64 * bitmap;
+            assert!(held <= memory_bytes && memory_bytes < held + bitmap, "{story}: {held} bytes are held");
+        }
+    }
+}

@@ -255,6 +255,47 @@ mod tests {
         }
     }
 
+    /// A row of the plan has the time of each of its parts, by the rate of its stage: of a block
+    /// alone, and of a batch, which reads and turns each source outside once.
+    #[test]
+    fn rows_cost_what_their_parts_cost() {
+        for (layers, bits, wanted) in [(5, 9, 4), (6, 12, 30), (6, 12, 1 << 20), (6, 12, 1)] {
+            let board = Board::triangle(layers, None).unwrap();
+            let game = Game { layout: Layout::suggested(&board, bits), board, rule: Rule::Misere };
+            let (layout, spec) = (&game.layout, SolveSpec::from(&game));
+            let raw = 8.0 * spec.stream_words() as f64;
+            let rates = rates::for_blocks(Keep::Database, raw as u64);
+            let bits = rates::database_bits_per_position(Values::Outcomes, layers, layout.offset_bits());
+            let time = |reads: f64, edges: f64, turned: f64, blocks: f64| {
+                let read = reads / rates.decode_bytes_per_second + reads * bits / rates.fetch_bytes_per_second;
+                let applied = turned / rates.orient_bytes_per_second + edges / rates.apply_bytes_per_second;
+                let made = blocks / rates.settle_bytes_per_second + blocks / rates.publish_bytes_per_second;
+                raw * (read + applied + made)
+            };
+            let close = |found: f64, expected: f64| assert!((found - expected).abs() <= 1.1e-6, "{found} {expected}");
+            let edges = |block: u32| layout.edges_into(BlockId(block));
+            let turned = |block: u32| edges(block).iter().filter(|edge| edge.symmetry != 0).count();
+            let rows = plan(spec);
+            for row in &rows {
+                let (all, turned) = (edges(row.block).len() as f64, turned(row.block) as f64);
+                close(row.cost, time(row.sources.len() as f64, all, turned, 1.0));
+            }
+            for batch in batches(spec, wanted) {
+                let of_batch = rows.iter().filter(|row| batch.blocks.contains(&row.block));
+                let sources = of_batch.clone().flat_map(|row| &row.sources).collect::<Vec<_>>();
+                let outside: BTreeSet<_> = sources.iter().filter(|source| !batch.blocks.contains(**source)).collect();
+                assert_eq!(batch.reads as usize, outside.len());
+                let sum = |count: &dyn Fn(u32) -> usize| batch.blocks.iter().map(|block| count(*block)).sum::<usize>();
+                let reads = f64::from(batch.reads);
+                let turned = sum(&turned) as f64 * reads / sources.len().max(1) as f64;
+                close(
+                    batch.cost,
+                    time(reads, sum(&|block| edges(block).len()) as f64, turned, batch.blocks.len() as f64),
+                );
+            }
+        }
+    }
+
     /// The formula by which inner cells are chosen, against the pairs of batches and blocks.
     #[test]
     fn reads_are_counted_without_a_walk() {

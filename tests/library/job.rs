@@ -30,7 +30,13 @@ fn three_lines_are_planned_like_a_command() {
         assert_eq!(job.terms.audit.is_some(), layers >= 9);
         let planned = job.plan().unwrap();
         assert_eq!(planned.check().is_ok(), planned.needed_bytes() <= planned.room_bytes());
+        assert_eq!(planned.room_bytes(), planned.free_bytes);
     }
+    // The last block size of the rates for small blocks, and the first of those for large ones.
+    let [small, large] = [(64 << 20) - 1, 64 << 20].map(|bytes| plan::rates::for_blocks(Keep::Database, bytes));
+    assert_eq!(small, plan::rates::for_blocks(Keep::Database, 1));
+    assert_eq!(large, plan::rates::for_blocks(Keep::Database, 1 << 30));
+    assert_ne!(small, large);
     let error = solve(8).max_disk_bytes(1 << 20).run(&absent).err().unwrap();
     assert!(matches!(error, JobError::Plan(PlanError::Disk { free_bytes, .. }) if free_bytes == 1 << 20), "{error}");
     let error = solve(8).memory_bytes(1).run(&absent).err().unwrap();
@@ -75,6 +81,18 @@ fn a_folder_decides_what_is_left_open_and_contradicts_what_differs() {
     }
 }
 
+/// A book without a number is that of the folder.
+#[test]
+fn a_folder_decides_the_depth_of_its_book() {
+    let folder = scratch();
+    let path = folder.path();
+    let kept = Keep::Book { pieces: 10 };
+    solve(5).keep(kept).run(path).unwrap();
+    let job = solve(5).keep(KeepChoice::Book).in_folder(path).unwrap();
+    assert!(job.finished().is_some() && job.terms.keep == kept);
+    assert_ne!(kept, Keep::book(&job.game.board));
+}
+
 /// Only a finished folder may be of another strategy: an unfinished one would start over.
 #[test]
 fn an_unfinished_folder_keeps_its_strategy() {
@@ -116,6 +134,8 @@ fn choices_that_make_no_sense_together_are_refused_by_name() {
         let error = solve.in_folder(&absent).err().unwrap().to_string();
         assert!(error.contains(text), "{error}");
     }
+    // A book of nothing but the full board is one.
+    assert!(solve(4).keep(Keep::Book { pieces: 10 }).in_folder(&absent).is_ok());
     assert!(!absent.exists());
 }
 
@@ -177,6 +197,39 @@ fn defaults_are_those_of_the_table() {
         }
     }
     let recorded = include_str!("../golden/defaults.txt");
+    let differs = table.lines().zip(recorded.lines()).find(|(now, then)| now != then);
+    assert!(table == recorded, "{differs:?}\n{table}");
+}
+
+/// The time, the logs and the disk of a solve, by what is kept, placement and codec. A change of a
+/// figure or of a formula changes the table, which the failure prints.
+#[test]
+fn plans_are_those_of_the_table() {
+    let boards = [7, 8, 9].map(|layers| Board::triangle(layers, None).unwrap());
+    let mut table = String::new();
+    for board in boards.into_iter().chain([Board::named("rect:6x6", Takes::ANY).unwrap()]) {
+        for memory in [40 << 20, 4 << 30] {
+            let solve = Solve::new(&board, Rule::Misere).threads(2).memory_bytes(memory);
+            let job = solve.in_folder(scratch().path()).unwrap();
+            let first = plan::Plan::for_layout(job.scenario(), &job.game.layout).unwrap();
+            for keep in Keep::choices(&board) {
+                for codec in ["auto", "rows-huffman", "raw"] {
+                    let planned = first.with(plan::Scenario { keep, codec, ..job.scenario() });
+                    let kept = planned.database_bytes;
+                    table += &format!("{} {} MiB {keep} {codec}: {kept} B", board.name(), memory >> 20);
+                    for one in planned.placements {
+                        let (written, read, peak) = (one.log_bytes_written, one.log_bytes_read, one.log_bytes_peak);
+                        table += &format!(
+                            "; {}: {:.4e} s, {written} + {read} B of logs, {peak} B and {} B at most",
+                            one.placement, one.seconds, one.disk_peak_bytes
+                        );
+                    }
+                    table.push('\n');
+                }
+            }
+        }
+    }
+    let recorded = include_str!("../golden/plans.txt");
     let differs = table.lines().zip(recorded.lines()).find(|(now, then)| now != then);
     assert!(table == recorded, "{differs:?}\n{table}");
 }

@@ -156,3 +156,35 @@ fn parts_in_folders_have_folders_of_their_own() {
     drop(solver);
     assert_eq!(folders(), 0);
 }
+
+/// The bitmap of a position in memory takes half of the memory at most; what was solved before has
+/// the other half, and makes room when that is full.
+#[test]
+fn what_is_remembered_takes_half_of_the_memory() {
+    let board = Board::named("rect:8x8", Takes::ANY).unwrap();
+    let folder = scratch();
+    for bits in [20_u32, 21, 22] {
+        // Half of it is a bitmap of so many pieces.
+        let memory_bytes = 2 * (1u64 << bits) / 8;
+        let mut solver = solver(&board, Rule::Misere, folder.path(), memory_bytes);
+        let first = |pieces: u32, from: u32| ((1u64 << pieces) - 1) << from;
+        assert_eq!(solver.way(first(bits, 0)).unwrap(), Way::Memory);
+        assert_eq!(solver.way(first(bits + 1, 0)).unwrap(), Way::Folder);
+        // Quarters of that half: four are there beside the one that is solved.
+        let quarters = [0, 3, 6, 9, 12, 15, 18, 21].map(|from| first(bits - 2, from));
+        for (number, quarter) in quarters.iter().enumerate() {
+            solver.solve(*quarter).unwrap();
+            let known = quarters.map(|other| solver.way(other).unwrap() == Way::Known);
+            let oldest = (number + 1).saturating_sub(5);
+            let expected: Vec<bool> = (0..8).map(|other| (oldest..=number).contains(&other)).collect();
+            assert_eq!(known.to_vec(), expected, "{bits} pieces, after {number}");
+        }
+    }
+    // Components in normal play: 26 pieces at most, in any memory.
+    let normal = solver(&board, Rule::Normal, folder.path(), 1 << 30).with_pieces_max(30);
+    for (more, is_split) in [(0x3_u64, true), (0x7, false)] {
+        // Three rows with two or three pieces more, and fourteen pieces far away.
+        let way = normal.way(0xff_ffff | more << 24 | 0x7f7f << 48);
+        assert_eq!(matches!(way, Ok(Way::Components)), is_split, "{more:#x}: {way:?}");
+    }
+}

@@ -74,6 +74,21 @@ fn every_value_of_a_table_is_that_of_the_definition() {
     }
 }
 
+/// One seed slips in some positions and not in others: each draws a number of its own.
+#[test]
+fn a_seed_slips_in_some_positions() {
+    for table in four() {
+        let won = |position: &u64| survey(&**table, *position).unwrap().value == Some(Value::Win);
+        let positions: Vec<u64> = (0..=table.board().full()).filter(|one| one.count_ones() > 4).filter(won).collect();
+        for seed in 0..20 {
+            let chosen = |position: &&u64| choose(&**table, **position, Level::Beginner, seed).unwrap().unwrap();
+            let slips = positions.iter().filter(|position| !chosen(position).wins()).count();
+            let share = slips as f64 / positions.len() as f64;
+            assert!((0.3..0.65).contains(&share), "seed {seed}: {share}");
+        }
+    }
+}
+
 /// A book concludes what it can, and never more.
 #[test]
 fn a_survey_of_a_book_says_nothing_wrong() {

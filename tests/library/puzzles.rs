@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use trinim::kernel::Kernel;
+use trinim::play::survey::draw;
 use trinim::play::{Answers, OnTheSpot, Puzzle, survey};
 use trinim::solve::parts::{self, PartSolver};
-use trinim::{Board, Rule};
+use trinim::{Board, Rule, Value};
 
 /// A reply knows the distances that a query for the position knows, at the largest number of pieces
 /// with distances and beyond it.
@@ -65,4 +66,34 @@ fn puzzles_have_few_pieces_and_no_move_of_unknown_value() {
         }
     }
     assert!(puzzles > 100 && unknown > 100, "{puzzles} puzzles, {unknown} with moves of unknown value");
+}
+
+/// A drawn position is what was asked for, as far as the source knows it: with a number of winning
+/// moves, no move is of unknown value.
+#[test]
+fn positions_that_are_drawn_are_what_was_asked_for() {
+    let (mut found, mut with_wins) = (0, 0);
+    for (table, least) in four().iter().flat_map(|table| (0..9).map(move |least| (table, least))) {
+        let book = Book(table.clone(), least);
+        for seed in 0..48 {
+            let pieces = [None, Some(least), Some(least + 1)][seed % 3];
+            let value = [None, Some(Value::Win), Some(Value::Loss), None][seed % 4];
+            let wins = [Some(0), Some(1), Some(2), None][seed / 3 % 4];
+            let mut draws = 0..100;
+            let drawn = draw(&book, pieces, value, wins, seed as u64, || draws.next().is_none()).unwrap();
+            let Some(position) = drawn else { continue };
+            let story = format!("{least}, {pieces:?}, {value:?}, {wins:?}: {position:#x}");
+            assert!(pieces.is_none_or(|pieces| position.count_ones() == pieces), "{story}");
+            let known = book.value(position).unwrap();
+            assert!(value.is_none_or(|value| known == value), "{story}");
+            if let Some(wins) = wins {
+                let whole = survey(&**table, position).unwrap();
+                assert_eq!(survey(&book, position).unwrap().unknown(), 0, "{story}");
+                assert_eq!(whole.winning().len(), wins, "{story}");
+                with_wins += 1;
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 300 && with_wins > 100, "{found}, {with_wins}");
 }
