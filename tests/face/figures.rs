@@ -7,6 +7,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
+use trinim::database::Keep;
+use trinim::plan::rates;
 
 fn number(report: &Value, pointer: &str) -> f64 {
     report.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {report}"))
@@ -46,9 +48,15 @@ fn agrees(solved: &Value, folder: &Path, before: f64) {
     assert!(of("/peak_leased_bytes") <= of("/memory_bytes"), "{solved}");
     assert!(of("/workers") >= 1.0 && of("/workers") <= of("/threads"), "{solved}");
     assert!(of("/commits") >= 1.0, "{solved}");
-    let plan = ["plan", "-k", "6", "--block-bits", "12", "--json", "--log-placement"];
-    let plan = json(folder, 0, &[&plan[..], &[solved["placement"].as_str().unwrap()]].concat());
+    let [memory, threads] = ["/memory_bytes", "/threads"].map(|name| of(name).to_string());
+    let plan = ["plan", "-k", "6", "--block-bits", "12", "--json", "--memory", &memory, "--threads", &threads];
+    let values = ["--values", solved["values"].as_str().unwrap(), "--log-placement"];
+    let plan = json(folder, 0, &[&plan[..], &values, &[solved["placement"].as_str().unwrap()]].concat());
     close(number(&plan, "/canonical_blocks"), of("/canonical_blocks"), "canonical blocks");
+    close(number(&plan, "/memory/workers"), of("/workers"), "workers");
+    let passes = of("/bitmap_bytes") / number(&plan, "/block_bytes");
+    let computed = number(&plan, "/canonical_blocks") + number(&plan, "/edges");
+    assert!(before > 0.0 || passes >= computed, "{passes} passes of {computed}");
     let streams = of("/streams_held") + of("/streams_read");
     match solved["placement"].as_str().unwrap() {
         "shared" => {
@@ -68,7 +76,8 @@ fn figures_of_a_solve_follow_from_each_other() {
     let folder = scratch();
     let path = folder.path();
     let six = ["solve", "-k", "6", "--block-bits", "12", "--json", "--out"];
-    let ways: [&[&str]; 4] = [
+    let ways: [&[&str]; 5] = [
+        &["many", "--log-placement", "dedicated", "--memory", "34MiB", "--threads", "1000"],
         &["shared", "--log-placement", "shared"],
         &["dedicated", "--log-placement", "dedicated"],
         &["little", "--log-placement", "shared", "--memory", "34MiB", "--threads", "1"],
@@ -144,6 +153,9 @@ fn figures_of_a_session_are_those_of_the_session() {
     child.wait().unwrap();
     let before = json(path, 0, &["status", "run", "--json"]);
     assert_eq!((&before["state"], &before["rate_positions_per_second"]), (&"unfinished".into(), &Value::Null));
+    let logs = tree(&path.join("run/logs"));
+    close(number(&before, "/log_files"), logs.len() as f64, "files of logs");
+    close(number(&before, "/log_bytes"), bytes_below(&path.join("run/logs")), "bytes of logs");
     // The file of a block that was not committed does not count.
     fs::write(path.join("run/db/foreign"), "x").unwrap();
     assert_eq!(json(path, 0, &["status", "run", "--json"])["database_bytes"], before["database_bytes"]);
@@ -285,6 +297,39 @@ fn a_repair_announces_the_time_of_its_files() {
     assert!(tree(&path.join("run")).keys().all(|name| name.extension().is_none_or(|end| end != "tmp")));
 }
 
+/// The rows of a table are the fields of the report that say something: what was not looked at has
+/// no row.
+#[test]
+fn a_check_shows_what_it_looked_at() {
+    let folder = scratch();
+    let path = folder.path();
+    let db = path.join("run/db");
+    ends(path, 0, &["solve", "-k", "5", "--block-bits", "9", "--out", "run"]);
+    for subject in ["run", "run/db"] {
+        for depth in ["metadata", "sums", "full"] {
+            let check = ["check", subject, "--depth", depth];
+            let (shown, report) = (ends(path, 0, &check).0, json(path, 0, &[&check[..], &["--json"]].concat()));
+            let is_hashed = depth != "metadata";
+            let bytes = if is_hashed { bytes_below(&db) } else { 0.0 };
+            assert!((number(&report, "/bytes") - bytes).abs() < 8192.0, "{depth}: {report}");
+            assert_eq!(shown.contains("\nhashes"), is_hashed, "{depth}: {shown}");
+            let files = number(&report, "/files");
+            assert!(shown.contains(&format!("{files} files")), "{shown}");
+        }
+    }
+    // What a repair of the lists reads is every block.
+    crate::common::program::copy(&db, &path.join("alone"));
+    fs::remove_file(path.join("alone/SUMS")).unwrap();
+    let planned = json(path, 3, &["repair", "alone", "--dry-run", "--json"]);
+    let blocks = bytes_below(&db)
+        - ["SUMS", "manifest.json"].map(|name| fs::metadata(db.join(name)).unwrap().len() as f64).iter().sum::<f64>();
+    close(number(&planned, "/read_bytes"), blocks, "blocks that a repair of the lists reads");
+    let count = number(&json(path, 0, &["check", "run", "--json"]), "/blocks");
+    let recalled = count * 64.0 / rates::RECALL_BYTES_PER_SECOND;
+    let device = rates::for_blocks(Keep::Database, 64).device_bytes_per_second;
+    close(number(&planned, "/estimated_s"), blocks / device + recalled, "time of a repair of the lists");
+}
+
 /// The memory is for one stream, so that every source is read from its file.
 #[test]
 fn figures_of_tasks_are_those_of_the_store() {
@@ -306,6 +351,21 @@ fn figures_of_tasks_are_those_of_the_store() {
             |source: &Value| fs::metadata(db.join(format!("{:06}.blk", source.as_u64().unwrap()))).unwrap().len();
         close(number(answer, "/read_bytes"), sources.map(length).sum::<u64>() as f64, "bytes of sources");
     }
+    // The memory is for each of the tasks at a time.
+    ends(path, 0, &["task", "init", "--store", "two", "-k", "5", "--block-bits", "9"]);
+    for (at_once, code) in [("1", 4), ("2", 0)] {
+        let half = ["task", "--store", "two", "--batch", "-", "--memory", "104", "--at-once", at_once];
+        let mut worker = trinim(path, &half);
+        let output = worker.stdin(fs::File::open(path.join("blocks")).unwrap()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{at_once}: {error}");
+        assert!(code == 0 || error.contains("hint: give at least --memory 208B"), "{error}");
+    }
+    for more in [["--at-once", "2"], ["--idle", "5s"]] {
+        let (_, error) = ends(path, 2, &[&["task", "--store", "two", "--batch", "0"][..], &more].concat());
+        assert!(error.contains("--idle and --at-once are for --batch -"), "{error}");
+    }
+    fs::remove_dir_all(path.join("two")).unwrap();
     let written: f64 = answers.iter().map(|answer| number(answer, "/written_bytes")).sum();
     close(written, bytes_below(&db) + bytes_below(&store.join("summaries")), "bytes of blocks and summaries");
     let sealed = json(path, 0, &["task", "finish", "--store", "one", "--json"]);

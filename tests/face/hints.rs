@@ -267,6 +267,15 @@ fn a_hint_fits_its_command_and_the_cause() {
     fs::write(path.join("four/db/manifest.json"), "{").unwrap();
     let (_, error) = ends(path, 3, &["stats", "four"]);
     assert!(error.contains("four/db/manifest.json") && !error.contains(path.to_str().unwrap()), "{error}");
+    // The folder to check and repair is that of the run, whichever file is damaged.
+    let mend = "hint: trinim check four lists all damage, trinim repair four restores the files\n";
+    assert!(error.ends_with(mend), "{error}");
+    ends(path, 3, &["check", "four"]);
+    follow(path, "trinim repair four");
+    fs::write(path.join("four/m/journal.1.a"), "x").unwrap();
+    fs::write(path.join("four/m/journal.1.b"), "x").unwrap();
+    let (_, error) = ends(path, 3, &["resume", "four"]);
+    assert!(error.ends_with(mend), "{error}");
 }
 
 /// Regression: the help of each command names its own range of layers, not one for all.

@@ -96,6 +96,21 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     }
     assert_same_files(&database_files(&path.join("fits")), &database_files(&path.join("auto")), "auto");
 
+    // What the plan needs is enough, and a byte less is not.
+    for placement in ["shared", "dedicated"] {
+        let six = ["-k", "6", "--block-bits", "12", "--log-placement", placement];
+        let planned = json(path, 0, &[&["plan", "--json"], &six[..]].concat());
+        let needed = disk(&planned, usize::from(placement == "dedicated"));
+        let solve = ["solve", "--out", placement, "--max-disk"];
+        let [enough, less] = [needed, needed - 1].map(|limit| limit.to_string());
+        ends(path, 4, &[&solve[..], &[&less], &six].concat());
+        ends(path, 0, &[&solve[..], &[&enough], &six].concat());
+    }
+
+    // A choice that does not fit either is not named.
+    let (_, error) = ends(path, 4, &["solve", "-k", "6", "--strategy", "block-pull", "--max-disk", "1KiB"]);
+    assert!(error.contains("hint: nothing was written; raise --max-disk, or start anyway"), "{error}");
+
     // A limit that the run meets, and one that only the plan exceeds.
     let error = solve(1 << 20, &["--force", "--out", "forced"]);
     assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");

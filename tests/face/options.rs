@@ -258,6 +258,33 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
+/// The most blocks of a layout are accepted by every command that takes one, and twice as many are
+/// refused with the same advice.
+#[test]
+fn the_most_blocks_are_accepted_and_more_are_refused() {
+    let folder = scratch();
+    let path = folder.path();
+    // No symmetry: every block is canonical, 2^22 of 2^2 positions.
+    let moves: Vec<Vec<u32>> = (0..24).map(|last| (0..=last).collect()).collect();
+    fs::write(path.join("chain.toml"), format!("name = \"chain\"\ncells = 24\nmoves = {moves:?}\n")).unwrap();
+    let chain = ["--board", "file:chain.toml", "--block-bits"];
+    let with = |command: &[&'static str], bits: &'static str| [command, &chain, &[bits]].concat();
+    let init = ["task", "init", "--store", "store"];
+    ends(path, 0, &with(&init, "2"));
+    let (listed, _) = ends(path, 0, &["task", "list", "--store", "store"]);
+    assert_eq!(listed, "0 of 4,194,304 blocks committed\n");
+    let (_, error) = ends(path, 4, &with(&["solve", "--max-disk", "1KiB"], "2"));
+    assert!(error.contains("of disk space is needed"), "{error}");
+    fs::remove_dir_all(path.join("store")).unwrap();
+    for command in [&init[..], &["solve"]] {
+        let (_, error) = ends(path, 2, &with(command, "1"));
+        assert!(error.contains("hint: choose larger blocks with --block-bits"), "{command:?}: {error}");
+    }
+    assert!(!path.join("store/task.json").exists());
+    // A store with a definition of more was not begun by this program.
+    ends(path, 0, &with(&init, "2"));
+}
+
 /// Each limit is accepted, and the next value is not.
 #[test]
 fn the_limits_of_options_are_accepted_and_what_is_beyond_them_is_not() {

@@ -187,6 +187,9 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
     assert!(!out.contains("I do not know"), "eight pieces are left and known: {out}");
     let (out, _) = played(path, 0, &["-k", "10", "--spot-pieces", "8"], b"a1\n");
     assert!(out.contains("I do not know the value of this position, and guess"), "{out}");
+    // The book ends at 37 pieces: it knows their value, and no move.
+    let (out, _) = played(path, 0, &["-k", "9", "--spot-pieces", "8"], b"set 0x17fffeedf7af\na1\n");
+    assert!(out.contains("I win from here, but do not know how, and guess"), "{out}");
     // A position in a database that keeps counts only.
     ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
     let (out, _) = played(path, 0, &["counts"], b"moves\n");
@@ -283,6 +286,7 @@ fn a_puzzle_is_solved_after_a_wrong_try() {
     assert!(out.contains("not understood: no cell is named") && error.contains("the puzzle has --seed "), "{error}");
     for (args, expected) in [
         (&["--layers", "3", "--pieces", "7"][..], "error: --pieces: no position has 7 pieces\n"),
+        (&["--layers", "3", "--pieces", "6"], "with 6 pieces was drawn that is known and has exactly one winning move"),
         (&["--layers", "3", "--pieces", "0"], "with 0 pieces was drawn that is known and has exactly one winning move"),
         (&["7"], "hint: trinim puzzle --layers 7"),
     ] {
@@ -307,5 +311,10 @@ fn the_next_puzzle_is_that_of_the_next_seed() {
         assert!(found.contains("found at once"), "{found}");
         let (_, fresh) = found.split_once('\n').unwrap();
         assert!(after.ends_with(fresh), "{after}\n{fresh}");
+        // Hints begin again, too.
+        let hinted = puzzle(seed, "hint\nhint\nnext\nhint\nquit\n");
+        let hints: Vec<bool> =
+            hinted.lines().filter_map(|line| Some(line.strip_prefix("hint: ")?.contains(" among "))).collect();
+        assert_eq!(hints, [false, true, false], "{hinted}");
     }
 }

@@ -1,6 +1,6 @@
 //! `trinim probe`: positions in every form, from arguments and from the standard input.
 
-use crate::common::program::{ends, terminal, text, trinim};
+use crate::common::program::{ends, json, terminal, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::io::Write;
@@ -177,5 +177,56 @@ fn the_exit_code_is_that_of_the_worst_answer() {
         [(3, [damaged, wrong, good]), (3, [wrong, damaged, good]), (3, [good, damaged, good]), (2, [wrong, good, good])]
     {
         brief(code, &positions);
+    }
+}
+
+/// As many pieces as `--spot-pieces` says are solved, and one more is not, in memory and in a
+/// folder.
+#[test]
+fn the_most_pieces_are_solved_on_the_spot_and_one_more_is_not() {
+    let folder = scratch();
+    let path = folder.path();
+    let first = |pieces: u32| format!("{:#x}", (1u64 << pieces) - 1);
+    for (most, memory) in [(3, "1GiB"), (12, "1GiB"), (24, "34MiB")] {
+        let probe = ["probe", "-k", "8", "--spot-pieces", &most.to_string(), "--memory", memory, "--json"];
+        let known = json(path, 0, &[&probe[..], &[&first(most)]].concat());
+        assert!(known["value"].is_string() && known["moves_not_kept"] == 0, "{known}");
+        let unknown = json(path, 2, &[&probe[..], &[&first(most + 1)]].concat());
+        let reason = format!("{} pieces are too many to solve on the spot: expected at most {most},", most + 1);
+        assert!(unknown["error"].as_str().unwrap().contains(&reason), "{unknown}");
+    }
+}
+
+/// The ways to one position know the same of it; where a folder knows the value, nobody counts the
+/// moves to the end, which would take a hundred times as long.
+#[test]
+fn a_folder_answers_with_what_it_has() {
+    let folder = scratch();
+    let path = folder.path();
+    let normal = ["--rule", "normal", "-k", "5"];
+    for values in ["outcomes", "nimbers", "remoteness"] {
+        ends(path, 0, &[&["solve", "--values", values, "--out", values], &normal[..]].concat());
+    }
+    ends(path, 0, &[&["solve", "--keep", "counts", "--out", "counts"], &normal[..]].concat());
+    // But for the full board: counts have its first moves.
+    for position in ["0x7ffe", "0x2d6b", "0x11"] {
+        let probed = |source: &[&str]| json(path, 0, &[&["probe"], source, &[position, "--json"]].concat());
+        let on_the_spot = probed(&normal);
+        for (source, nimber, distance) in [
+            (&["outcomes"][..], false, false),
+            (&["nimbers"], true, false),
+            (&["remoteness"], false, true),
+            (&["counts"], true, true),
+            (&normal[..], true, true),
+        ] {
+            let known = probed(source);
+            assert_eq!(known["value"], on_the_spot["value"], "{source:?}: {known}");
+            for (name, has) in [("nimber", nimber), ("distance", distance)] {
+                let expected = if has { &on_the_spot[name] } else { &Value::Null };
+                assert_eq!(known[name], *expected, "{source:?}, {position}: {name}");
+                let moves = known["moves"].as_array().unwrap();
+                assert!(moves.iter().all(|one| one[name].is_null() != has), "{source:?}, {position}: {name}");
+            }
+        }
     }
 }

@@ -121,6 +121,37 @@ fn a_hangup_stops_after_a_checkpoint_unless_it_is_ignored() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// Each cause of a stop is one to everybody who is told: exit code, report, last event, metrics.
+#[test]
+fn every_stop_is_told_as_a_stop() {
+    let folder = scratch();
+    let path = folder.path();
+    for (cause, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("time", 5)] {
+        let told = ["run", "--json", "--progress", "json", "--metrics", "run.prom"];
+        // On a busy machine a solve may be over before the signal is sent.
+        let limit = if cause == "time" { "300ms" } else { "1h" };
+        let stopped = || {
+            let _ = fs::remove_dir_all(path.join("run"));
+            let mut child = trinim(path, &[&SLOW[..], &told, &["--max-duration", limit]].concat()).spawn().unwrap();
+            if cause != "time" {
+                crate::common::program::committed(&mut child, &path.join("run"));
+                signal(&child, cause);
+            }
+            child.wait_with_output().unwrap()
+        };
+        let output = std::iter::repeat_with(stopped).take(5).find(|output| !output.status.success());
+        let output = output.expect("a solve is stopped");
+        assert_eq!(output.status.code(), Some(code), "{cause}: {}", text(&output.stderr));
+        let failure: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&failure["finished"], &failure["exit_code"]), (&false.into(), &code.into()), "{failure}");
+        let last: Value = serde_json::from_str(text(&output.stderr).lines().last().unwrap()).unwrap();
+        assert_eq!((&last["event"], &last["exit_code"]), (&"stopped".into(), &code.into()), "{last}");
+        assert!(last["hint"].as_str().unwrap().starts_with("resume with: trinim solve "), "{last}");
+        let metrics = fs::read_to_string(path.join("run.prom")).unwrap();
+        assert!(metrics.contains("state=\"stopped\"} 1\n"), "{metrics}");
+    }
+}
+
 /// Starts or resumes a slow solve and waits until it has published twenty more blocks and is still
 /// running.
 fn proceed(path: &Path, name: &str) -> Child {
