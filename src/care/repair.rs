@@ -441,19 +441,19 @@ mod tests {
         let settled = raw / rates.settle_bytes_per_second + raw / rates.publish_bytes_per_second;
         for (plan, expected) in [
             (Plan::default(), 0.0),
-            (Plan { recalls: 7, ..Plan::default() }, 7.0 * raw / rates::RECALL_BYTES_PER_SECOND),
+            (Plan { recalls: 7, ..Plan::default() }, 7.0 * (raw / rates::RECALL_BYTES_PER_SECOND + OPEN_SECONDS)),
             (
                 Plan { edges: 5, ..Plan::default() },
                 5.0 * (raw / rates.orient_bytes_per_second + raw / rates.apply_bytes_per_second),
             ),
-            (Plan { blocks: blocks(3), ..Plan::default() }, 3.0 * (settled + FILE_SECONDS)),
+            (Plan { blocks: blocks(3), ..Plan::default() }, 3.0 * (settled + 2e-3)),
             (
                 Plan { entries: [(BlockId(0), None), (BlockId(1), None)].into(), ..Plan::default() },
                 2.0 * raw / rates.encode_bytes_per_second,
             ),
             (Plan { read_bytes: 1 << 30, ..Plan::default() }, f64::from(1 << 30) / rates.device_bytes_per_second),
         ] {
-            let found = seconds(&workload, &plan);
+            let found = seconds(&workload, &plan, 2e-3);
             assert!((found - expected).abs() <= 1e-9 * expected, "{plan:?}: {found}, not {expected}");
         }
     }

@@ -327,7 +327,8 @@ fn a_check_shows_what_it_looked_at() {
     let count = number(&json(path, 0, &["check", "run", "--json"]), "/blocks");
     let recalled = count * 64.0 / rates::RECALL_BYTES_PER_SECOND;
     let device = rates::for_blocks(Keep::Database, 64).device_bytes_per_second;
-    close(number(&planned, "/estimated_s"), blocks / device + recalled, "time of a repair of the lists");
+    let estimated = number(&planned, "/estimated_s");
+    assert!(estimated >= blocks / device + recalled, "{estimated} s to read {count} blocks");
 }
 
 /// The memory is for one stream, so that every source is read from its file.
