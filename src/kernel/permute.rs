@@ -19,6 +19,9 @@ const PASS_BITS: usize = 3;
 const TILE_WORDS: usize = WORDS << LINE_BITS;
 /// Index bits of the smallest bitmap that is permuted in tiles.
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
+/// Lowest index bit whose two values are lines of different pages, and of different rows of memory
+/// where no other line of a tile is.
+const FAR_BIT: usize = 16;
 /// Tiles of the largest bundle, as index bits.
 const BUNDLE_BITS: usize = 3;
 /// Bytes of the smallest target that is written past the caches: one that the cache of a core does
@@ -123,12 +126,15 @@ impl Tiles {
         let lines: Vec<(usize, usize)> =
             first_slots.iter().zip(&slots).map(|(&source, &target)| (words(source), words(to[target]))).collect();
         let mut rest: Vec<usize> = (LINE_BITS..to.len()).filter(|bit| !first_slots.contains(bit)).collect();
-        // Tiles of a bundle are neighbours on the sides where the lines of a tile are not.
+        // Tiles of a bundle are neighbours on the sides where the lines of a tile are not; in the
+        // source alone if each of its lines is far from the others. A read waits for the row of
+        // memory that a write past the caches does not wait for.
+        let is_far = first_slots.iter().all(|bit| *bit >= FAR_BIT);
         let gathered = !first_slots.contains(&LINE_BITS);
         let scattered = !slots.iter().any(|&bit| to[bit] == LINE_BITS);
         let mut bundle = Vec::new();
         while passes.len() > 1 && bundle.len() < BUNDLE_BITS && !rest.is_empty() && (gathered || scattered) {
-            let by_target = scattered && (!gathered || bundle.len() % 2 == 1);
+            let by_target = scattered && (!gathered || (!is_far && bundle.len() % 2 == 1));
             let next = (0..rest.len()).min_by_key(|&i| if by_target { to[rest[i]] } else { rest[i] });
             bundle.extend(next.map(|i| rest.remove(i)));
         }
