@@ -152,12 +152,12 @@ fn reached(error: &RunError) -> Option<&LimitReached> {
 fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
-        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
+        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another folder".into()),
         RunError::Parameters { .. } => {
             (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
         }
         RunError::Version { .. } => {
-            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out".into())
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another folder".into())
         }
         RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
             Exit::Usage,

@@ -120,7 +120,7 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     Err(Refused::with(
         Exit::InUse,
         format!("{shown} is in use by {process}{progress}"),
-        format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
+        format!("trinim status {shown} shows how far it is; wait, or choose another folder"),
     ))
 }
 
