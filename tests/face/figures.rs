@@ -289,12 +289,23 @@ fn a_repair_announces_the_time_of_its_files() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--out", "run"]);
-    let lost = tree(&path.join("run/db")).into_keys().filter(|name| name.extension().is_some_and(|end| end == "blk"));
-    lost.for_each(|name| fs::remove_file(name).unwrap());
-    let report = json(path, 0, &["repair", "run", "--json"]);
-    let [blocks, estimated, elapsed] = ["/blocks", "/estimated_s", "/elapsed_s"].map(|name| number(&report, name));
-    assert!(blocks > 50.0 && elapsed < 5.0 * estimated && estimated < 5.0 * elapsed, "{estimated} s, not {elapsed} s");
+    let is_close = |_| {
+        let files = tree(&path.join("run/db")).into_keys();
+        let lost = files.filter(|name| name.extension().is_some_and(|end| end == "blk"));
+        lost.for_each(|name| fs::remove_file(name).unwrap());
+        let report = json(path, 0, &["repair", "run", "--json"]);
+        let [blocks, estimated, elapsed] = ["/blocks", "/estimated_s", "/elapsed_s"].map(|name| number(&report, name));
+        assert!(blocks > 50.0, "{report}");
+        println!("{estimated} s estimated, {elapsed} s elapsed");
+        elapsed < 5.0 * estimated && estimated < 5.0 * elapsed
+    };
+    // Other programs may write to the disk at the same time.
+    assert!((0..10).any(is_close), "every estimate is wrong by a factor of five");
     assert!(tree(&path.join("run")).keys().all(|name| name.extension().is_none_or(|end| end != "tmp")));
+    // Regression: where the folder of the blocks was gone, the time could not be measured, and the
+    // repair failed.
+    fs::remove_dir_all(path.join("run/db")).unwrap();
+    ends(path, 0, &["repair", "run"]);
 }
 
 /// The rows of a table are the fields of the report that say something: what was not looked at has
