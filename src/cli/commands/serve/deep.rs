@@ -24,7 +24,7 @@ use trinim::solve::{PartError, PartSolver};
 
 /// Memory of a solve, unless the process may use less than twice that.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// The patience with a solve that no client asks about.
+/// The time after which a solve without a request is abandoned.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks at a solve.
 const LOOK: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The solve at work, and the last one that was finished.
 pub struct DeepSolver {
     solves: Mutex<Solves>,
-    /// A solve is abandoned after this time without a request.
+    /// See [`PATIENCE`].
     patience: Duration,
 }
 

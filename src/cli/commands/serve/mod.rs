@@ -241,13 +241,13 @@ mod tests {
         assert_eq!(answers, [Ok(()), Ok(()), busy, busy, busy, busy]);
     }
 
-    /// A solve goes on while a client asks, however long it takes, and is abandoned when none does.
+    /// A solve continues while a client asks, however long it takes, and is abandoned if none does.
     #[test]
     fn a_solve_lasts_as_long_as_somebody_asks() {
         let (out, runtime) = (Out::new(ColorChoice::Never, true), runtime());
         let offers = Offers::open(&[], &[], 1 << 20, 36, &out).expect("what is built in");
         let offer = offers.find("triangle:9", Rule::Misere).expect("nine layers").clone();
-        let patience = Duration::from_millis(200);
+        let patience = Duration::from_millis(500);
         let deep = Arc::new(deep::DeepSolver::with_patience(patience));
         // The share that is done; null while another position is solved.
         let asked = |position: u64| {
@@ -265,13 +265,14 @@ mod tests {
             begin.elapsed()
         };
         let first = |pieces: u32| (1_u64 << pieces) - 1;
-        let lasted = within(Duration::from_secs(100), &|| asked(first(31)).is_none());
-        assert!(lasted > patience, "{lasted:?} is too short to try anything");
+        // Enough pieces that the solve outlasts the patience on this machine.
+        let lasts = |pieces| within(Duration::from_secs(100), &|| asked(first(pieces)).is_none()) > patience;
+        assert!((29..36).any(lasts), "every solve is too short to try anything");
         // A minute's work, about which nobody asks again.
         assert_eq!(asked(first(36)), Some(0.0.into()));
         let short = 0x1fff_8000_7fff;
         assert_eq!(asked(short), Some(serde_json::Value::Null));
-        within(Duration::from_secs(10), &|| asked(short).is_some_and(|done| done.is_number()));
+        within(Duration::from_secs(30), &|| asked(short).is_some_and(|done| done.is_number()));
         deep.close();
     }
 

@@ -93,7 +93,7 @@ export class Game {
     else this.push({ position: this.position, player: 1 - this.player, move: null });
   }
 
-  /** Sets up a position and who moves; changes one after another are one turn, as in the game's text. */
+  /** Sets up a position and who moves; successive changes are one turn, as in the game's text. */
   setUp(position, player) {
     if (this.stand.isSet) this.stands.splice(this.at--);
     this.push({ position, player, move: null, isSet: true });
