@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn few_edges_need_a_turn() {
-        // Triangles of so many layers with so many offset bits, and what their indices would give.
+        // Offset bits, and the turned edges in this order and in that of the indices.
         let triangle = |layers| Board::triangle(layers, None).unwrap();
         let named = |name| Board::named(name, Default::default()).unwrap();
         let cases = [

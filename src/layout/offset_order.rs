@@ -67,7 +67,7 @@ fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry)
     cells.map(|cell| cell.index() as u8).collect()
 }
 
-/// Returns the cell of a rotation orbit that belongs to the apex's sector, of indices its index.
+/// Returns the cell of a rotation orbit that belongs to the apex's sector; cells are indices.
 pub(super) fn apex_cell(orbit: [u8; 3]) -> u8 {
     let orbit = orbit.map(|cell| Cell::from_index(cell.into()));
     let nearest = orbit.iter().map(|cell| cell.row).min().expect("an orbit has cells");

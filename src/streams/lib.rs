@@ -68,7 +68,8 @@ pub fn colour_errors(is_coloured: bool) {
 /// What looks for a request to stop, while a reader does not read.
 static STOP_CHECK: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// From now on, a writer that waits for its reader ends with the error of `check`, if it has one.
+/// From now on, a writer that waits for its reader calls `check` and ends with its error, if any.
+/// Later calls change nothing.
 pub fn check_stops_with(check: fn() -> io::Result<()>) {
     let _ = STOP_CHECK.set(check);
 }

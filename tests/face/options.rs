@@ -281,7 +281,7 @@ fn the_most_blocks_are_accepted_and_more_are_refused() {
         assert!(error.contains("hint: choose larger blocks with --block-bits"), "{command:?}: {error}");
     }
     assert!(!path.join("store/task.json").exists());
-    // A store with a definition of more was not begun by this program.
+    // Nothing was left that would refuse a smaller solve.
     ends(path, 0, &with(&init, "2"));
 }
 

@@ -122,7 +122,7 @@ fn a_tag_is_that_of_what_answers() {
     assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
 }
 
-/// What browsers and caches are told, for every path, and of an error too.
+/// Headers for browsers and caches, of every path and of errors.
 #[test]
 fn every_answer_has_its_headers() {
     let folder = scratch();

@@ -121,18 +121,18 @@ fn a_hangup_stops_after_a_checkpoint_unless_it_is_ignored() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Each cause of a stop is one to everybody who is told: exit code, report, last event, metrics.
+/// Exit code, report, last event and metrics agree on the cause of a stop.
 #[test]
-fn every_stop_is_told_as_a_stop() {
+fn every_stop_is_reported_as_a_stop() {
     let folder = scratch();
     let path = folder.path();
     for (cause, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("time", 5)] {
-        let told = ["run", "--json", "--progress", "json", "--metrics", "run.prom"];
+        let reports = ["run", "--json", "--progress", "json", "--metrics", "run.prom"];
         // On a busy machine a solve may be over before the signal is sent.
         let limit = if cause == "time" { "300ms" } else { "1h" };
         let stopped = || {
             let _ = fs::remove_dir_all(path.join("run"));
-            let mut child = trinim(path, &[&SLOW[..], &told, &["--max-duration", limit]].concat()).spawn().unwrap();
+            let mut child = trinim(path, &[&SLOW[..], &reports, &["--max-duration", limit]].concat()).spawn().unwrap();
             if cause != "time" {
                 crate::common::program::committed(&mut child, &path.join("run"));
                 signal(&child, cause);

@@ -106,7 +106,7 @@ fn clean_folders_are_finished_with_the_same_bytes() {
 
         resume(folder.path(), rule, keep, placement).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_same_files(&database_files(folder.path()), &expected(rule, keep), name);
-        // Whoever asks for these cells continues with the bits that the folder gives to them.
+        // A solve with these cells continues with the bits that the folder gives to them.
         let other = copy(name);
         Solve::from(&today(rule)).keep(keep).run(other.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_same_files(&database_files(other.path()), &expected(rule, keep), name);

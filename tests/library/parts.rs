@@ -164,7 +164,7 @@ fn what_is_remembered_takes_half_of_the_memory() {
     let board = Board::named("rect:8x8", Takes::ANY).unwrap();
     let folder = scratch();
     for bits in [20_u32, 21, 22] {
-        // Half of it is a bitmap of so many pieces.
+        // Half of it is the bitmap of a position with `bits` pieces.
         let memory_bytes = 2 * (1u64 << bits) / 8;
         let mut solver = solver(&board, Rule::Misere, folder.path(), memory_bytes);
         let first = |pieces: u32, from: u32| ((1u64 << pieces) - 1) << from;

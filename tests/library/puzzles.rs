@@ -68,10 +68,10 @@ fn puzzles_have_few_pieces_and_no_move_of_unknown_value() {
     assert!(puzzles > 100 && unknown > 100, "{puzzles} puzzles, {unknown} with moves of unknown value");
 }
 
-/// A drawn position is what was asked for, as far as the source knows it: with a number of winning
-/// moves, no move is of unknown value.
+/// A drawn position has the requested pieces, value and winning moves, as far as the source knows
+/// them. If winning moves are requested, the value of every move is known.
 #[test]
-fn positions_that_are_drawn_are_what_was_asked_for() {
+fn drawn_positions_are_as_requested() {
     let (mut found, mut with_wins) = (0, 0);
     for (table, least) in four().iter().flat_map(|table| (0..9).map(move |least| (table, least))) {
         let book = Book(table.clone(), least);

@@ -222,7 +222,7 @@ impl OpenOutput<'_> {
 fn nameless(folder: &Path) -> io::Result<fs::File> {
     let mut options = fs::File::options();
     options.write(true).mode(0o666).custom_flags(OFlags::TMPFILE.bits() as i32);
-    // Not every system that creates them gives them a name: without /proc, none does.
+    // Without /proc such a file cannot be given a name, so the first one is a trial.
     temporary_name(&options.open(folder)?, folder)?;
     options.open(folder)
 }

@@ -210,7 +210,8 @@ impl ResourceArgs {
     }
 
     /// Returns a solve that was begun with `begun_bytes` of memory, with these threads and this
-    /// memory; unless it is given, with the same as then, if this process may use that much.
+    /// memory. Unless `--memory` is given, the solve takes `begun_bytes` again if this process may
+    /// use that much.
     pub fn bound_again(self, solve: Solve, begun_bytes: Option<u64>, out: &Out) -> Solve {
         let solve = self.bound(solve);
         let most = job::memory().map_or(u64::MAX, |memory| memory.bytes);
@@ -219,7 +220,7 @@ impl ResourceArgs {
             Some(bytes) => {
                 let (bytes, most) = (Size(bytes), Size(most));
                 out.remark(format_args!(
-                    "begun with --memory {bytes}, more than the {most} of this process: the default"
+                    "the solve was begun with --memory {bytes}; this process may use {most}, so it takes the default"
                 ));
                 solve
             }

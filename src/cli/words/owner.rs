@@ -1,11 +1,11 @@
 //! The owner of a run folder.
 //!
-//! The kernel's list of locks, `/proc/locks`, names the owner, unless a container hides it. If it
-//! names none, the lock itself says whether it is free.
+//! The kernel's list of locks, `/proc/locks`, names the owner, unless a container hides it. If the
+//! list names no owner, an attempt to take the lock decides.
 //!
 //! # Invariants
-//! 1. Nobody is disturbed. The lock is touched only if the list names no owner, shared and for an
-//!    instant, and a solve that begins at that moment tries it again.
+//! 1. No solve is disturbed. The lock is taken only if the list names no owner, shared and for an
+//!    instant; a solve that begins at that moment tries again.
 //! 2. No answer is a guess. If the lock cannot be tried, the owner is [`Owner::Unknown`]. A lock
 //!    that is held all the time is found, however many others come and go: see [`listed`].
 //!    [`Owner::Free`] only means that no process of this machine holds the lock: not every file
@@ -184,7 +184,7 @@ mod tests {
         fs::File::open(&path).unwrap().try_lock().unwrap();
     }
 
-    /// Regression: an owner in another container was told as none.
+    /// Regression: an owner in another container was reported as none.
     #[test]
     fn an_owner_that_cannot_be_seen_is_one() {
         let folder = tempfile::tempdir().unwrap();

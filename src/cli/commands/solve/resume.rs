@@ -44,8 +44,8 @@ pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     super::carry_out(solve, &args.folder, &args.session, out)
 }
 
-/// Returns the solve that a folder was begun with, and its memory, which earlier folders do not
-/// know.
+/// Returns the solve that a folder was begun with, and its memory; folders of earlier versions do
+/// not record it.
 fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);

@@ -1,5 +1,5 @@
-//! A control group with a limit, of version 1 or 2, and a group in it for the processes: what
-//! a process is mostly set on a group further up.
+//! A control group with a limit, of version 1 or 2, and a group in it for the processes: a limit
+//! is usually set on a group above that of the process.
 
 use anyhow::{Context, Result};
 use std::fs;
@@ -20,7 +20,7 @@ impl Group {
         for (root, limit) in trees {
             let outer = Path::new(root).join(format!("trinim-faults-{}", std::process::id()));
             if fs::create_dir(&outer).is_ok() {
-                // Dropped, and removed, if it is not of use.
+                // Dropped, and so removed, if it has no such limit.
                 let group = Group { limit: outer.join(limit), inner: outer.join("inner") };
                 if fs::create_dir(&group.inner).is_ok() && group.limit.is_file() {
                     return Ok(group);

@@ -1,4 +1,4 @@
-//! Surroundings that mostly root makes: limits of control groups on memory and processes, another
+//! Surroundings that mostly need root: limits of control groups on memory and processes, another
 //! namespace of processes, file systems in user space and without links, folders renamed among
 //! files of others, a disk that turns read-only.
 //!
@@ -365,7 +365,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// An error of the kernel's own makes the disk read-only in the middle of a run.
+    /// An error in the kernel makes the disk read-only in the middle of a run.
     fn read_only(&mut self) -> Result<()> {
         if let Some(reason) = no_disk(self.setup, "ext4", DISK_MIB) {
             self.sheet.not_run("a disk that turns read-only", reason);
