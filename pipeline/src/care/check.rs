@@ -28,10 +28,11 @@ use crate::bitmap::Bitmap;
 use crate::checkpoint::{
     BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
 };
-use crate::codec::{FRAME_WORDS, Scratch};
+use crate::codec::Scratch;
 use crate::error::Error;
 use crate::finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 use crate::ids::{BlockId, RunId};
+use crate::log::frame::LONG_FRAME_WORDS;
 use crate::log::place::{Extent, LogFile};
 use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
@@ -288,7 +289,7 @@ impl Look<'_> {
 
     fn entry(&self, run_id: RunId, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {
         let decodes = self.request.depth == Depth::Full;
-        let mut words = vec![0; if decodes { FRAME_WORDS } else { 0 }];
+        let mut words = vec![0; if decodes { LONG_FRAME_WORDS.min(self.workload.stream_words()) } else { 0 }];
         let metrics = Metrics::default();
         let (_, mut entry) = EntryReader::open(self.storage, run_id, &metrics, extent)?;
         while let Some(frame) = entry.next_frame()? {

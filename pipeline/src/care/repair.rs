@@ -50,12 +50,12 @@ use crate::care::bitmaps::PooledBitmap;
 use crate::care::check::Report;
 use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
-use crate::codec::{self, FRAME_WORDS, Scratch};
+use crate::codec::{self, Scratch};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
 use crate::ids::BlockId;
 use crate::log::entry::{EntryHeader, Route};
-use crate::log::frame::Frame;
+use crate::log::frame::{Frame, frame_words};
 use crate::log::place::{Extent, Placement};
 use crate::log::writer::LogWriter;
 use crate::measure::metrics::Metrics;
@@ -336,7 +336,8 @@ fn append(
     let mut encode = |stream: &[u64]| -> Vec<Frame> {
         let codec = codec::by_name(CODEC).unwrap_or(&codec::Raw);
         let mut bytes = Vec::new();
-        stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, &mut scratch, &mut bytes)).collect()
+        let frame_words = frame_words(stream.len() as u64);
+        stream.chunks(frame_words).map(|words| Frame::encode(codec, words, &mut scratch, &mut bytes)).collect()
     };
     let Some(target) = target else {
         let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::from).collect());

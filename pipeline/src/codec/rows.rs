@@ -80,7 +80,7 @@ impl Codec for Rows {
 
     fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) {
         let (rows, rest) = words.as_chunks::<ROW_WORDS>();
-        // A frame has at most [`super::FRAME_WORDS`] words, so the numbers fit 16 bits.
+        // The longest frames, those of the logs of long streams, have as many rows.
         assert!(rows.len() <= ROWS_MAX, "a frame of {} rows", rows.len());
         let bits = (2 * rows.len().max(8)).next_power_of_two().trailing_zeros();
         let mask = (1usize << bits) - 1;

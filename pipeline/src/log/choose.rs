@@ -11,6 +11,7 @@
 //! with the least cost wins, size weighed in, so a run whose disk cannot keep up moves to tighter
 //! codecs. The choice cannot affect results: each frame stores its codec's tag.
 
+use super::frame::frame_words;
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::measure::metrics::{Metrics, Stopwatch};
 use crate::measure::stage::Stage;
@@ -108,7 +109,6 @@ const SAMPLE_GROWTH: u64 = 4;
 const SIZE_WEIGHT: f64 = 0.5;
 /// Least share of non-zero words in a stream that counts as dense.
 const DENSE: f64 = 0.05;
-const FRAME_BYTES: f64 = (FRAME_WORDS * 8) as f64;
 /// Bytes after which a measured rate replaces the assumed one.
 const TYPICAL_BYTES: f64 = 16e6;
 
@@ -206,10 +206,12 @@ impl Rates {
 }
 
 fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measurement> {
-    let frames: Vec<&[u64]> = stream.chunks_exact(FRAME_WORDS).collect();
+    let frame_words = frame_words(stream.len() as u64);
+    let frame_bytes = (frame_words * 8) as f64;
+    let frames: Vec<&[u64]> = stream.chunks_exact(frame_words).collect();
     let step = (frames.len() / SAMPLE_FRAMES).max(1);
     let sample: Vec<&[u64]> = frames.iter().step_by(step).take(SAMPLE_FRAMES).copied().collect();
-    let mut back = vec![0u64; FRAME_WORDS];
+    let mut back = vec![0u64; frame_words];
     codec::all()
         .iter()
         .map(|codec| {
@@ -219,7 +221,7 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measurement> {
             // condemn a codec for the rest of the run.
             let mut fastest = [f64::INFINITY; 2];
             let mut take = |which: usize, watch: Stopwatch| {
-                let seconds = watch.elapsed().as_secs_f64().max(1e-9) / FRAME_BYTES;
+                let seconds = watch.elapsed().as_secs_f64().max(1e-9) / frame_bytes;
                 fastest[which] = fastest[which].min(seconds);
             };
             let mut stored_bytes = 0;
@@ -236,7 +238,7 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measurement> {
                 stored_bytes += bytes.len();
             }
             let [encode_seconds, decode_seconds] = fastest;
-            let ratio = stored_bytes as f64 / (sample.len() as f64 * FRAME_BYTES);
+            let ratio = stored_bytes as f64 / (sample.len() as f64 * frame_bytes);
             Measurement { codec: *codec, ratio, encode_seconds, decode_seconds }
         })
         .collect()

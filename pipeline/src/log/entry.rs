@@ -8,7 +8,7 @@
 //! 1. A header is valid only in its own [`Place`].
 //! 2. Lengths are bounded before anything is allocated.
 
-use super::frame::{differ, frames_of};
+use super::frame::{differ, frames_of, words_of_frames};
 use super::place::{Place, Placement};
 use crate::bytes::{Cursor, Flaw};
 use crate::ids::BlockId;
@@ -152,7 +152,7 @@ impl EntryHeader {
         if version != VERSION {
             return Err("entry version");
         }
-        if fixed.routes_bytes > ROUTES_BYTES_MAX || fixed.frames != frames_of(fixed.stream_words) {
+        if fixed.routes_bytes > ROUTES_BYTES_MAX || words_of_frames(fixed.stream_words, fixed.frames).is_none() {
             return Err("entry header lengths");
         }
         Ok(fixed)
@@ -240,7 +240,7 @@ mod tests {
             let mut bytes = Vec::new();
             frame.append_to(number, 5, &mut ExtentHash::new(5), &mut bytes);
             let header = bytes.first_chunk::<FRAME_HEADER_BYTES>().unwrap();
-            FrameHeader::parse(header, 1, 5, FRAME_WORDS as u64 + 3).map(|header| header.payload_bytes)
+            FrameHeader::parse(header, 1, 5, (FRAME_WORDS as u64 + 3, FRAME_WORDS)).map(|header| header.payload_bytes)
         };
         assert_eq!(parse(1, &|_| {}), Ok(24));
         assert_eq!(parse(1, &|frame| frame.payload.truncate(1)), Ok(1));

@@ -18,9 +18,28 @@ pub(super) fn differ(found: u64, expected: u64) -> bool {
     found != expected
 }
 
-/// Returns the number of frames in a stream of `words` words.
+/// Words of a frame of a long stream. The longer a frame, the more of its rows repeat: logs of nine
+/// layers have 0.82 of the bytes. A frame of these words has as many rows as a codec can number.
+pub const LONG_FRAME_WORDS: usize = 4 * FRAME_WORDS;
+/// Words of the shortest stream in long frames. Shorter streams, those of eight layers, have fewer
+/// repeats far apart; the readers of many small frames work side by side with their decoders.
+const LONG_STREAM_WORDS: u64 = 16 * LONG_FRAME_WORDS as u64;
+
+/// Returns the words of the frames into which a stream of `words` words is cut today.
+pub fn frame_words(words: u64) -> usize {
+    if words < LONG_STREAM_WORDS { FRAME_WORDS } else { LONG_FRAME_WORDS }
+}
+
+/// Returns the number of these frames.
 pub fn frames_of(words: u64) -> u32 {
-    words.div_ceil(FRAME_WORDS as u64) as u32
+    words.div_ceil(frame_words(words) as u64) as u32
+}
+
+/// Returns the words of the frames of an entry that has `frames` for a stream of `words` words;
+/// `None` if no version cut streams so.
+pub fn words_of_frames(words: u64, frames: u32) -> Option<usize> {
+    let fits = |one: &usize| words.div_ceil(*one as u64) == u64::from(frames);
+    [FRAME_WORDS, LONG_FRAME_WORDS].into_iter().find(fits)
 }
 
 /// One encoded frame without a position in an entry.
@@ -36,7 +55,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Encodes up to [`FRAME_WORDS`] words. A payload that would be larger than the raw words is
+    /// Encodes up to [`LONG_FRAME_WORDS`] words. A payload that would be larger than the raw words is
     /// stored raw.
     pub fn encode(codec: &dyn Codec, words: &[u64], scratch: &mut Scratch, bytes: &mut Vec<u8>) -> Frame {
         bytes.clear();
@@ -46,7 +65,7 @@ impl Frame {
             tag = codec::encode_frame(&codec::Raw, words, bytes, scratch);
         }
         assert!(
-            words.len() <= FRAME_WORDS && bytes.len() <= words.len() * 8,
+            words.len() <= LONG_FRAME_WORDS && bytes.len() <= words.len() * 8,
             "frames, invariant 1: {} words in {} bytes",
             words.len(),
             bytes.len()
@@ -93,7 +112,7 @@ pub struct FrameHeader {
 
 impl FrameHeader {
     /// Parses the header of frame `index` of the entry with hash `entry_hash` and `stream_words`
-    /// words.
+    /// words in frames of `frame_words`.
     ///
     /// # Errors
     /// Returns the name of the field that is wrong.
@@ -101,7 +120,7 @@ impl FrameHeader {
         bytes: &[u8; FRAME_HEADER_BYTES],
         index: u32,
         entry_hash: u64,
-        stream_words: u64,
+        (stream_words, frame_words): (u64, usize),
     ) -> Result<FrameHeader, &'static str> {
         let (body, _) = bytes.split_at(FRAME_HEADER_BYTES - 8);
         let expected = xxh3_64_with_seed(body, entry_hash);
@@ -121,8 +140,8 @@ impl FrameHeader {
         if differ(header.hash, expected) {
             return Err("frame header hash");
         }
-        let begin = u64::from(index) * FRAME_WORDS as u64;
-        let raw_words = stream_words.saturating_sub(begin).min(FRAME_WORDS as u64);
+        let begin = u64::from(index) * frame_words as u64;
+        let raw_words = stream_words.saturating_sub(begin).min(frame_words as u64);
         if found != index || header.raw_words as u64 != raw_words || header.payload_bytes > header.raw_words * 8 {
             return Err("frame header lengths");
         }

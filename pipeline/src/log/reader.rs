@@ -11,7 +11,7 @@
 //!    certain that no frame was lost, doubled or stale.
 
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
-use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader, frames_of};
+use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader, words_of_frames};
 use super::place::{Extent, Place};
 use crate::codec::{self, DecodeError, Scratch};
 use crate::error::Error;
@@ -29,6 +29,7 @@ pub(crate) struct EntryReader<'a> {
     extent: &'a Extent,
     source: Source<'a>,
     stream_words: u64,
+    frame_words: usize,
     frames: u32,
     entry_hash: u64,
     hash: ExtentHash,
@@ -73,9 +74,11 @@ impl<'a> EntryReader<'a> {
         if header.source != extent.source || header.placement != extent.file.placement {
             return Err(source.damage(begin, "entry of a source other than the journal's"));
         }
-        let (stream_words, frames) = (header.stream_words, header.frames);
-        let hash = ExtentHash::new(fixed.hash);
-        Ok((header, EntryReader { extent, source, stream_words, frames, entry_hash: fixed.hash, hash, next: 0 }))
+        let (stream_words, frames, entry_hash) = (header.stream_words, header.frames, fixed.hash);
+        let frame_words = words_of_frames(stream_words, frames);
+        let frame_words = frame_words.ok_or_else(|| source.damage(begin, "entry header lengths"))?;
+        let hash = ExtentHash::new(entry_hash);
+        Ok((header, EntryReader { extent, source, stream_words, frame_words, frames, entry_hash, hash, next: 0 }))
     }
 
     /// Returns the next frame, or `None` after the last one if the hash of the extent is right.
@@ -87,7 +90,8 @@ impl<'a> EntryReader<'a> {
         let begin = source.position();
         let mut header_bytes = [0; FRAME_HEADER_BYTES];
         header_bytes.copy_from_slice(source.take(FRAME_HEADER_BYTES)?);
-        let header = FrameHeader::parse(&header_bytes, self.next, self.entry_hash, self.stream_words)
+        let lengths = (self.stream_words, self.frame_words);
+        let header = FrameHeader::parse(&header_bytes, self.next, self.entry_hash, lengths)
             .map_err(|what| source.damage(begin, what))?;
         self.hash.add(header.hash);
         let payload = source.payload(header.payload_bytes)?;
@@ -100,7 +104,7 @@ impl<'a> EntryReader<'a> {
 
     fn end(&self) -> Result<(), Error> {
         let source = &self.source;
-        assert_eq!(self.next, frames_of(self.stream_words), "log reader, invariant 2: frames of an entry that ends");
+        assert_eq!(self.next, self.frames, "log reader, invariant 2: frames of an entry that ends");
         if source.position() != source.end {
             return Err(source.damage(source.position(), "bytes after the last frame of an entry"));
         }
@@ -189,7 +193,7 @@ mod tests {
     use super::*;
     use crate::codec::{FRAME_WORDS, Raw};
     use crate::ids::BlockId;
-    use crate::log::frame::Frame;
+    use crate::log::frame::{Frame, LONG_FRAME_WORDS, frame_words};
     use crate::log::place::{LogFile, Placement};
     use crate::testing::SimulatedStorage;
 
@@ -232,5 +236,53 @@ mod tests {
         refused("entry ends inside a frame", read(own, &|extent| extent.length -= 1));
         refused("entry ends inside a frame", read(own, &|extent| extent.length = 40));
         refused("extent hash", read(own, &|extent| extent.hash ^= 1));
+    }
+
+    /// Long streams come in long frames, and in short ones from earlier versions.
+    #[test]
+    fn a_long_stream_may_come_in_short_frames() {
+        let read = |words: &[u64], frame_words: usize| {
+            let file = LogFile { placement: Placement::Shared, bucket: BlockId(3), generation: 1 };
+            let (source, stream_words) = (BlockId(3), words.len() as u64);
+            let frames = words.len().div_ceil(frame_words) as u32;
+            let header = EntryHeader { source, placement: Placement::Shared, stream_words, frames, routes: Vec::new() };
+            let (mut bytes, own) = header.to_bytes(&Place { run_id: RunId(7), file, offset: 0 });
+            let mut hash = ExtentHash::new(own);
+            for (index, words) in (0..).zip(words.chunks(frame_words)) {
+                let frame = Frame::encode(&Raw, words, &mut Scratch::default(), &mut Vec::new());
+                frame.append_to(index, own, &mut hash, &mut bytes);
+            }
+            let extent = Extent { file, offset: 0, length: bytes.len() as u64, hash: hash.value(), source };
+            let disk = SimulatedStorage::new(1);
+            disk.create_dir("logs").unwrap();
+            disk.put(&file.name(), &bytes);
+            let metrics = Metrics::default();
+            let (_, mut entry) = EntryReader::open(&disk, RunId(7), &metrics, &extent)?;
+            let (mut back, mut lengths) = (vec![1; words.len()], Vec::new());
+            let mut begin = 0;
+            while let Some(frame) = entry.next_frame()? {
+                lengths.push(frame.words());
+                frame.decode_into(&mut back[begin..begin + frame.words()], &mut Scratch::default()).unwrap();
+                begin += frame.words();
+            }
+            assert!(begin == words.len() && back == words, "{frame_words}");
+            Ok::<_, Error>(lengths)
+        };
+        let least = 16 * LONG_FRAME_WORDS;
+        for words in [least - 1, least, least + LONG_FRAME_WORDS + 3] {
+            // A few words that are not zero, the first and the last of a frame among them.
+            let mut stream = vec![0; words];
+            for word in [0, FRAME_WORDS - 1, FRAME_WORDS, LONG_FRAME_WORDS, words - 1] {
+                stream[word] = word as u64 | 1;
+            }
+            let today = frame_words(words as u64);
+            assert_eq!(today, if words < least { FRAME_WORDS } else { LONG_FRAME_WORDS });
+            for cut in [FRAME_WORDS, LONG_FRAME_WORDS] {
+                let lengths = read(&stream, cut).unwrap();
+                assert_eq!(lengths, stream.chunks(cut).map(<[u64]>::len).collect::<Vec<_>>());
+            }
+            let error = read(&stream, 2 * FRAME_WORDS).unwrap_err().to_string();
+            assert!(error.contains("entry header lengths"), "{error}");
+        }
     }
 }

@@ -53,10 +53,10 @@ mod worker;
 mod writer;
 
 use crate::checkpoint::{BlockRecord, Checkpoint};
-use crate::codec::FRAME_WORDS;
 use crate::error::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::choose::{Candidate, CodecChoice};
+use crate::log::frame::frame_words;
 use crate::log::place::Placement;
 use crate::measure::metrics::Metrics;
 use crate::run::reader::READ_AHEAD_FRAMES;
@@ -243,7 +243,7 @@ fn worker_bytes(stream_words: usize, placement: Placement) -> u64 {
         Placement::Dedicated => 3,
         Placement::Shared => 4,
     };
-    let read_ahead = (READ_AHEAD_FRAMES + 4) * FRAME_WORDS.min(stream_words) * 8;
+    let read_ahead = (READ_AHEAD_FRAMES + 4) * frame_words(stream_words as u64).min(stream_words) * 8;
     (stream_words * 8 * buffers + read_ahead) as u64
 }
 

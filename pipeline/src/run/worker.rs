@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::ids::BlockId;
 use crate::log::choose::Traffic;
 use crate::log::entry::{EntryHeader, Route};
-use crate::log::frame::Frame;
+use crate::log::frame::{Frame, frame_words};
 use crate::log::place::Placement;
 use crate::measure::stage::Stage;
 use crate::sync::{self, Sender};
@@ -259,7 +259,8 @@ impl<'s> Worker<'s> {
         let frames: Vec<Frame> = {
             let _time = metrics.enter(Stage::Encode);
             let codec = chooser.codec(traffic, metrics);
-            stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
+            let frame_words = frame_words(stream.len() as u64);
+            stream.chunks(frame_words).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
         };
         metrics.encoded(stream.len() as u64 * 8);
         let lease = self.lease(frames.iter().map(|frame| frame.stored_bytes() as u64).sum())?;
@@ -329,13 +330,12 @@ fn decode<'e>(
     let Buffers { target: Target { bitmap, .. }, stream, scratch, .. } = buffers;
     let mut skipped = Vec::new();
     let mut next = 0;
-    for number in 0.. {
-        let Some(frame) = entry.next_frame()? else { break };
+    while let Some(frame) = entry.next_frame()? {
         let begin = next;
         next += frame.words();
         // The number of the first word of a frame has the bits that all of its words have.
-        let is_needed = |mask: u64| begin as u64 & mask == 0;
-        if !keeps && !at_once.iter().chain(&later).any(|(_, mask)| is_needed(*mask)) {
+        let is_needed = |first: usize, mask: u64| first as u64 & mask == 0;
+        if !keeps && !at_once.iter().chain(&later).any(|(_, mask)| is_needed(begin, *mask)) {
             skipped.push(begin..next);
             continue;
         }
@@ -347,8 +347,10 @@ fn decode<'e>(
             session.metrics.decoded(words.len() as u64 * 8);
         }
         let _time = session.metrics.enter(Stage::Apply);
-        for (edge, _) in at_once.iter().filter(|(_, mask)| is_needed(*mask)) {
-            session.workload.apply_frame(edge, number, words, bitmap.words_mut());
+        for (part, words) in (begin / FRAME_WORDS..).zip(words.chunks(FRAME_WORDS)) {
+            for (edge, _) in at_once.iter().filter(|(_, mask)| is_needed(part * FRAME_WORDS, *mask)) {
+                session.workload.apply_frame(edge, part, words, bitmap.words_mut());
+            }
         }
     }
     assert_eq!(next, stream.words().len(), "log reader, invariant 2: words of an entry that ended");

@@ -3,7 +3,7 @@
 use crate::{choice, number};
 use pipeline::codec::{self, Scratch, decode_frame};
 use pipeline::log::entry::{ENTRY_FIXED_BYTES, EntryHeader};
-use pipeline::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader};
+use pipeline::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader, LONG_FRAME_WORDS, words_of_frames};
 use pipeline::log::place::Place;
 use pipeline::{BlockId, LogFile, Placement, RunId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -64,6 +64,9 @@ pub fn entry(bytes: &[u8]) {
 pub fn frame(bytes: &[u8]) {
     let (how, rest) = choice(bytes);
     let (stream_words, rest) = number::<2>(rest);
+    let frames = u32::try_from(stream_words.div_ceil(codec::FRAME_WORDS as u64)).unwrap_or(0);
+    let Some(frame_words) = words_of_frames(stream_words, frames) else { return };
+    let lengths = (stream_words, frame_words);
     let (head, payload) = rest.split_at(rest.len().min(FRAME_HEADER_BYTES));
     let mut header = [0; FRAME_HEADER_BYTES];
     header[..head.len()].copy_from_slice(head);
@@ -78,10 +81,10 @@ pub fn frame(bytes: &[u8]) {
         let hash = xxh3_64_with_seed(&header[..32], 5);
         header[32..40].copy_from_slice(&hash.to_le_bytes());
     }
-    let Ok(parsed) = FrameHeader::parse(&header, 0, 5, stream_words) else { return };
-    assert!(FrameHeader::parse(&header, 1, 5, stream_words).is_err(), "a frame that is valid under another number");
-    assert!(FrameHeader::parse(&header, 0, 6, stream_words).is_err(), "a frame that is valid in another entry");
-    assert!(parsed.payload_bytes <= parsed.raw_words * 8 && parsed.raw_words <= codec::FRAME_WORDS);
+    let Ok(parsed) = FrameHeader::parse(&header, 0, 5, lengths) else { return };
+    assert!(FrameHeader::parse(&header, 1, 5, lengths).is_err(), "a frame that is valid under another number");
+    assert!(FrameHeader::parse(&header, 0, 6, lengths).is_err(), "a frame that is valid in another entry");
+    assert!(parsed.payload_bytes <= parsed.raw_words * 8 && parsed.raw_words <= lengths.1);
     if !parsed.fits(payload) {
         return;
     }
@@ -114,7 +117,8 @@ fn round_trip(words: &[u64]) {
         frame.append_to(0, 9, &mut ExtentHash::new(9), &mut out);
         let mut header = [0; FRAME_HEADER_BYTES];
         header.copy_from_slice(&out[..FRAME_HEADER_BYTES]);
-        let parsed = FrameHeader::parse(&header, 0, 9, words.len() as u64).expect("a header that was written");
+        let parsed = FrameHeader::parse(&header, 0, 9, (words.len() as u64, LONG_FRAME_WORDS))
+            .expect("a header that was written");
         assert!(parsed.fits(&out[FRAME_HEADER_BYTES..]));
     }
 }
