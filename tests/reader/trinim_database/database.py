@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import blake3
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
