@@ -263,17 +263,36 @@ class Answers(Folder):
         with self.assertRaises(trinim.NotKeptError):
             trinim.Database.built_in(9).values([0])
 
+    def compare_stats(self, database: trinim.Database, *which: str) -> None:
+        """Compares each count with that of `trinim stats --json`."""
+        told = json.loads(program("stats", *which, "--json"))
+        for name, found in database.stats().items():
+            if isinstance(found, dict):
+                columns = [column.tolist() for column in found.values()]
+                rows = [dict(zip(found, row)) for row in zip(*columns)]
+                self.assertEqual(rows, told[name], name)
+            else:
+                self.assertEqual(found, told[name], name)
+
     def test_counts_are_those_of_the_program(self) -> None:
         for rule in ("misere", "normal"):
-            told = json.loads(program("stats", "--layers", "9", "--rule", rule, "--json"))
-            stats = trinim.Database.built_in(9, rule).stats()
-            for name, found in stats.items():
-                if isinstance(found, dict):
-                    columns = [column.tolist() for column in found.values()]
-                    rows = [dict(zip(found, row)) for row in zip(*columns)]
-                    self.assertEqual(rows, told[name], name)
-                else:
-                    self.assertEqual(found, told[name], name)
+            database = trinim.Database.built_in(9, rule)
+            self.compare_stats(database, "--layers", "9", "--rule", rule)
+
+    def test_an_identity_of_values_is_that_of_the_program(self) -> None:
+        board = trinim.Board(4)
+        for kind in ("outcomes", "nimbers", "remoteness"):
+            with self.subTest(values=kind):
+                solve = partial(trinim.solve, board, rule="normal", values=kind)
+                digests, identities = set(), set()
+                for bits in (6, 8):
+                    folder = self.folder / f"{kind}-{bits}"
+                    database = solve(folder, block_bits=bits)
+                    self.compare_stats(database, str(folder))
+                    digests.add(database.stats()["digest"])
+                    identities.add(database.stats()["values_digest"])
+                # The layouts differ, the values do not.
+                self.assertEqual((len(digests), len(identities)), (2, 1))
 
     def test_boards_and_positions_are_written_and_read(self) -> None:
         board = trinim.Board(3)
