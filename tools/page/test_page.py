@@ -697,12 +697,12 @@ class Page(unittest.TestCase):
         page.uncheck("#edit")
         page.click("#swap")
         self.assertIn("to=0", self.address_of(page))
-        # Cells that are changed one after another are one turn.
+        # Cells and the player, changed one after another, are one turn.
         page.check("#edit")
         for name in "e", "g", "h":
             self.cell(page, name).click()
         page.uncheck("#edit")
-        self.assertEqual(page.locator("#record").inner_text().count("position set up"), 2)
+        self.assertEqual(page.locator("#record").inner_text().count("position set up"), 1)
         # Nonsense is not taken, and said.
         odd = self.open("#board=triangle:99&rule=nim&p=1/2&to=7&opponent=god")
         self.assertEqual(self.held(odd), 10)
