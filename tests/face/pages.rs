@@ -195,7 +195,7 @@ fn figures_of_disk_are_those_that_plan_prints() {
     assert_eq!(rows, made);
 }
 
-/// A session on a page shows what the program prints, but for lines of what differs from run to run.
+/// A session on a page shows what the program prints, but for what differs from run to run.
 #[test]
 fn sessions_are_those_that_the_program_has() {
     const VARYING: [&str; 3] = ["logs ", "memory ", "time "];

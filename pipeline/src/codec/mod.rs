@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// As many rows as codecs can number: all different, and equal ones as far apart as they can be.
+    /// As many rows as codecs can number: all different, and equal ones as far apart as can be.
     #[test]
     fn the_longest_frames_round_trip() {
         let (rows, mut scratch) = (1 << 16, Scratch::new());

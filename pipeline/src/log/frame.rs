@@ -55,8 +55,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Encodes up to [`LONG_FRAME_WORDS`] words. A payload that would be larger than the raw words is
-    /// stored raw.
+    /// Encodes up to [`LONG_FRAME_WORDS`] words. A payload that would be larger than the raw words
+    /// is stored raw.
     pub fn encode(codec: &dyn Codec, words: &[u64], scratch: &mut Scratch, bytes: &mut Vec<u8>) -> Frame {
         bytes.clear();
         let mut tag = codec::encode_frame(codec, words, bytes, scratch);
