@@ -21,8 +21,8 @@ pub(super) fn differ(found: u64, expected: u64) -> bool {
 /// Words of a frame of a long stream. The longer a frame, the more of its rows repeat: logs of nine
 /// layers have 0.82 of the bytes. A frame of these words has as many rows as a codec can number.
 pub const LONG_FRAME_WORDS: usize = 4 * FRAME_WORDS;
-/// Words of the shortest stream in long frames. Shorter streams, those of eight layers, have fewer
-/// repeats far apart; the readers of many small frames work side by side with their decoders.
+/// Words of the shortest stream in long frames, of which it has 16: one is decoded while the next
+/// ones are read.
 const LONG_STREAM_WORDS: u64 = 16 * LONG_FRAME_WORDS as u64;
 
 /// Returns the words of the frames into which a stream of `words` words is cut today.
