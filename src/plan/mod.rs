@@ -34,7 +34,7 @@ pub use choice::{
     PROGRAM_BYTES, TIMED_CELLS, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes,
 };
 pub use fit::{CodecPlan, DENSE_CODECS, PlanError, SLOWER_AT_MOST};
-pub use shape::Shape;
+pub use shape::{Shape, StageSeconds};
 
 use crate::database::book::BookOrder;
 use crate::database::{Keep, Values};
@@ -119,6 +119,8 @@ pub struct PlacementPlan {
     pub disk_peak_bytes: u64,
     /// Estimated time, in seconds.
     pub seconds: f64,
+    /// Estimated seconds of the workers.
+    pub stages_s: StageSeconds,
 }
 
 /// The costs of keeping one thing or another, with logs in the requested placement.
@@ -351,26 +353,27 @@ fn placement_plan(scenario: Scenario<'_>, shape: &Shape, memory: &MemoryPlan, re
     let workers = memory.workers.max(1) as f64;
     let times = shape.seconds_of(reads, &rates, entry);
     let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
-    let (copies, reads, live, thread_seconds) = match scenario.placement {
+    let (copies, reads, live, passes) = match scenario.placement {
         Placement::Shared => {
             // Without a walk, no stream is taken to be held.
             let from_files = reads.iter().map(|read| u64::from(read.loads)).sum::<u64>();
             let loads = if reads.is_empty() { shape.loads } else { from_files };
-            let unwalked = || shape.passes_at_most(entry).seconds(&rates, shape.raw_bytes());
-            let seconds = if times.is_empty() { unwalked() } else { times.iter().sum() };
+            let mut passes = if times.is_empty() { shape.passes_at_most(entry) } else { Passes::default() };
+            shape.passes(reads, entry).for_each(|block| passes += block);
             // The last block sends nothing.
-            (blocks - 1.0, loads as f64, shape.peak_shared_streams as f64, seconds)
+            (blocks - 1.0, loads as f64, shape.peak_shared_streams as f64, passes)
         }
         Placement::Dedicated => {
             let (turned, encoded, fetched) = (orientations, orientations, edges * entry);
             let passes = Passes { decoded: edges, turned, applied: edges, blocks, encoded, fetched };
-            (edges, edges, shape.peak_dedicated_streams as f64, passes.seconds(&rates, shape.raw_bytes()))
+            (edges, edges, shape.peak_dedicated_streams as f64, passes)
         }
     };
+    let stages = |speed: f64| passes.seconds(&rates.at_speed(speed), shape.raw_bytes());
     let (written, read) = (if is_published { 0.0 } else { entry * copies }, entry * reads);
     let fresh = memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;
     let device_seconds = (written + read) / rates.device_bytes_per_second;
-    let seconds = |speed: f64| (thread_seconds / speed / workers).max(device_seconds) + fresh / workers;
+    let seconds = |speed: f64| (stages(speed).sum() / workers).max(device_seconds) + fresh / workers;
     // The commit after their last target deletes logs, so those written in between wait, too: at
     // the recorded speed, so that the same plan asks for the same disk at any time. The database
     // grows while the logs do, and is not complete when they take most.
@@ -391,6 +394,7 @@ fn placement_plan(scenario: Scenario<'_>, shape: &Shape, memory: &MemoryPlan, re
         log_bytes_peak: peak as u64,
         disk_peak_bytes: (both as u64).max(database_bytes),
         seconds: seconds(scenario.speed.median),
+        stages_s: stages(scenario.speed.median),
     }
 }
 
@@ -423,6 +427,31 @@ mod tests {
             assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
             assert_eq!(plan.check(u64::MAX), Ok(()), "{layers}");
             assert!(plan.check(0).is_err(), "{layers}");
+        }
+    }
+
+    /// A plan names the time of each stage, of which a solve reports what it took.
+    #[test]
+    fn the_stages_make_up_the_time() {
+        for (layers, speed) in [(7, 0.5), (8, 2.0), (9, 1.0), (10, 1.0)] {
+            let board = Board::triangle(layers, None).unwrap();
+            let (speed, memory_bytes) = (Speed::exactly(speed), 8 << 30);
+            let scenario = Scenario { speed, memory_bytes, keep: Keep::Counts, ..scenario(&board) };
+            let plan = Plan::suggested(scenario, None);
+            for placement in plan.placements {
+                let PlacementPlan { stages_s, log_bytes_written, log_bytes_read, seconds, .. } = placement;
+                let StageSeconds { decode, orient, apply, settle, publish, encode } = stages_s;
+                let stages = [decode, orient, apply, settle, publish, encode];
+                // Nothing is decoded if every stream is held.
+                assert!(stages[1..].iter().all(|seconds| *seconds > 0.0), "{layers}: {stages:?}");
+                let device = (log_bytes_written + log_bytes_read) as f64
+                    / rates::for_blocks(Keep::Counts, 1).device_bytes_per_second;
+                let fresh =
+                    plan.memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;
+                let workers = plan.memory.workers as f64;
+                let expected = (stages.iter().sum::<f64>() / workers).max(device) + fresh / workers;
+                assert!((seconds - expected).abs() < 1e-6 * expected, "{layers}: {seconds} {expected}");
+            }
         }
     }
 

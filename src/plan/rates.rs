@@ -1,24 +1,18 @@
 //! Measured constants: the one home of every speed and ratio in an estimate.
 //!
-//! All are for one worker of two on a 2-core machine with AVX-512, from `stages_s` of `trinim solve
-//! --json` over the bytes that passed through each stage. They are bytes of *raw bitmap* a second
-//! unless they say otherwise; a byte has eight positions. Where a restriction leaves part of a
-//! stream, only that part counts.
+//! `tools/rates.py` measures them: it compares `stages_s` of a plan with those of the solve after it
+//! (`benches/record/2026-11-27-nine-layers.md`). They are for one worker of two on a 2-core machine with
+//! AVX-512, bytes of *raw bitmap* a second unless they say otherwise; a byte has eight positions.
+//! Where a restriction leaves part of a stream, only that part counts. Decoding contains what
+//! workers waited for the reader.
 //!
-//! Blocks of 16 MiB: eight layers, 26 November 2026, an idle machine at 1.29 times the speed of
-//! these rates (medians of five solves with a database, and of five with counts, 256 MiB and
-//! `rows-huffman`).
-//!
-//! Blocks of 128 MiB, which no cache holds: nine layers without options, means of both rules, 26
-//! November 2026, an idle machine at 1.11 to 1.19 times the speed when they began, taken as 1.2
-//! (`benches/record/2026-11-26-nine-layers.md`). Decoding contains what workers waited for the
-//! reader.
-//!
-//! The time of decoding is that of the raw bytes and of the stored ones: on 22 November 2026,
-//! streams of 0.076 bits a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns. Their
-//! shares are those of that day.
+//! Blocks of 16 MiB: eight layers with a database, and with counts, 256 MiB and `rows-huffman`,
+//! medians of five. Blocks of 128 MiB, which no cache holds: nine layers without options. The time
+//! of decoding is that of the raw bytes and of the stored ones; how it divides is of 22 November
+//! 2026: streams of 0.076 bits a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::{Keep, Values};
+use pipeline::log::frame::{LONG_FRAME_WORDS, frame_words};
 use trinim_game::Board;
 
 /// Speeds of one worker thread, in raw bytes a second.
@@ -46,24 +40,26 @@ pub struct Rates {
 
 /// The rates for blocks that a cache holds, at least in part, with a database.
 const SMALL: Rates = Rates {
-    decode_bytes_per_second: 12e9,
-    orient_bytes_per_second: 4.6e9,
-    apply_bytes_per_second: 4.6e9,
-    settle_bytes_per_second: 1.31e9,
-    publish_bytes_per_second: 770e6,
-    encode_bytes_per_second: 1.04e9,
-    fetch_bytes_per_second: 545e6,
+    decode_bytes_per_second: 10.2e9,
+    orient_bytes_per_second: 4.48e9,
+    apply_bytes_per_second: 5.66e9,
+    settle_bytes_per_second: 1.37e9,
+    publish_bytes_per_second: 739e6,
+    encode_bytes_per_second: 1.01e9,
+    fetch_bytes_per_second: 463e6,
     device_bytes_per_second: 600e6,
 };
 
 /// The rates for larger blocks. None was encoded for a database in these runs: that rate is the one
 /// of smaller blocks, in the ratio that the two had on 22 November 2026.
 const LARGE: Rates = Rates {
-    orient_bytes_per_second: 3.1e9,
-    apply_bytes_per_second: 4.8e9,
-    settle_bytes_per_second: 1.34e9,
-    publish_bytes_per_second: 660e6,
-    encode_bytes_per_second: 1.01e9,
+    decode_bytes_per_second: 10.3e9,
+    orient_bytes_per_second: 3.55e9,
+    apply_bytes_per_second: 4.53e9,
+    settle_bytes_per_second: 1.24e9,
+    publish_bytes_per_second: 633e6,
+    encode_bytes_per_second: 954e6,
+    fetch_bytes_per_second: 467e6,
     ..SMALL
 };
 
@@ -72,7 +68,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 
 /// The speed of counting and hashing a block that is not encoded for the database, for blocks of
 /// both sizes. That of the larger ones contains the audit, which nine layers have by default.
-const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [3.1e9, 1.5e9];
+const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [2.97e9, 1.35e9];
 
 /// Returns the rates of a solve that keeps this, in blocks of this many bytes.
 pub fn for_blocks(keep: Keep, block_bytes: u64) -> Rates {
@@ -185,9 +181,9 @@ impl Rates {
 
 /// Returns the log bits per position in the codec of this name, in blocks of this many offset bits.
 ///
-/// `auto` is what it chose, two workers on a busy machine. The figure for nine layers in
-/// `rows-huffman` is that of 2,210 live logs of an unfinished misère solve, after 3,291 of 5,728
-/// blocks (22 November 2026): 34.9 GiB. There `auto` takes mostly `rows-zstd1`: in 18,466 live logs
+/// `auto` is what it chose, two workers on a busy machine. Nine layers in `rows-huffman` take 0.117
+/// in long frames, 90.0 GB of a misère solve (27 November 2026); in others 0.127, by 2,210 live logs
+/// of an unfinished one after 3,291 of 5,728 blocks (22 November 2026). There `auto` takes mostly `rows-zstd1`: in 18,466 live logs
 /// of blocks of 2^27 positions (23 November 2026), 75.6 GiB.
 pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 {
     let measured = match (layers, codec) {
@@ -200,6 +196,7 @@ pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 
         (7, "rows") => 0.764,
         (7, _) => 0.404,
         (8, "auto") => 0.14,
+        (9.., "rows-huffman") if frame_words(1 << offset_bits >> 6) == LONG_FRAME_WORDS => 0.117,
         (9.., "rows-huffman") => 0.127,
         (9.., "auto") => 0.173,
         (_, "zstd1" | "zstd3") => 0.143,

@@ -5,6 +5,7 @@ use crate::layout::{BID_BITS_MAX, Edge, Layout, TraceId, bid_order, search};
 use pipeline::Placement;
 use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::AddAssign;
 use std::sync::Arc;
 use trinim_game::{Board, Cell};
 
@@ -109,16 +110,53 @@ pub(super) struct Passes {
     pub(super) fetched: f64,
 }
 
+/// Seconds of all workers together by stage, by the names that a solve reports them with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StageSeconds {
+    /// Decoding streams, and waiting for what is read of them.
+    pub decode: f64,
+    /// Turning streams.
+    pub orient: f64,
+    /// Applying streams.
+    pub apply: f64,
+    /// Settling blocks.
+    pub settle: f64,
+    /// Counting blocks and encoding them for the database; the audit.
+    pub publish: f64,
+    /// Encoding streams for the logs.
+    pub encode: f64,
+}
+
+impl StageSeconds {
+    /// Returns the seconds of all stages.
+    pub fn sum(&self) -> f64 {
+        self.decode + self.orient + self.apply + self.settle + self.publish + self.encode
+    }
+}
+
 impl Passes {
     /// Returns the seconds of one thread for streams of `raw` bytes.
-    pub(super) fn seconds(&self, rates: &Rates, raw: f64) -> f64 {
-        let streams = self.decoded / rates.decode_bytes_per_second
-            + self.turned / rates.orient_bytes_per_second
-            + self.applied / rates.apply_bytes_per_second
-            + self.blocks / rates.settle_bytes_per_second
-            + self.blocks / rates.publish_bytes_per_second
-            + self.encoded / rates.encode_bytes_per_second;
-        raw * streams + self.fetched / rates.fetch_bytes_per_second
+    pub(super) fn seconds(&self, rates: &Rates, raw: f64) -> StageSeconds {
+        StageSeconds {
+            decode: raw * self.decoded / rates.decode_bytes_per_second + self.fetched / rates.fetch_bytes_per_second,
+            orient: raw * self.turned / rates.orient_bytes_per_second,
+            apply: raw * self.applied / rates.apply_bytes_per_second,
+            settle: raw * self.blocks / rates.settle_bytes_per_second,
+            publish: raw * self.blocks / rates.publish_bytes_per_second,
+            encode: raw * self.encoded / rates.encode_bytes_per_second,
+        }
+    }
+}
+
+impl AddAssign for Passes {
+    fn add_assign(&mut self, other: Passes) {
+        self.decoded += other.decoded;
+        self.turned += other.turned;
+        self.applied += other.applied;
+        self.blocks += other.blocks;
+        self.encoded += other.encoded;
+        self.fetched += other.fetched;
     }
 }
 
@@ -299,16 +337,19 @@ impl Shape {
 
     /// Returns the same for blocks that read this.
     pub(super) fn seconds_of(&self, reads: &[Reads], rates: &Rates, stream_bytes: f64) -> Vec<f64> {
-        let passes = |(step, &Reads { decoded, stored, .. }): (&Step, &Reads)| Passes {
+        self.passes(reads, stream_bytes).map(|passes| passes.seconds(rates, self.raw_bytes()).sum()).collect()
+    }
+
+    /// Returns the passes of each block of the walk that reads this.
+    pub(super) fn passes(&self, reads: &[Reads], stream_bytes: f64) -> impl Iterator<Item = Passes> {
+        self.steps.iter().zip(reads).map(move |(step, &Reads { decoded, stored, .. })| Passes {
             decoded,
             turned: step.turned,
             applied: step.applied,
             blocks: 1.0,
             encoded: f64::from(step.sent[0]),
             fetched: stored * stream_bytes,
-        };
-        let all = self.steps.iter().zip(reads).map(passes);
-        all.map(|passes| passes.seconds(rates, self.raw_bytes())).collect()
+        })
     }
 
     /// Returns the passes of all blocks with shared logs of `stream_bytes` each, for a graph that

@@ -17,9 +17,8 @@ const LAYERS: u32 = 7;
 /// also touches the memory, and a machine that others use as well is faster and slower by turns.
 const ROUNDS: usize = 13;
 
-/// Seconds of a round on each of two threads at the speed of the rates. Not measured there but
-/// derived: on 23 November 2026 a round took 0.020 s while eight layers with a database took 6.3 s
-/// (medians of twelve and of six), and they take 4.5 s at the speed of the rates.
+/// Seconds of a round on each of two threads at the speed of the rates: the unit that these are
+/// measured in.
 const RECORDED_SECONDS: f64 = 0.0143;
 
 /// Speeds of a machine, 1 for that of the recorded rates.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::job::{codec_name, free_bytes};
-use trinim::plan::{CodecPlan, KeepPlan, Plan, SLOWER_AT_MOST, WEIGHED_LAYERS};
+use trinim::plan::{CodecPlan, KeepPlan, Plan, SLOWER_AT_MOST, StageSeconds, WEIGHED_LAYERS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -232,25 +232,27 @@ fn print_choices(plan: &Plan, board: &Board, out: &mut Out) -> anyhow::Result<()
     Ok(())
 }
 
-/// The speeds behind the times.
+/// What the times are made of.
 fn print_rates(plan: &Plan, out: &mut Out) -> anyhow::Result<()> {
-    let rates = &plan.rates;
-    let speeds = [
-        ("decode", rates.decode_bytes_per_second),
-        ("orient", rates.orient_bytes_per_second),
-        ("apply", rates.apply_bytes_per_second),
-        ("settle", rates.settle_bytes_per_second),
-        ("publish", rates.publish_bytes_per_second),
-        ("encode", rates.encode_bytes_per_second),
+    let StageSeconds { decode, orient, apply, settle, publish, encode } = plan.chosen().stages_s;
+    let stages = [
+        ("decode", decode),
+        ("orient", orient),
+        ("apply", apply),
+        ("settle", settle),
+        ("publish", publish),
+        ("encode", encode),
     ]
-    .map(|(stage, speed)| format!("{stage} {}", bytes_per_second(speed)));
+    .map(|(stage, seconds)| format!("{stage} {}", time(plan, seconds)));
     writeln!(out)?;
     // Two decimals say all that a measurement of a moment is worth.
-    let speed = if plan.speed == 1.0 { String::new() } else { format!(", {:.2} times the recorded", plan.speed) };
+    let speed =
+        if plan.speed == 1.0 { String::new() } else { format!(" at {:.2} times the recorded speed", plan.speed) };
+    let workers =
+        if plan.cells < TIMED_CELLS { String::new() } else { format!("workers: {}{speed}; ", stages.join(", ")) };
     out.paragraph(&format!(
-        "bitmap through one worker: {}{speed}; device {}; logs {} bits a position ({})",
-        speeds.join(", "),
-        bytes_per_second(rates.device_bytes_per_second),
+        "{workers}device {}; logs {} bits a position ({})",
+        bytes_per_second(plan.rates.device_bytes_per_second),
         (plan.log_bits_per_position * 1e3).round() / 1e3,
         plan.codec,
     ))?;
