@@ -66,6 +66,7 @@ pub mod record;
 pub mod report;
 pub mod solve;
 pub mod task;
+mod witness;
 
 pub use care::verify;
 pub use database::{Database, Game};

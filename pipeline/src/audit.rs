@@ -22,6 +22,16 @@ pub struct SourceStream<'a> {
 }
 
 impl SourceStream<'_> {
+    /// Returns the words of the stream; those that were [skipped](Self::skipped) have no meaning.
+    pub fn words(&self) -> &[u64] {
+        self.words
+    }
+
+    /// Returns the ranges of words that were left out because no edge needs them, ascending.
+    pub fn skipped(&self) -> &[Range<usize>] {
+        self.skipped
+    }
+
     /// Returns a bit of the stream; `None` in a frame that was skipped, because no edge needs it.
     ///
     /// # Panics

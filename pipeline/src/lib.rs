@@ -56,7 +56,7 @@ pub use measure::metrics::{Counts, Metrics, StageTimer, Stopwatch};
 pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
-pub use run::{Event, FinishedRun, Options, Run, footprint_bytes, held_streams};
+pub use run::{Event, FinishedRun, Footprint, Options, Run};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
 pub use thresholds::Thresholds;
 pub use workload::{Edge, Publication, RecallError, Workload};

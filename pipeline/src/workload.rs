@@ -25,6 +25,7 @@
 //! 3. [`Workload::order`] is topological: every source comes before its targets.
 
 use crate::audit::Auditor;
+use crate::error::Error;
 use crate::finding::Damage;
 use crate::ids::BlockId;
 use std::ops::Range;
@@ -172,9 +173,17 @@ pub trait Workload: Sync {
     fn finish(&self, block: BlockId, bitmap: &mut [u64]);
 
     /// Returns an auditor of a block, if it is to be audited; by default none is.
-    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no memory for it.
+    fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
         let _ = block;
-        None
+        Ok(None)
+    }
+
+    /// Returns the memory in bytes that an auditor takes, if that counts.
+    fn auditor_bytes(&self) -> u64 {
+        0
     }
 
     /// Returns a short summary of a finished block, which the engine keeps in its journal (at most

@@ -48,7 +48,7 @@ pub(super) struct TrustedManifest {
 impl TrustedManifest {
     /// Returns what was solved to leave the database.
     pub(super) fn spec(&self) -> SolveSpec<'_> {
-        self.manifest.terms().spec(&self.game)
+        self.manifest.spec(&self.game)
     }
 
     /// Returns the blocks that have files, by ordinal.
@@ -132,7 +132,7 @@ impl Lists {
         let known = match parsed {
             None => None,
             Some(Ok((manifest, game))) => {
-                let form = BlockForm::new(manifest.terms().spec(&game));
+                let form = BlockForm::new(manifest.spec(&game));
                 Some(TrustedManifest { game, manifest, form })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.

@@ -24,14 +24,20 @@ pub struct Audit {
 
 /// The error for an audit that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not an audit: expected positions a block, 1 to {}, and perhaps a seed, like 1000:7", Audit::MOST)]
+#[error(
+    "{text:?} is not an audit: expected all, or positions a block, 1 to {}, and perhaps a seed, like 1000:7",
+    Audit::MOST
+)]
 pub struct ParseAuditError {
     text: String,
 }
 
 impl Audit {
-    /// The most positions of a block, which bounds the memory of an audit.
+    /// The most positions of a block that are drawn, which bounds the memory of an audit.
     pub const MOST: u32 = 10_000;
+
+    /// Every position of every block, compared by the code of [`verify`](crate::care::verify).
+    pub const ALL: Audit = Audit { per_block: u32::MAX, seed: 0 };
 
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
@@ -52,7 +58,7 @@ impl Audit {
 
     /// Returns whether a run can be audited so.
     pub fn is_possible(self) -> bool {
-        (1..=Audit::MOST).contains(&self.per_block)
+        (1..=Audit::MOST).contains(&self.per_block) || self == Audit::ALL
     }
 
     /// Returns the parameter of a run.
@@ -72,18 +78,24 @@ impl Audit {
 
 impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.per_block, self.seed)
+        match *self {
+            Audit::ALL => f.write_str("all"),
+            Audit { per_block, seed } => write!(f, "{per_block}:{seed}"),
+        }
     }
 }
 
 impl FromStr for Audit {
     type Err = ParseAuditError;
 
-    /// Reads `1000:7`; without a seed, it is 1.
+    /// Reads `all` or `1000:7`; without a seed, it is 1.
     fn from_str(text: &str) -> Result<Audit, ParseAuditError> {
+        if text == "all" {
+            return Ok(Audit::ALL);
+        }
         let (per_block, seed) = text.split_once(':').unwrap_or((text, "1"));
         let audit = per_block.parse().ok().zip(seed.parse().ok()).map(|(per_block, seed)| Audit { per_block, seed });
-        let audit = audit.filter(|audit| audit.is_possible());
+        let audit = audit.filter(|audit| audit.is_possible() && *audit != Audit::ALL);
         audit.ok_or_else(|| ParseAuditError { text: text.to_owned() })
     }
 }
@@ -92,9 +104,9 @@ impl FromStr for Audit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditResult {
-    /// Positions drawn from each block.
+    /// Positions drawn from each block, or all of a block.
     pub per_block: u32,
-    /// What they were drawn with.
+    /// What they were drawn with; 0 for all.
     pub seed: u64,
     /// Positions compared in all.
     pub positions: u64,
@@ -106,13 +118,16 @@ impl AuditResult {
     /// Returns the result of an audit in which every block of a game passed.
     pub fn passed(audit: Audit, game: &Game) -> AuditResult {
         let blocks = game.layout.canonical_blocks().len() as u64;
-        let positions = audit.positions_of_a_block(game) * blocks;
-        AuditResult { per_block: audit.per_block, seed: audit.seed, positions, misses: 0 }
+        let of_a_block = audit.positions_of_a_block(game);
+        // Bitmaps of larger blocks would not fit any memory.
+        let per_block = if audit == Audit::ALL { of_a_block as u32 } else { audit.per_block };
+        AuditResult { per_block, seed: audit.seed, positions: of_a_block * blocks, misses: 0 }
     }
 
-    /// Returns the audit that was done.
-    pub fn audit(&self) -> Audit {
-        Audit { per_block: self.per_block, seed: self.seed }
+    /// Returns the audit of the game that was done.
+    pub fn audit(&self, game: &Game) -> Audit {
+        let is_all = *self == AuditResult::passed(Audit::ALL, game);
+        if is_all { Audit::ALL } else { Audit { per_block: self.per_block, seed: self.seed } }
     }
 }
 
@@ -122,13 +137,15 @@ mod tests {
 
     #[test]
     fn texts_and_parameters_are_read_back() {
-        for audit in [Audit { per_block: 1, seed: 0 }, Audit { per_block: 10_000, seed: u64::MAX }] {
+        for audit in [Audit { per_block: 1, seed: 0 }, Audit { per_block: 10_000, seed: u64::MAX }, Audit::ALL] {
             assert_eq!(audit.to_string().parse(), Ok(audit));
             assert_eq!(Audit::from_parameters(&[audit.parameter()]), Some(Some(audit)));
         }
         assert_eq!("7".parse(), Ok(Audit { per_block: 7, seed: 1 }));
         assert_eq!(Audit::from_parameters(&[]), Some(None));
-        for other in ["", "0", "10001", "-1", "1:", ":1", "1:-1", "x", "1:2:3", "1:18446744073709551616"] {
+        for other in
+            ["", "0", "10001", "-1", "1:", ":1", "1:-1", "x", "1:2:3", "1:18446744073709551616", "4294967295:0", "All"]
+        {
             assert!(other.parse::<Audit>().is_err(), "{other:?}");
         }
         for other in ["7", "07:1", "7:01", "+7:1", "0:1", "none"] {

@@ -10,7 +10,7 @@
 
 use super::census::Census;
 use super::keep::VERSION;
-use super::{AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, Terms, Values};
+use super::{AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, SolveSpec, Terms, Values};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -191,7 +191,8 @@ impl Manifest {
             return Err(damage("the positions by distance are not rows for 0, 1, 2 ...".into()));
         }
         if let Some(audited) = manifest.audit
-            && (audited != AuditResult::passed(audited.audit(), &game) || !audited.audit().is_possible())
+            && let audit = audited.audit(&game)
+            && (audited != AuditResult::passed(audit, &game) || !audit.is_possible())
         {
             return Err(damage("an audit that this game cannot have passed".into()));
         }
@@ -216,10 +217,10 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns the terms of the solve.
-    pub fn terms(&self) -> Terms {
-        let audit = self.audit.map(|audited| audited.audit());
-        Terms { values: self.values(), keep: self.keep, audit }
+    /// Returns the solve, of this game.
+    pub fn spec<'g>(&self, game: &'g Game) -> SolveSpec<'g> {
+        let audit = self.audit.map(|audited| audited.audit(game));
+        Terms { values: self.values(), keep: self.keep, audit }.spec(game)
     }
 
     /// Returns what was computed of each position.
@@ -346,8 +347,7 @@ impl Manifest {
     fn check_digest(&self, game: &Game) -> Result<(), String> {
         let digest = |block: &BlockRow| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes());
         let digests: Result<Vec<[u8; 32]>, _> = self.blocks.iter().map(digest).collect();
-        let agrees =
-            digests.is_ok_and(|digests| self.terms().spec(game).solution_digest(digests.iter()) == self.digest);
+        let agrees = digests.is_ok_and(|digests| self.spec(game).solution_digest(digests.iter()) == self.digest);
         expect(agrees, "the solution digest does not match the digests of the blocks")
     }
 }

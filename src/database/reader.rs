@@ -127,7 +127,7 @@ impl Database {
         let manifest = read_whole(&*files.open(MANIFEST)?, LIST_BYTES_MAX)?;
         let manifest_hash = blake3::hash(&manifest);
         let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
-        let form = BlockForm::new(manifest.terms().spec(&game));
+        let form = BlockForm::new(manifest.spec(&game));
         let (book, blocks, cache) = (Mutex::default(), Mutex::default(), frame_cache(cache_bytes));
         let manifest_confirmed = AtomicBool::new(false);
         Ok(Database { folder, files, manifest, manifest_hash, manifest_confirmed, game, form, book, blocks, cache })

@@ -224,7 +224,7 @@ impl Solve {
     pub fn plan(&self, is_timed: bool, disk_bytes: u64) -> Result<Plan, JobError> {
         let values = self.values.unwrap_or_default();
         self.check(values, self.audit.flatten())?;
-        let scenario = self.scenario(values, self.kept(values, None)?);
+        let scenario = self.scenario(values, self.kept(values, None)?, self.audit.flatten());
         let plan = match &self.cut {
             Cut::Planned => Plan::suggested(scenario, None),
             Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
@@ -234,14 +234,15 @@ impl Solve {
         Ok(plan.within(scenario, disk_bytes))
     }
 
-    /// Returns what is planned for these values and what is kept, at the recorded speed.
-    pub(super) fn scenario(&self, values: Values, keep: Keep) -> Scenario<'_> {
-        let usual = || plan::default_placement(self.board.size_in_layers(), values);
+    /// Returns what is planned for these values, what is kept and how it is audited, at the recorded speed.
+    pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Option<Audit>) -> Scenario<'_> {
+        let usual = || plan::default_placement(self.board.size_in_layers(), values, audit);
         Scenario {
             board: &self.board,
             rule: self.rule,
             values,
             keep,
+            audit,
             memory_bytes: self.memory_bytes,
             threads: self.threads,
             placement: self.placement.unwrap_or_else(usual),
@@ -304,6 +305,11 @@ impl Solve {
             if let Some((choice, reason)) = choices.into_iter().find_map(|(choice, reason)| Some((choice?, reason))) {
                 return refuse(choice, strategy(), reason);
             }
+        }
+        if let (Some(Audit::ALL), Some(placement @ Placement::Dedicated)) = (audit, self.placement) {
+            let other = Choice::new("log-placement", plan::placement_name(placement));
+            let reason = "an audit of every position sees streams as they are, not those turned for one target";
+            return refuse(Choice::new("audit", Audit::ALL), other, reason);
         }
         let of_values = || Choice::new("values", values);
         if values == Values::Nimbers && self.rule != Rule::Normal {

@@ -255,7 +255,7 @@ impl Job {
 
     /// Returns what is planned, at the recorded speed.
     pub fn scenario(&self) -> Scenario<'_> {
-        self.solve.scenario(self.terms.values, self.terms.keep)
+        self.solve.scenario(self.terms.values, self.terms.keep, self.terms.audit)
     }
 
     /// Returns the result of a folder with these parameters, if it is finished.

@@ -1,8 +1,8 @@
 //! Choices that a solve makes from board and memory: the size of the blocks and where logs go.
 
-use crate::database::Values;
+use crate::database::{Audit, Values};
 use crate::layout::Layout;
-use pipeline::{Placement, footprint_bytes};
+use pipeline::{Footprint, Placement};
 use trinim_game::Board;
 use trinim_kernel::bitmap_words;
 
@@ -14,9 +14,13 @@ pub const PROGRAM_BYTES: u64 = 32 << 20;
 /// bucket a worker then reads from front to back. That is slower, also there, but by some
 /// hundredths of a second. Larger boards write a multiple of what shared logs take, and have as
 /// much more on disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so
-/// that writing none of them twice counts more.
-pub fn default_placement(layers: u32, values: Values) -> Placement {
-    if layers <= 7 && values.is_outcomes() { Placement::Dedicated } else { Placement::Shared }
+/// that writing none of them twice counts more. An audit of every position has to see streams that
+/// nobody has turned.
+pub fn default_placement(layers: u32, values: Values, audit: Option<Audit>) -> Placement {
+    match layers <= 7 && values.is_outcomes() && audit != Some(Audit::ALL) {
+        true => Placement::Dedicated,
+        false => Placement::Shared,
+    }
 }
 
 /// Returns the most offset bits of a block that pay off: larger blocks leave the caches and save
@@ -63,7 +67,8 @@ pub(super) fn choose_offset_bits(board: &Board, values: Values, memory_bytes: u6
     let smallest = board.cells().saturating_sub(18).max(1).min(largest);
     let words = |bits: u32| values.planes(board) * bitmap_words(bits);
     let workers = if board.size_in_layers() < WEIGHED_LAYERS { 2 } else { 1 };
-    let fits = |bits: &u32| footprint_bytes(words(*bits), Placement::Shared, workers) <= engine_bytes(memory_bytes);
+    let footprint = |bits: u32| Footprint::new(words(bits), Placement::Shared);
+    let fits = |bits: &u32| footprint(*bits).bytes(workers) <= engine_bytes(memory_bytes);
     (smallest..=largest).rev().find(fits).unwrap_or(smallest)
 }
 

@@ -37,11 +37,11 @@ pub use fit::{CodecPlan, DENSE_CODECS, PlanError, SLOWER_AT_MOST};
 pub use shape::{Shape, StageSeconds};
 
 use crate::database::book::BookOrder;
-use crate::database::{Keep, Values};
+use crate::database::{Audit, Keep, Values};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::log::place::ENTRY_ALIGNMENT;
-use pipeline::{Placement, footprint_bytes, held_streams, storage::ALLOTMENT_BYTES};
+use pipeline::{Footprint, Placement, storage::ALLOTMENT_BYTES};
 use rates::Rates;
 use shape::{Passes, Reads};
 use speed::Speed;
@@ -65,6 +65,8 @@ pub struct Scenario<'a> {
     pub values: Values,
     /// What is kept; the blocks of a database take the place of shared logs.
     pub keep: Keep,
+    /// How the values are checked while they are computed.
+    pub audit: Option<Audit>,
     /// Memory of the whole program, in bytes.
     pub memory_bytes: u64,
     /// The requested threads, at least 1.
@@ -289,12 +291,16 @@ impl Plan {
 
 fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
     let words = scenario.values.planes(scenario.board) * bitmap_words(shape.offset_bits);
-    let queue_bytes = footprint_bytes(words, scenario.placement, 0);
-    let worker_bytes = footprint_bytes(words, scenario.placement, 1) - queue_bytes;
+    // The witness has a bitmap more than a block.
+    let audited = scenario.audit.filter(|audit| *audit == Audit::ALL);
+    let auditor_bytes = audited.map_or(0, |_| 8 * (words + bitmap_words(shape.offset_bits)) as u64);
+    let footprint = Footprint { auditor_bytes, ..Footprint::new(words, scenario.placement) };
+    let queue_bytes = footprint.bytes(0);
+    let worker_bytes = footprint.bytes(1) - queue_bytes;
     let available = engine_bytes(scenario.memory_bytes).saturating_sub(queue_bytes);
     let workers = (available / worker_bytes).min(shape.canonical_blocks) as usize;
     let workers = workers.min(scenario.threads);
-    let held_streams = held_streams(words, scenario.placement, workers, engine_bytes(scenario.memory_bytes));
+    let held_streams = footprint.held_streams(workers, engine_bytes(scenario.memory_bytes));
     let held_streams = held_streams.min(shape.peak_shared_streams);
     let held_bytes = held_streams * words as u64 * 8;
     let (budget_bytes, used_bytes) =
@@ -408,6 +414,7 @@ mod tests {
             rule: Rule::Misere,
             values: Values::Outcomes,
             keep: Keep::Database,
+            audit: None,
             memory_bytes: 1 << 30,
             threads: 2,
             placement: Placement::Shared,

@@ -310,7 +310,7 @@ impl PartSolver {
         (self.runner)(&game, &|below, metrics| {
             let folder = below.join(&name);
             let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
-            let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes);
+            let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None);
             let options = Options { placement, ..self.options.clone() };
             let spec: SolveSpec<'_> = (&game).into();
             solve(spec, self.kernel, &storage, &options, metrics, &|_| {})?;

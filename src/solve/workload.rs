@@ -34,8 +34,9 @@ use crate::database::{
     Terms, Values, block_file_name, is_database_file,
 };
 use crate::layout::Bid;
+use crate::witness::Witnesses;
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{Auditor, BlockId, Edge, Publication, RecallError, Workload};
+use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, Workload};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct RemovalGame<'a> {
     /// The smaller boards, if their losses are counted.
     smaller: Option<SmallerBoards>,
     audit: Option<Audit>,
+    /// The witnesses of blocks of which every position is audited.
+    witnesses: Option<Witnesses<'a>>,
 }
 
 impl<'a> RemovalGame<'a> {
@@ -102,6 +105,7 @@ impl<'a> RemovalGame<'a> {
         let (form, publish) = (BlockForm::new(spec), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::new(game));
         let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
+        let witnesses = audit.filter(|audit| *audit == Audit::ALL).map(|_| Witnesses::new(game, spec.terms.values));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
@@ -123,6 +127,7 @@ impl<'a> RemovalGame<'a> {
             first_moves,
             smaller,
             audit,
+            witnesses,
         }
     }
 
@@ -318,8 +323,16 @@ impl Workload for RemovalGame<'_> {
         self.used[block.index()].store(used, Ordering::Relaxed);
     }
 
-    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
-        Some(Box::new(Sample::draw(self.spec, self.audit?, block)))
+    fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
+        let Some(audit) = self.audit else { return Ok(None) };
+        Ok(Some(match &self.witnesses {
+            Some(witnesses) => Box::new(witnesses.of_block(block)?),
+            None => Box::new(Sample::draw(self.spec, audit, block)),
+        }))
+    }
+
+    fn auditor_bytes(&self) -> u64 {
+        self.witnesses.as_ref().map_or(0, Witnesses::bytes_of_one)
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {

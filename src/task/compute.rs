@@ -18,8 +18,8 @@
 //! | after both | the block | skips |
 //!
 //! # Cost
-//! Memory: three bitmaps a thread, one of them for a block, and an eighth of two for each file at
-//! hand. What is left has the bitmaps of as many more blocks of the task as there is room for: a
+//! Memory: three bitmaps a thread, one of them for a block, an eighth of two for each file at hand,
+//! and two more for a block of which every position is audited. What is left has the bitmaps of as many more blocks of the task as there is room for: a
 //! source is read and decoded once for all of them. At ten layers 64 blocks have some 1,000 sources
 //! outside. And what is left then has the streams that later tasks of the process need, computed or
 //! decoded ([`super::streams`]). At eight layers a third of a task's processor time is decoding,
@@ -39,7 +39,7 @@ use parking_lot::{Condvar, Mutex};
 use pipeline::care::bitmaps::{Bitmaps, PooledBitmap};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{BlockId, Error as RunError, Stopwatch};
+use pipeline::{BlockId, Error as RunError, Stopwatch, Workload};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -195,24 +195,24 @@ impl<'a> Tasks<'a> {
     /// [`RunError::Memory`] for a budget that is too small for one thread.
     pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &TaskOptions<'a>) -> Result<Tasks<'a>, Error> {
         let form = BlockForm::new(spec);
-        let bitmap = 8 * form.stream_words as u64;
+        let workload = RemovalGame::new(spec, options.kernel).published();
+        let (bitmap, auditor) = (8 * form.stream_words as u64, workload.auditor_bytes());
         let (files, budget) = (bitmap / 4, options.memory_bytes);
-        let each = BITMAPS_A_THREAD * bitmap + files;
+        let each = BITMAPS_A_THREAD * bitmap + auditor + files;
         if budget < each {
             return Err(RunError::Memory { needed_bytes: each, budget_bytes: budget }.into());
         }
         let wanted = options.threads.saturating_mul(options.at_once);
         let all = wanted.clamp(1, (budget / each) as usize);
-        let bitmaps = ((budget - all as u64 * files) / bitmap) as usize;
-        let least = all * BITMAPS_A_THREAD as usize;
-        assert!(bitmaps >= least, "bitmaps, invariant 1: {bitmaps} for {all} threads");
-        let room = bitmaps - least;
+        // A block whose bitmap stays in memory has an auditor, too.
+        let room = ((budget - all as u64 * each) / (bitmap + auditor)) as usize;
+        let bitmaps = all * BITMAPS_A_THREAD as usize + room;
         let at_once = options.at_once.clamp(1, all);
         let keeps = options.keeps_streams && spec.blocks() <= ALONE;
         Ok(Tasks {
             store,
             spec,
-            workload: RemovalGame::new(spec, options.kernel).published(),
+            workload,
             wait: options.wait,
             threads: all / at_once,
             at_once,
@@ -372,6 +372,7 @@ pub(super) fn is_committed(
 mod tests {
     use super::*;
     use crate::database::Game;
+    use crate::database::{Audit, Terms};
     use crate::task::FolderStore;
     use pipeline::RealStorage;
     use trinim_game::Rule;
@@ -385,16 +386,20 @@ mod tests {
         let store = FolderStore::new(Arc::new(RealStorage::open(folder.path()).unwrap()), "test");
         let game = Game::triangle(4, Rule::Misere, 9).unwrap();
         let bitmap = 64;
-        let (files, least) = (bitmap / 4, BITMAPS_A_THREAD * bitmap + bitmap / 4);
         let mut random = Random::new(3);
-        for _ in 0..2000 {
+        for number in 0..2000 {
+            let audit = Some(Audit::ALL).filter(|_| number % 2 == 0);
+            let spec = Terms { audit, ..Terms::default() }.spec(&game);
+            // The losing positions of a block, and a source in another orientation.
+            let auditor = if audit.is_some() { 2 * bitmap } else { 0 };
+            let least = BITMAPS_A_THREAD * bitmap + bitmap / 4 + auditor;
             let memory_bytes = least - 1 + random.below(20 * least) * random.below(2);
             let (threads, at_once) = (1 + random.index(6), 1 + random.index(6));
             let keeps_streams = random.below(2) == 0;
             let kernel = Kernel::detect();
             let options = TaskOptions { kernel, threads, memory_bytes, at_once, keeps_streams, wait: &|_| false };
             let story = format!("{memory_bytes} bytes, {threads} threads, {at_once} at once");
-            let tasks = match Tasks::new(&store, (&game).into(), &options) {
+            let tasks = match Tasks::new(&store, spec, &options) {
                 Ok(tasks) => tasks,
                 Err(Error::Run(RunError::Memory { needed_bytes, budget_bytes })) => {
                     assert!(memory_bytes < least && (needed_bytes, budget_bytes) == (least, memory_bytes), "{story}");
@@ -408,8 +413,9 @@ mod tests {
             assert_eq!(tasks.threads as u64, all / tasks.at_once() as u64, "{story}");
             let shared = tasks.streams.lock().reserve(usize::MAX);
             assert_eq!(tasks.share, shared / tasks.at_once(), "{story}");
-            let held = all * (BITMAPS_A_THREAD * bitmap + files) + shared as u64 * bitmap;
-            assert!(held <= memory_bytes && memory_bytes < held + bitmap, "{story}: {held} bytes are held");
+            let held = all * least + shared as u64 * (bitmap + auditor);
+            let is_all = (held..held + bitmap + auditor).contains(&memory_bytes);
+            assert!(is_all, "{story}: {held} bytes are held");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Solves for nimbers and distances.
 
 use super::{Way, scratch};
-use pipeline::{Error, Metrics, Options, RealStorage, Storage, footprint_bytes};
+use pipeline::{Error, Footprint, Metrics, Options, RealStorage, Storage};
 use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::database::{Game, SolveSpec, Terms, Values};
@@ -14,7 +14,8 @@ pub fn spec(game: &Game, values: Values) -> SolveSpec<'_> {
 
 /// Returns the options of a way, with the memory that planes take.
 pub fn options(game: &Game, values: Values, way: Way) -> Options {
-    let memory_bytes = footprint_bytes(spec(game, values).stream_words(), way.placement, way.threads) + way.spare_bytes;
+    let memory_bytes =
+        Footprint::new(spec(game, values).stream_words(), way.placement).bytes(way.threads) + way.spare_bytes;
     Options { memory_bytes, ..way.options(&game.layout) }
 }
 

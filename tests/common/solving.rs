@@ -1,7 +1,7 @@
 //! Problems, whole solves in temporary folders, and comparisons.
 
 use super::scratch;
-use pipeline::{CodecChoice, Error, Event, Metrics, Options, Placement, RealStorage, RunId, Storage, footprint_bytes};
+use pipeline::{CodecChoice, Error, Event, Footprint, Metrics, Options, Placement, RealStorage, RunId, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Way {
         let words = bitmap_words(layout.offset_bits());
         Options {
             threads: self.threads,
-            memory_bytes: footprint_bytes(words, self.placement, self.threads) + self.spare_bytes,
+            memory_bytes: Footprint::new(words, self.placement).bytes(self.threads) + self.spare_bytes,
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
             commit_interval: Duration::from_millis(20),

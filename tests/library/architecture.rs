@@ -90,12 +90,13 @@ fn the_citation_names_this_version() {
     assert!(citation.lines().any(|line| line == expected), "no line `{expected}` in CITATION.cff");
 }
 
-/// What a room may import from its crate, beside itself. The verifier is believed because it shares
-/// no code with the solver: of its room it takes threads and their request.
-const ROOMS: [(&str, &str); 17] = [
+/// What a room may import from its crate, beside itself. The witness is believed because it shares
+/// no code with the solver.
+const ROOMS: [(&str, &str); 18] = [
     ("src/layout", ""),
     ("src/database", "layout"),
-    ("src/care/verify", "care::workers database layout"),
+    ("src/witness", "database layout"),
+    ("src/care/verify", "care::workers database layout witness"),
     ("src/care/workers", ""),
     ("src/care", "database layout plan solve"),
     ("src/task", "database layout plan solve"),

@@ -6,8 +6,7 @@ use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{
-    Auditor, BlockId, Edge, Error, Metrics, Options, Placement, Publication, RealStorage, Run, Workload,
-    footprint_bytes,
+    Auditor, BlockId, Edge, Error, Footprint, Metrics, Options, Placement, Publication, RealStorage, Run, Workload,
 };
 use std::sync::Arc;
 use trinim::database::{Audit, Database, Game, Keep, Manifest, Terms, Values};
@@ -91,7 +90,8 @@ impl Workload for Mutant<'_> {
         fn order(&self) -> Vec<BlockId>;
         fn stream_words(&self) -> usize;
         fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
-        fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>>;
+        fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error>;
+        fn auditor_bytes(&self) -> u64;
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
         fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
         fn owns(&self, name: &str) -> bool;
@@ -188,6 +188,10 @@ fn the_audit_catches_each_kind_of_fault() {
                 };
                 let found = run(Mutant::new(&game, Some(WHOLE), fault), way);
                 assert_eq!(found.is_some(), is_possible, "{rule}, {way:?}, {fault:?}: {found:?}");
+                if way.placement == Placement::Shared {
+                    let found = run(Mutant::new(&game, Some(Audit::ALL), fault), way);
+                    assert_eq!(found.is_some(), is_possible, "{rule}, {way:?}, {fault:?}: {found:?}");
+                }
                 // Without an audit nothing is noticed.
                 assert_eq!(run(Mutant::new(&game, Option::None, fault), way), Option::None);
             }
@@ -207,7 +211,7 @@ fn the_audit_catches_wrong_numbers() {
         for placement in [Placement::Shared, Placement::Dedicated] {
             let run = |terms, fault| {
                 let disk = Arc::new(SimulatedStorage::new(1));
-                let memory_bytes = footprint_bytes(words, placement, 2) + (1 << 20);
+                let memory_bytes = Footprint::new(words, placement).bytes(2) + (1 << 20);
                 let options = Options { placement, threads: 2, memory_bytes, ..Options::default() };
                 let ended = Run::new(&Mutant::on(&game, terms, fault), disk).options(&options).start().map(drop);
                 ended.err().map(|error| error.to_string())
@@ -218,6 +222,10 @@ fn the_audit_catches_wrong_numbers() {
                 assert_eq!(found.is_some(), is_possible, "{values}, {rule}, {placement:?}, {fault:?}: {found:?}");
                 let named = |message: &String| message.contains("was computed as a ") || fault != Number;
                 assert!(found.iter().all(named), "{found:?}");
+                if placement == Placement::Shared {
+                    let found = run(Terms { values, audit: Some(Audit::ALL), ..Terms::default() }, fault);
+                    assert_eq!(found.is_some(), is_possible, "{values}, {rule}, all, {fault:?}: {found:?}");
+                }
                 assert_eq!(run(Terms { values, ..Terms::default() }, fault), Option::None);
             }
         }
@@ -239,6 +247,9 @@ fn the_audit_catches_a_frame_left_out() {
     assert_eq!(run(Mutant::new(&game, audit, Fault::None), way), None);
     let message = run(Mutant::new(&game, audit, Fault::Restriction), way).expect("the audit sees what is missing");
     assert!(message.contains("no stream brought the position ") || message.contains("was computed as"), "{message}");
+    assert_eq!(run(Mutant::new(&game, Some(Audit::ALL), Fault::None), way), None);
+    let message = run(Mutant::new(&game, Some(Audit::ALL), Fault::Restriction), way);
+    assert!(message.is_some_and(|message| message.contains("not all of the stream of block ")));
 }
 
 /// The message names the position, both values and the reason.
@@ -267,19 +278,29 @@ fn an_audit_changes_nothing_else() {
                 let plain = game.solve(Way::usual()).1.manifest;
                 assert_eq!(plain.audit, None);
                 let mut expected: Option<_> = None;
-                for (way, keep) in ways().into_iter().zip([Keep::Database, Keep::Counts]) {
+                let [shared, dedicated] = ways();
+                let drawn = Audit { per_block: 40, seed: 3 };
+                let cases = [
+                    (dedicated, Keep::Counts, drawn),
+                    (shared, Keep::Counts, Audit::ALL),
+                    (shared, Keep::Database, Audit::ALL),
+                    (shared, Keep::Database, drawn),
+                ];
+                for (way, keep, audit) in cases {
                     let folder = scratch();
                     let storage = RealStorage::create(folder.path()).unwrap().with_syncs(false);
-                    let audit = Audit { per_block: 40, seed: 3 };
                     let spec = Terms { audit: Some(audit), ..keep.into() }.spec(&game);
                     let options = way.options(&game.layout);
                     let storage: Arc<dyn pipeline::Storage> = Arc::new(storage);
                     solve(spec, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
                     let found = Database::open(folder.path()).unwrap().manifest().clone();
                     let audited = found.audit.expect("the solve was audited");
-                    let size = 40.min(1 << game.layout.offset_bits());
-                    assert_eq!(audited.positions, size * game.layout.canonical_blocks().len() as u64);
-                    assert_eq!((audited.per_block, audited.seed, audited.misses), (40, 3, 0));
+                    let size = 1 << game.layout.offset_bits();
+                    let (per_block, compared, seed) =
+                        if audit == drawn { (40, 40.min(size), 3) } else { (size, size, 0) };
+                    assert_eq!(audited.positions, compared * game.layout.canonical_blocks().len() as u64);
+                    assert_eq!((audited.per_block as u64, audited.seed, audited.misses), (per_block, seed, 0));
+                    assert!(audited.audit(&game) == audit || (audit == drawn && size <= 40));
                     assert_eq!((&found.digest, &found.census), (&plain.digest, &plain.census));
                     if keep == Keep::Database {
                         assert_eq!(Manifest { audit: None, ..found.clone() }, plain);

@@ -29,3 +29,4 @@ mod solve;
 mod surroundings;
 mod task;
 mod verify;
+mod witness;

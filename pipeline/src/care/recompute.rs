@@ -153,7 +153,7 @@ impl<'a> Recomputer<'a> {
     /// The errors of reading the sources; [`Error::Corrupt`] with a source that does not decode;
     /// [`Error::OutOfMemory`]; [`Error::Audit`]; those of `done`.
     pub fn blocks<E: From<Error> + Send>(&self, blocks: &[BlockId], done: Done<'_, E>) -> Result<Vec<PooledBitmap>, E> {
-        let (members, outside) = self.members(blocks);
+        let (members, outside) = self.members(blocks)?;
         let pool = Mutex::default();
         let spread = |buffers: &mut Buffers, index: usize| {
             let (source, routes) = &outside[index];
@@ -172,7 +172,10 @@ impl<'a> Recomputer<'a> {
     }
 
     /// Returns the members, and the edges from each source outside.
-    fn members(&self, blocks: &[BlockId]) -> (Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>) {
+    ///
+    /// # Errors
+    /// That of [`Workload::audit`].
+    fn members(&self, blocks: &[BlockId]) -> Result<(Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>), Error> {
         let places: BTreeMap<BlockId, usize> = blocks.iter().copied().zip(0..).collect();
         let mut outside: BTreeMap<BlockId, Vec<Route>> = BTreeMap::new();
         let mut members = Vec::new();
@@ -185,7 +188,7 @@ impl<'a> Recomputer<'a> {
                     None => outside.entry(edge.source).or_default().push((place, edge)),
                 }
             }
-            let auditor = if self.audits { self.workload.audit(*block) } else { None };
+            let auditor = if self.audits { self.workload.audit(*block)? } else { None };
             let auditor = auditor.map(|auditor| Mutex::new(Watcher { auditor, missing: sources.len() }));
             let parts = (1..self.threads / blocks.len()).map(|_| Mutex::default()).collect();
             let (bitmap, is_finished) = (RwLock::default(), AtomicBool::new(false));
@@ -203,7 +206,7 @@ impl<'a> Recomputer<'a> {
             others.rotate_left(begin as usize);
         }
         outside.extend(others);
-        (members, outside)
+        Ok((members, outside))
     }
 
     /// Applies the edges from one source to the bitmaps of all its targets.

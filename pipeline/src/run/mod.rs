@@ -229,38 +229,55 @@ impl FinishedRun<'_> {
     }
 }
 
-/// Returns the memory in bytes that `workers` workers need for bitmaps of `stream_words` words,
-/// with the smallest queue.
-pub fn footprint_bytes(stream_words: usize, placement: Placement, workers: usize) -> u64 {
-    worker_bytes(stream_words, placement) * workers as u64 + queue_bytes_least(stream_words)
+/// What a worker has in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Words of a stream.
+    pub stream_words: usize,
+    /// Placement of the logs.
+    pub placement: Placement,
+    /// Bytes of an auditor.
+    pub auditor_bytes: u64,
 }
 
-fn worker_bytes(stream_words: usize, placement: Placement) -> u64 {
-    // A bitmap, a stream, the worst case of an encoded stream before it is handed over, and for
-    // shared streams an oriented copy. Published files that are read take the place of the encoded
-    // stream: a worker encodes after it has gathered.
-    let buffers = match placement {
-        Placement::Dedicated => 3,
-        Placement::Shared => 4,
-    };
-    let read_ahead = (READ_AHEAD_FRAMES + 4) * frame_words(stream_words as u64).min(stream_words) * 8;
-    (stream_words * 8 * buffers + read_ahead) as u64
+impl Footprint {
+    /// Returns that of a worker without an auditor.
+    pub fn new(stream_words: usize, placement: Placement) -> Footprint {
+        Footprint { stream_words, placement, auditor_bytes: 0 }
+    }
+
+    /// Returns the memory in bytes that `workers` workers need, with the smallest queue.
+    pub fn bytes(&self, workers: usize) -> u64 {
+        self.worker_bytes() * workers as u64 + queue_bytes_least(self.stream_words)
+    }
+
+    /// Returns the number of streams that a run with `workers` workers holds in memory for their
+    /// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave.
+    /// Dedicated streams are turned by their sources, so that none is held.
+    pub fn held_streams(&self, workers: usize, memory_bytes: u64) -> u64 {
+        let queue = queue_bytes_least(self.stream_words).max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
+        let left = memory_bytes.saturating_sub(self.worker_bytes() * workers as u64 + queue);
+        match self.placement {
+            Placement::Shared => left / (self.stream_words as u64 * 8).max(HELD_BYTES_LEAST),
+            Placement::Dedicated => 0,
+        }
+    }
+
+    pub(super) fn worker_bytes(&self) -> u64 {
+        // A bitmap, a stream, the worst case of an encoded stream before it is handed over, and for
+        // shared streams an oriented copy. Published files that are read take the place of the
+        // encoded stream: a worker encodes after it has gathered.
+        let buffers = match self.placement {
+            Placement::Dedicated => 3,
+            Placement::Shared => 4,
+        };
+        let read_ahead = (READ_AHEAD_FRAMES + 4) * frame_words(self.stream_words as u64).min(self.stream_words) * 8;
+        (self.stream_words * 8 * buffers + read_ahead) as u64 + self.auditor_bytes
+    }
 }
 
 fn queue_bytes_least(stream_words: usize) -> u64 {
     (stream_words as u64 * 8).max(1 << 20)
-}
-
-/// Returns the number of streams that a run with `workers` workers holds in memory for their
-/// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave. Dedicated
-/// streams are turned by their sources, so that none is held.
-pub fn held_streams(stream_words: usize, placement: Placement, workers: usize, memory_bytes: u64) -> u64 {
-    let queue = queue_bytes_least(stream_words).max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
-    let left = memory_bytes.saturating_sub(worker_bytes(stream_words, placement) * workers as u64 + queue);
-    match placement {
-        Placement::Shared => left / (stream_words as u64 * 8).max(HELD_BYTES_LEAST),
-        Placement::Dedicated => 0,
-    }
 }
 
 /// Gatherings of the writer that a queue of full size has room for.

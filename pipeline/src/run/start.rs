@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::session::{PanicGuard, Session};
 use super::worker;
 use super::writer::{Message, Writer};
-use super::{FinishedRun, Observer, Options, footprint_bytes, held_streams, queue_bytes_least, worker_bytes};
+use super::{FinishedRun, Footprint, Observer, Options, queue_bytes_least};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -42,8 +42,9 @@ pub(super) fn run<'w>(
     metrics.recovered(records.len() as u64);
     observer(&Event::Opened { finished_blocks: records.len() as u32, blocks: workload.blocks(), workers });
 
-    let workers_bytes = worker_bytes(workload.stream_words(), options.placement) * workers as u64;
-    let held = held_streams(workload.stream_words(), options.placement, workers, options.memory_bytes);
+    let footprint = footprint(workload, options);
+    let workers_bytes = footprint.worker_bytes() * workers as u64;
+    let held = footprint.held_streams(workers, options.memory_bytes);
     let held = (held as usize).min(thresholds.held).min(workload.blocks() as usize);
     let held_bytes = (held * workload.stream_words() * 8) as u64;
     let session = Session {
@@ -81,12 +82,17 @@ pub(super) fn run<'w>(
     Ok(FinishedRun { records, checkpoint, candidates, peak_leased_bytes, workload })
 }
 
+fn footprint(workload: &dyn Workload, options: &Options) -> Footprint {
+    let auditor_bytes = workload.auditor_bytes();
+    Footprint { auditor_bytes, ..Footprint::new(workload.stream_words(), options.placement) }
+}
+
 fn affordable_workers(workload: &dyn Workload, options: &Options) -> Result<usize, Error> {
-    let stream_words = workload.stream_words();
-    let left = options.memory_bytes.saturating_sub(queue_bytes_least(stream_words));
-    let affordable = (left / worker_bytes(stream_words, options.placement)) as usize;
+    let footprint = footprint(workload, options);
+    let left = options.memory_bytes.saturating_sub(queue_bytes_least(footprint.stream_words));
+    let affordable = (left / footprint.worker_bytes()) as usize;
     if affordable == 0 {
-        let needed_bytes = footprint_bytes(stream_words, options.placement, 1);
+        let needed_bytes = footprint.bytes(1);
         return Err(Error::Memory { needed_bytes, budget_bytes: options.memory_bytes });
     }
     Ok(options.threads.min(workload.blocks() as usize).clamp(1, affordable))

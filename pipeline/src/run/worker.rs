@@ -123,7 +123,7 @@ impl<'s> Worker<'s> {
         self.buffers.target.has_begun = false;
         let mut auditor = {
             let _time = metrics.enter(Stage::Audit);
-            workload.audit(block)
+            workload.audit(block)?
         };
         self.gather(block, auditor.as_deref_mut())?;
         self.buffers.target.begin(*workload, block);

@@ -15,8 +15,8 @@ use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::testing::{Fault, Moment, SimulatedStorage};
 use pipeline::{
-    BlockId, CodecChoice, Error, Event, FinishedRun, Options, Placement, Run, Storage, Thresholds, Workload,
-    checkpoint, footprint_bytes,
+    BlockId, CodecChoice, Error, Event, FinishedRun, Footprint, Options, Placement, Run, Storage, Thresholds, Workload,
+    checkpoint,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -435,7 +435,7 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
                 let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None, publishes: false };
                 let careless = Careless { published_bytes, ..Careless::new(sound) };
                 let disk = SimulatedStorage::new(1);
-                let memory_bytes = footprint_bytes(words, setup.placement, setup.threads);
+                let memory_bytes = Footprint::new(words, setup.placement).bytes(setup.threads);
                 let options = Options { memory_bytes, ..setup.options() };
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());
                 let work = || Run::new(&careless, storage).options(&options).start().unwrap();

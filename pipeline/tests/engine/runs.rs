@@ -10,8 +10,8 @@ use pipeline::care::check::Depth;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, Stage, Storage, Thresholds,
-    Workload, footprint_bytes, timeline,
+    BlockId, CodecChoice, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
+    Thresholds, Workload, timeline,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -206,7 +206,7 @@ fn streams_in_memory_change_nothing() {
             let is_some = [counts.streams_held > 0, counts.streams_read > 0];
             assert_eq!(is_some, [held > 0, held < usize::MAX], "{threads} threads, {held} streams");
             let workers_bytes =
-                footprint_bytes(500, Placement::Shared, threads) - footprint_bytes(500, Placement::Shared, 0);
+                Footprint::new(500, Placement::Shared).bytes(threads) - Footprint::new(500, Placement::Shared).bytes(0);
             let least = workers_bytes + most * 500 * 8;
             let leased = finished.peak_leased_bytes;
             assert!(leased <= 256 << 20, "{leased}");
@@ -401,7 +401,7 @@ fn too_little_memory_is_refused_before_anything_is_written() {
     match Run::new(&workload, real(folder.path())).options(&options).start() {
         Err(Error::Memory { needed_bytes, budget_bytes }) => {
             assert_eq!(budget_bytes, 8 << 20);
-            assert_eq!(needed_bytes, footprint_bytes(1 << 20, Placement::Dedicated, 1));
+            assert_eq!(needed_bytes, Footprint::new(1 << 20, Placement::Dedicated).bytes(1));
         }
         other => panic!("{:?}", other.err()),
     }

@@ -4,7 +4,7 @@
 //! orientation of one. Blocks in the same group share both, so a greedy choice among the next
 //! blocks puts those together that have most in common.
 
-use super::geometry::Geometry;
+use crate::witness::geometry::Geometry;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Limit on the blocks that one thread checks together, each in its own bitmap.

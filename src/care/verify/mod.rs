@@ -41,10 +41,7 @@
 //!
 //! *It is independent.* The solver marks parents of losses and settles a block level by level; the
 //! verifier inspects the children of every position, reads finished bitmaps only and settles
-//! nothing. It uses no function of [`trinim_kernel`] and no edge of
-//! [`layout`](crate::layout). It generates the moves again from the ends of runs, tests that
-//! symmetries preserve them, assigns blocks to canonical blocks by its own table and tests that the
-//! table is complete. It turns blocks by moving single losses, not by permuting vectors, and counts
+//! nothing. Moves, blocks and turns are those of the [`witness`](crate::witness), and it counts
 //! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
 //! in the manifest, which every reader of the database uses), the cell images of the board's
 //! symmetries (tested before use), the codec of the frames (its output is hashed) and the
@@ -67,19 +64,16 @@
 //! published value of the start. For repairs see [`care`](crate::care).
 
 mod block;
-mod children;
 mod files;
-mod finding;
-mod geometry;
 mod group;
 mod totals;
-mod turn;
 
 use crate::care::workers::{CareRequest, Watch};
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
+use crate::witness::Witness;
+pub use crate::witness::finding::{Finding, Reason, RowField};
+use crate::witness::geometry::Geometry;
 use block::{Outcome, Plan};
-pub use finding::{Finding, Reason, RowField};
-use geometry::Geometry;
 use parking_lot::Mutex;
 use pipeline::{BlockId, RealStorage, Weight};
 use serde::{Serialize, Serializer};
@@ -200,15 +194,16 @@ fn check(
     request: &CareRequest<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
-    let geometry = match Geometry::new(database.board(), database.layout()) {
-        Ok(geometry) => geometry,
+    let witness = match Witness::new(database.game(), database.values()) {
+        Ok(witness) => witness,
         Err(reason) => {
             let path = database.folder().join(MANIFEST);
             let findings = vec![Finding::File(pipeline::Finding::new(Weight::Damage, path, reason))];
             return Ok(Some(Report { findings, ..Report::default() }.bounded()));
         }
     };
-    let plan = Plan::new(database, &geometry);
+    let geometry = &witness.geometry;
+    let plan = Plan::new(database, &witness);
     let chosen = chosen(geometry.canonical_blocks());
     let ordinals: BTreeMap<String, u32> =
         (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(BlockId(ordinal)), ordinal)).collect();
@@ -239,7 +234,7 @@ fn check(
         },
     )?;
     let Some(mut report) = files else { return Ok(None) };
-    let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, request)? else { return Ok(None) };
+    let Some(outcomes) = check_blocks(&plan, geometry, &chosen, request)? else { return Ok(None) };
     report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
     let checked = outcomes.iter().filter(|(_, outcome)| outcome.differences.is_some());
     let images: u64 = checked.map(|(ordinal, _)| geometry.weight(*ordinal)).sum();
@@ -259,10 +254,10 @@ fn check(
         report.findings.push(Finding::Unchecked { blocks: unchecked });
     }
     if let Some(share) = share.filter(|share| share.index == 0) {
-        report.findings.extend(shared_totals(database, &geometry, share)?);
+        report.findings.extend(shared_totals(database, geometry, share)?);
     }
     if is_full && accounts.len() == geometry.canonical_blocks() as usize {
-        report.findings.extend(totals::compare(database, &geometry, &accounts));
+        report.findings.extend(totals::compare(database, geometry, &accounts));
     }
     Ok(Some(report.bounded()))
 }

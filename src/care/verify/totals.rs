@@ -2,9 +2,9 @@
 //! published figures.
 
 use super::Finding;
-use super::geometry::Geometry;
-use super::turn::LINE;
 use crate::database::{Database, DistanceCount, Manifest};
+use crate::witness::geometry::Geometry;
+use crate::witness::turn::LINE;
 use trinim_game::Rule;
 use trinim_game::Value;
 use trinim_game::published::{self, Counts};
@@ -111,7 +111,7 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     let mut findings = Vec::new();
     compare_census(manifest, &losses, &mut findings);
     let digests = accounts.iter().map(|account| &account.digest);
-    let digest = manifest.terms().spec(database.game()).solution_digest(digests);
+    let digest = manifest.spec(database.game()).solution_digest(digests);
     if manifest.digest != digest {
         let manifest = format!("the solution digest is {}", manifest.digest);
         findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });

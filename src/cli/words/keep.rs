@@ -22,7 +22,9 @@ pub fn parse_audit(text: &str) -> Result<AuditChoice, String> {
         "0" => Ok(AuditChoice(None)),
         other => other.parse().map(|audit| AuditChoice(Some(audit))).map_err(|_| {
             let most = Audit::MOST;
-            format!("{text:?} is no audit: expected positions a block, 0 to {most}, and perhaps a seed, like 1000:7")
+            format!(
+                "{text:?} is no audit: expected all, or positions a block, 0 to {most}, and perhaps a seed, like 1000:7"
+            )
         }),
     }
 }

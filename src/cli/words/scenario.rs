@@ -5,7 +5,7 @@ use crate::cli::face::output::seconds;
 use crate::cli::words::args::{self, BidCells, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::choice;
-use crate::cli::words::keep;
+use crate::cli::words::keep::{self, AuditChoice};
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::CodecChoice;
@@ -35,6 +35,12 @@ pub struct ScenarioArgs {
     /// [default: as the folder was begun, else database, and book from nine layers on]
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
+
+    /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; all of
+    /// them with all; 0 for none [default: as the folder was begun, else none, and from nine
+    /// layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
+    pub audit: Option<AuditChoice>,
 
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -86,6 +92,7 @@ impl ScenarioArgs {
         let solve = self.resources.bound(Solve::new(&board, self.rule)).values(values).keep(self.keep);
         let solve = solve.placement(self.log_placement).codec(self.codec);
         let solve = solve.commit_interval(self.commit_interval);
+        let solve = self.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
         Ok(match (&self.bid_cells, self.block_bits) {
             (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
             (None, Some(bits)) => solve.block_bits(bits),
@@ -103,7 +110,7 @@ pub fn refusal(error: JobError) -> anyhow::Error {
         JobError::Contradiction(Contradiction { choice, other, reason }) => {
             let hint = match (choice.name, other.name) {
                 ("values", "rule") => "add --rule normal",
-                ("audit", _) => "trinim verify confirms every value of a database, whoever made it",
+                ("audit", "strategy") => "trinim verify confirms every value of a database, whoever made it",
                 _ => LEAVE_OUT,
             };
             (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::io::Write;
-use trinim::database::{AuditResult, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
+use trinim::database::{Audit, AuditResult, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
 use trinim::game::{Board, Rule, Value};
 use trinim::play::Names;
 
@@ -89,6 +89,8 @@ pub struct Summary {
     keep: Keep,
     /// The audit, which every block passed; null without one.
     audit: Option<AuditResult>,
+    #[serde(skip)]
+    is_all_audited: bool,
     /// Indices of the cells that name the block, by bit of its number, the lowest first.
     bid_cells: Vec<u8>,
     /// All blocks.
@@ -115,6 +117,7 @@ impl Summary {
             by_distance: manifest.by_distance.clone(),
             keep: manifest.keep,
             audit: manifest.audit,
+            is_all_audited: manifest.spec(game).terms.audit == Some(Audit::ALL),
             bid_cells: manifest.bid_cells.clone(),
             blocks: layout.blocks(),
             canonical_blocks: layout.canonical_blocks().len() as u64,
@@ -138,8 +141,11 @@ impl Summary {
 
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
         let audit = self.audit.map(|AuditResult { positions, misses, seed, .. }| {
-            let positions = counted(positions, "position");
-            ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
+            let (positions, seed) = match self.is_all_audited {
+                true => ("every position".to_owned(), String::new()),
+                false => (counted(positions, "position"), format!(", seed {seed}")),
+            };
+            ("audit", format!("{positions} compared with their children, {misses} wrong{seed}"))
         });
         let rows = vec![
             ("board", self.game.to_string()),

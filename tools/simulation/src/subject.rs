@@ -7,7 +7,7 @@ pub mod synthetic;
 use crate::sloppy::{Omit, Sloppy};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{
-    BlockId, Error, Event, Metrics, Options, Placement, Run, RunId, Storage, Thresholds, Workload, footprint_bytes,
+    BlockId, Error, Event, Footprint, Metrics, Options, Placement, Run, RunId, Storage, Thresholds, Workload,
 };
 use scheduler::Timing;
 use std::collections::BTreeMap;
@@ -193,7 +193,7 @@ impl Subject {
         };
         Options {
             threads,
-            memory_bytes: footprint_bytes(words, placement, threads),
+            memory_bytes: Footprint::new(words, placement).bytes(threads),
             placement,
             codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
             commit_interval: std::time::Duration::from_millis(1),

@@ -4,7 +4,7 @@
 
 use pipeline::storage::pass_on;
 use pipeline::testing::Random;
-use pipeline::{Auditor, BlockId, Edge, Publication, RecallError, SourceStream, Workload};
+use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, SourceStream, Workload};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -232,9 +232,9 @@ impl Workload for Careless {
         summary[0] ^= u8::from(self.other_summaries);
         summary
     }
-    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+    fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
         let sources = self.sound.edges_into(block).iter().map(|edge| edge.source).collect();
-        self.doubts.map(|doubted| Box::new(Witness { sources, doubts: doubted == block.0 }) as Box<dyn Auditor>)
+        Ok(self.doubts.map(|doubted| Box::new(Witness { sources, doubts: doubted == block.0 }) as Box<dyn Auditor>))
     }
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let sound = self.sound.publish(block, stream)?;

@@ -17,7 +17,6 @@ use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
 use crate::cli::words::board::default_folder;
 use crate::cli::words::folders::remark_on_foreign;
-use crate::cli::words::keep::{self, AuditChoice};
 use crate::cli::words::owner;
 use crate::cli::words::scenario::{ScenarioArgs, values};
 use clap::Args;
@@ -79,12 +78,6 @@ pub struct SolveArgs {
     #[command(flatten)]
     parents: ParentsArgs,
 
-    /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; 0 for
-    /// none [default: as the folder was begun, else none, and from nine layers on six million
-    /// positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
-    audit: Option<AuditChoice>,
-
     #[command(flatten)]
     session: SessionArgs,
 }
@@ -126,7 +119,6 @@ pub struct SessionArgs {
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let strategy = args.strategy.strategy()?;
     let solve = args.scenario.solve(args.values)?.strategy(strategy);
-    let solve = args.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
     let solve = solve.kernel(args.kernel.kernel.given());
     let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
     let folder = args.out.unwrap_or_else(usual);

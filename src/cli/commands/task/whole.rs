@@ -51,9 +51,9 @@ pub struct InitArgs {
     keep: Option<KeepChoice>,
 
     /// Audit: compare N positions of each block with their children while these pass by, 1 to
-    /// 10000, drawn with SEED if it follows; 0 for none [default: none, and from nine layers
-    /// on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
+    /// 10000, drawn with SEED if it follows; all of them with all; 0 for none [default: none, and
+    /// from nine layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
     #[command(flatten)]

@@ -15,7 +15,7 @@ use trinim_game::{Board, Cell};
 const LEAST_BITS: u32 = 9;
 
 /// A symmetry of the game that keeps the set of BID cells.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     /// Offset bit `i` goes to bit `offset[i]`.
     pub offset: Vec<u8>,
     /// BID bit `i` goes to bit `bid[i]`.
@@ -29,7 +29,7 @@ struct Trace {
 }
 
 /// A child block of a canonical block.
-pub(super) struct Child<'a> {
+pub(crate) struct Child<'a> {
     /// Ordinal of its canonical block.
     pub ordinal: u32,
     /// The turn that takes the canonical block to the child, an index into [`Geometry::turns`].
@@ -42,7 +42,7 @@ pub(super) struct Child<'a> {
 const NOBODY: (u32, u8) = (u32::MAX, 0);
 
 /// Moves, blocks and symmetries in the bits of a layout.
-pub(super) struct Geometry {
+pub(crate) struct Geometry {
     offset_cells: Vec<u8>,
     bid_cells: Vec<u8>,
     canonical: Vec<u32>,
@@ -58,7 +58,7 @@ pub(super) struct Geometry {
 
 impl Geometry {
     /// Builds the geometry of a layout, or says what is wrong with the layout.
-    pub(super) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
+    pub(crate) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
         let moves = moves(board);
         if moves.iter().ne(board.moves()) {
             return Err("the moves of the board are not the runs of neighbouring cells of its lines".into());
@@ -136,44 +136,44 @@ impl Geometry {
         }
     }
 
-    pub(super) fn canonical_blocks(&self) -> u32 {
+    pub(crate) fn canonical_blocks(&self) -> u32 {
         self.canonical.len() as u32
     }
 
     /// Returns the offset masks of every move that a canonical block allows.
-    pub(super) fn moves_in(&self, ordinal: u32) -> Vec<u64> {
+    pub(crate) fn moves_in(&self, ordinal: u32) -> Vec<u64> {
         let bid = self.bid(ordinal);
         let traces = self.traces.iter().filter(|trace| bid & trace.bid == trace.bid);
         traces.flat_map(|trace| &trace.offsets).chain(&self.inner).copied().collect()
     }
 
-    pub(super) fn bid(&self, ordinal: u32) -> u32 {
+    pub(crate) fn bid(&self, ordinal: u32) -> u32 {
         self.canonical[ordinal as usize]
     }
 
-    pub(super) fn offset_bits(&self) -> u32 {
+    pub(crate) fn offset_bits(&self) -> u32 {
         self.offset_cells.len() as u32
     }
 
     /// Returns the number of index bits of a bitmap: the offset bits, but at least nine.
-    pub(super) fn index_bits(&self) -> u32 {
+    pub(crate) fn index_bits(&self) -> u32 {
         self.offset_bits().max(LEAST_BITS)
     }
 
     /// Returns the symmetries, the identity first.
-    pub(super) fn turns(&self) -> &[Turn] {
+    pub(crate) fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
     /// Returns the offset masks of the moves inside a block.
-    pub(super) fn inner(&self) -> &[u64] {
+    pub(crate) fn inner(&self) -> &[u64] {
         &self.inner
     }
 
     /// Returns every child of a canonical block, by ordinal. All have smaller ordinals than the
     /// block itself: a child is a subset of its target, and a canonical block is the smallest of
     /// its images.
-    pub(super) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
+    pub(crate) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
         let bid = self.bid(ordinal);
         let mut children: Vec<Child<'_>> = self
             .traces
@@ -198,13 +198,13 @@ impl Geometry {
     }
 
     /// Returns the number of blocks in the isomorphic group.
-    pub(super) fn weight(&self, ordinal: u32) -> u64 {
+    pub(crate) fn weight(&self, ordinal: u32) -> u64 {
         self.images(ordinal).count() as u64
     }
 
     /// Returns a mask for each block of the isomorphic group in which the last row of the board can
     /// be empty: the offset cells of the canonical block that are then empty.
-    pub(super) fn last_row_masks(&self, ordinal: u32) -> Vec<u64> {
+    pub(crate) fn last_row_masks(&self, ordinal: u32) -> Vec<u64> {
         let bid = u64::from(self.bid(ordinal));
         let (row_bid, row_offset) = (gather(&self.bid_cells, self.last_row), gather(&self.offset_cells, self.last_row));
         let disjoint = self.images(ordinal).filter(|turn| spread(&turn.bid, bid) & row_bid == 0);
@@ -212,11 +212,11 @@ impl Geometry {
     }
 
     /// Returns the position at an offset of a canonical block.
-    pub(super) fn position(&self, ordinal: u32, offset: u64) -> u64 {
+    pub(crate) fn position(&self, ordinal: u32, offset: u64) -> u64 {
         spread(&self.offset_cells, offset) | spread(&self.bid_cells, self.bid(ordinal).into())
     }
 
-    pub(super) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
+    pub(crate) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
         self.moves.iter().filter(move |cells| position & *cells == **cells).map(move |cells| position ^ cells)
     }
 }
@@ -254,7 +254,7 @@ fn along(image: &[u8], cells: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Moves bit `i` of a word to bit `places[i]`.
-pub(super) fn spread(places: &[u8], word: u64) -> u64 {
+pub(crate) fn spread(places: &[u8], word: u64) -> u64 {
     (0..).zip(places).fold(0, |out, (bit, place)| out | (word >> bit & 1) << place)
 }
 

@@ -7,7 +7,7 @@
 //! image is collected in a buffer that fits the nearest cache and copied out line by line.
 
 const LINE_BITS: usize = 9;
-pub(super) const LINE: usize = 8;
+pub(crate) const LINE: usize = 8;
 /// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
 /// Lower limit on the index bits of a tile, to reduce the number of tiles.
@@ -16,16 +16,16 @@ const TILE_BITS_MIN: usize = 16;
 const FETCH_LINES: usize = 64;
 
 /// The buffer of a tile.
-pub(super) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
+pub(crate) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
 
 impl Tile {
-    pub(super) fn new() -> Tile {
+    pub(crate) fn new() -> Tile {
         Tile(Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]))
     }
 }
 
 /// The tables for one permutation of the index bits.
-pub(super) struct Scatter {
+pub(crate) struct Scatter {
     /// Index in the tile of each bit of a word, each word of a line, each line of the tile.
     bits: [u32; 64],
     words: [u32; LINE],
@@ -36,12 +36,14 @@ pub(super) struct Scatter {
     /// For each index bit outside the tile: its contribution to the line number in source and
     /// target.
     outer: Vec<(u32, u32)>,
+    /// The index bit of the target for each of the source.
+    image: Vec<usize>,
 }
 
 impl Scatter {
     /// Builds the tables for the permutation that takes index bit `i` to `permutation[i]`; bits
     /// beyond it, up to the ninth, stay.
-    pub(super) fn new(permutation: &[u8]) -> Scatter {
+    pub(crate) fn new(permutation: &[u8]) -> Scatter {
         let mut image: Vec<usize> = permutation.iter().map(|bit| usize::from(*bit)).collect();
         image.extend(image.len()..LINE_BITS);
         let low = |bit: usize| bit < LINE_BITS;
@@ -72,12 +74,24 @@ impl Scatter {
             source_lines: (0..lines).map(|line| deposit(&inside, line)).collect(),
             target_lines: (0..lines).map(|line| deposit(&images, line)).collect(),
             outer: outside.map(|bit| (1 << (bit - LINE_BITS), 1 << (image[bit] - LINE_BITS))).collect(),
+            image,
         }
     }
 
     /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
-    /// permutation takes `x`.
-    pub(super) fn scatter(&self, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+    /// permutation takes `x`. What `target` then has at an index with one of the `unneeded` bits is
+    /// not said.
+    pub(crate) fn scatter(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+        let to_far = (unneeded >> LINE_BITS) as u32;
+        let from = self.image.iter().enumerate().filter(|(_, to)| unneeded >> **to & 1 == 1);
+        let from = from.fold(0_u64, |from, (bit, _)| from | 1 << bit);
+        let far = (from >> LINE_BITS) as u32;
+        let keep: [u64; LINE] = std::array::from_fn(|word| {
+            let is_kept = |bit: &u64| ((word as u64) << 6 | bit) & from == 0;
+            (0..64).filter(is_kept).fold(0, |keep, bit| keep | 1 << bit)
+        });
+        let lines = self.source_lines.iter().zip(&self.lines).filter(|(line, _)| *line & far == 0);
+        let lines: Vec<(u32, u32)> = lines.map(|(line, place)| (*line, *place)).collect();
         for outer in 0..1_usize << self.outer.len() {
             let mut origin = (0, 0);
             for (rank, (from, to)) in self.outer.iter().enumerate() {
@@ -87,26 +101,31 @@ impl Scatter {
             }
             // The lines of a tile may be far apart: fetching several at once overlaps the waits for
             // memory.
+            if origin.0 & far != 0 {
+                continue;
+            }
             let mut fetched = [[0; LINE]; FETCH_LINES];
-            for (lines, places) in self.source_lines.chunks(FETCH_LINES).zip(self.lines.chunks(FETCH_LINES)) {
-                for (fetched, line) in fetched.iter_mut().zip(lines) {
+            for lines in lines.chunks(FETCH_LINES) {
+                for (fetched, (line, _)) in fetched.iter_mut().zip(lines) {
                     *fetched = source[(origin.0 | line) as usize];
                 }
-                for (fetched, place) in fetched.iter().zip(places) {
-                    self.scatter_line(fetched, *place, tile);
+                for (fetched, (_, place)) in fetched.iter().zip(lines) {
+                    self.scatter_line(fetched, *place, &keep, tile);
                 }
             }
             for (line, collected) in self.target_lines.iter().zip(tile.0.iter_mut()) {
-                target[(origin.1 | line) as usize] = std::mem::take(collected);
+                if line & to_far == 0 {
+                    target[(origin.1 | line) as usize] = std::mem::take(collected);
+                }
             }
         }
     }
 
     #[inline]
-    fn scatter_line(&self, line: &[u64; LINE], place: u32, tile: &mut Tile) {
+    fn scatter_line(&self, line: &[u64; LINE], place: u32, keep: &[u64; LINE], tile: &mut Tile) {
         let tile = tile.0.as_flattened_mut();
-        for (losses, word_place) in line.iter().zip(&self.words) {
-            let mut losses = *losses;
+        for ((losses, keep), word_place) in line.iter().zip(keep).zip(&self.words) {
+            let mut losses = losses & keep;
             let place = place | word_place;
             while losses != 0 {
                 let to = place | self.bits[losses.trailing_zeros() as usize];
@@ -119,8 +138,8 @@ impl Scatter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::geometry::spread;
     use super::*;
+    use crate::witness::geometry::spread;
     use proptest::prelude::*;
 
     proptest! {
@@ -128,6 +147,7 @@ mod tests {
         fn every_loss_arrives_where_the_permutation_takes_it(
             permutation in (0u8..=21).prop_flat_map(|bits| Just((0..bits).collect::<Vec<u8>>()).prop_shuffle()),
             picks in proptest::collection::vec(any::<u64>(), 1..200),
+            unneeded in prop_oneof![Just(0), any::<u64>(), any::<(u64, u64, u64)>().prop_map(|(a, b, c)| a & b & c)],
         ) {
             let bits = permutation.len();
             let lines = 1 << bits.max(LINE_BITS) >> LINE_BITS;
@@ -139,7 +159,16 @@ mod tests {
                 source.as_flattened_mut()[from as usize >> 6] |= 1 << (from & 63);
                 expected.as_flattened_mut()[to as usize >> 6] |= 1 << (to & 63);
             }
-            Scatter::new(&permutation).scatter(&source, &mut target, &mut Tile::new());
+            let mut tile = Tile::new();
+            let scatter = Scatter::new(&permutation);
+            scatter.scatter(unneeded, &source, &mut target, &mut tile);
+            let is_needed = |index: &u64| index & unneeded == 0;
+            let has = |bitmap: &[[u64; LINE]], index: u64| bitmap.as_flattened()[index as usize >> 6] >> (index & 63) & 1;
+            for index in (0..1 << bits.max(LINE_BITS)).filter(is_needed) {
+                prop_assert_eq!(has(&target, index), has(&expected, index));
+            }
+            // Nothing is left in the tile for the next block.
+            scatter.scatter(0, &source, &mut target, &mut tile);
             prop_assert_eq!(target, expected);
         }
     }

@@ -23,11 +23,11 @@ struct Family {
 }
 
 /// Moves grouped by the words of the child they read.
-pub(super) struct Moves(Vec<Family>);
+pub(crate) struct Moves(Vec<Family>);
 
 impl Moves {
     /// Groups the moves with these offset masks.
-    pub(super) fn new(masks: &[u64]) -> Moves {
+    pub(crate) fn new(masks: &[u64]) -> Moves {
         let mut families: Vec<Family> = Vec::new();
         for mask in masks {
             let (line, word, low) = ((mask >> 9) as usize, (mask >> 6 & 7) as usize, mask & 63);
@@ -43,7 +43,7 @@ impl Moves {
 
     /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds
     /// the losses of the block reached.
-    pub(super) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
+    pub(crate) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
         for (number, chunk) in losing.chunks_mut(CHUNK_LINES).enumerate() {
             let first = number * CHUNK_LINES;
             for family in &self.0 {
