@@ -10,17 +10,27 @@ const LINE_BITS: usize = 9;
 pub(crate) const LINE: usize = 8;
 /// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
+const TILE_WORDS: usize = 1 << (TILE_BITS_MAX - 6);
 /// Lower limit on the index bits of a tile, to reduce the number of tiles.
 const TILE_BITS_MIN: usize = 16;
 /// Lines of the source fetched at once.
 const FETCH_LINES: usize = 64;
+/// Losses that most words have at most.
+const USUAL_LOSSES: usize = 6;
 
 /// The buffer of a tile.
-pub(crate) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
+pub(crate) struct Tile {
+    lines: Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>,
+    /// Where the losses of a line go.
+    places: Box<[u32; 64 * LINE + USUAL_LOSSES]>,
+}
 
 impl Tile {
     pub(crate) fn new() -> Tile {
-        Tile(Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]))
+        Tile {
+            lines: Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]),
+            places: Box::new([0; 64 * LINE + USUAL_LOSSES]),
+        }
     }
 }
 
@@ -113,7 +123,7 @@ impl Scatter {
                     self.scatter_line(fetched, *place, &keep, tile);
                 }
             }
-            for (line, collected) in self.target_lines.iter().zip(tile.0.iter_mut()) {
+            for (line, collected) in self.target_lines.iter().zip(tile.lines.iter_mut()) {
                 if line & to_far == 0 {
                     target[(origin.1 | line) as usize] = std::mem::take(collected);
                 }
@@ -121,17 +131,33 @@ impl Scatter {
         }
     }
 
+    /// First lists where the losses of a line go, and then puts them there. Most words have some few
+    /// losses, how many is hard to predict, and nothing of the first step branches on it but words
+    /// of more than [`USUAL_LOSSES`].
     #[inline]
     fn scatter_line(&self, line: &[u64; LINE], place: u32, keep: &[u64; LINE], tile: &mut Tile) {
-        let tile = tile.0.as_flattened_mut();
+        let Tile { lines, places } = tile;
+        let mut count = 0;
         for ((losses, keep), word_place) in line.iter().zip(keep).zip(&self.words) {
             let mut losses = losses & keep;
-            let place = place | word_place;
-            while losses != 0 {
-                let to = place | self.bits[losses.trailing_zeros() as usize];
-                tile[to as usize >> 6] |= 1 << (to & 63);
-                losses &= losses - 1;
+            let (next, place) = (count + losses.count_ones() as usize, place | word_place);
+            let usual: &mut [u32; USUAL_LOSSES] = places[count..].first_chunk_mut().expect("a line has no more losses");
+            for to in usual {
+                // Without a loss left, it is overwritten.
+                *to = place | self.bits[losses.trailing_zeros() as usize % 64];
+                losses &= losses.wrapping_sub(1);
             }
+            count += USUAL_LOSSES;
+            while losses != 0 {
+                places[count] = place | self.bits[losses.trailing_zeros() as usize];
+                losses &= losses - 1;
+                count += 1;
+            }
+            count = next;
+        }
+        let tile = lines.as_flattened_mut();
+        for to in &places[..count] {
+            tile[*to as usize >> 6 & (TILE_WORDS - 1)] |= 1 << (to & 63);
         }
     }
 }
