@@ -234,7 +234,8 @@ impl Solve {
         Ok(plan.within(scenario, disk_bytes))
     }
 
-    /// Returns what is planned for these values, what is kept and how it is audited, at the recorded speed.
+    /// Returns what is planned for these values, what is kept and how it is audited, at the
+    /// recorded speed.
     pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Option<Audit>) -> Scenario<'_> {
         let usual = || plan::default_placement(self.board.size_in_layers(), values, audit);
         Scenario {

@@ -1,15 +1,16 @@
 //! Measured constants: the one home of every speed and ratio in an estimate.
 //!
-//! `tools/rates.py` measures them: it compares `stages_s` of a plan with those of the solve after it
-//! (`benches/record/2026-11-27-nine-layers.md`). They are for one worker of two on a 2-core machine with
-//! AVX-512, bytes of *raw bitmap* a second unless they say otherwise; a byte has eight positions.
-//! Where a restriction leaves part of a stream, only that part counts. Decoding contains what
-//! workers waited for the reader.
+//! `tools/rates.py` measures them: it compares `stages_s` of a plan with those of the solve after
+//! it (`benches/record/2026-11-27-nine-layers.md`). They are for one worker of two on a 2-core
+//! machine with AVX-512, bytes of *raw bitmap* a second unless they say otherwise; a byte has eight
+//! positions. Where a restriction leaves part of a stream, only that part counts. Decoding contains
+//! what workers waited for the reader.
 //!
 //! Blocks of 16 MiB: eight layers with a database, and with counts, 256 MiB and `rows-huffman`,
-//! medians of five. Blocks of 128 MiB, which no cache holds: nine layers without options. The time
-//! of decoding is that of the raw bytes and of the stored ones; how it divides is of 22 November
-//! 2026: streams of 0.076 bits a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
+//! medians of five; eight layers with an audit of all. Blocks of 128 MiB, which no cache holds:
+//! nine layers without options. The time of decoding is that of the raw bytes and of the stored
+//! ones; how it divides is of 22 November 2026: streams of 0.076 bits a position took 0.24 ns a raw
+//! byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::{Keep, Values};
 use pipeline::log::frame::{LONG_FRAME_WORDS, frame_words};
@@ -31,6 +32,8 @@ pub struct Rates {
     pub publish_bytes_per_second: f64,
     /// Encoding a stream for the logs.
     pub encode_bytes_per_second: f64,
+    /// Turning or marking a stream for the witness, or comparing a block.
+    pub audit_bytes_per_second: f64,
     /// Reading log frames that are in memory, and decoding them: stored bytes a second, on top of
     /// the time for raw bytes.
     pub fetch_bytes_per_second: f64,
@@ -46,6 +49,7 @@ const SMALL: Rates = Rates {
     settle_bytes_per_second: 1.37e9,
     publish_bytes_per_second: 739e6,
     encode_bytes_per_second: 1.01e9,
+    audit_bytes_per_second: 810e6,
     fetch_bytes_per_second: 463e6,
     device_bytes_per_second: 600e6,
 };
@@ -173,6 +177,7 @@ impl Rates {
             settle_bytes_per_second: self.settle_bytes_per_second / planes,
             publish_bytes_per_second: self.publish_bytes_per_second / planes,
             encode_bytes_per_second: self.encode_bytes_per_second / planes,
+            audit_bytes_per_second: self.audit_bytes_per_second / planes,
             fetch_bytes_per_second,
             device_bytes_per_second,
         }
@@ -182,9 +187,10 @@ impl Rates {
 /// Returns the log bits per position in the codec of this name, in blocks of this many offset bits.
 ///
 /// `auto` is what it chose, two workers on a busy machine. Nine layers in `rows-huffman` take 0.117
-/// in long frames, 90.0 GB of a misère solve (27 November 2026); in others 0.127, by 2,210 live logs
-/// of an unfinished one after 3,291 of 5,728 blocks (22 November 2026). There `auto` takes mostly `rows-zstd1`: in 18,466 live logs
-/// of blocks of 2^27 positions (23 November 2026), 75.6 GiB.
+/// in long frames, 90.0 GB of a misère solve (27 November 2026); in others 0.127, by 2,210 live
+/// logs of an unfinished one after 3,291 of 5,728 blocks (22 November 2026). There `auto` takes
+/// mostly `rows-zstd1`: in 18,466 live logs of blocks of 2^27 positions (23 November 2026), 75.6
+/// GiB.
 pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 {
     let measured = match (layers, codec) {
         (..=4, _) | (_, "raw") => return 1.01,

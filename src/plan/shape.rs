@@ -108,6 +108,8 @@ pub(super) struct Passes {
     pub(super) encoded: f64,
     /// Stored bytes read.
     pub(super) fetched: f64,
+    /// Turned, marked or compared by the witness.
+    pub(super) audited: f64,
 }
 
 /// Seconds of all workers together by stage, by the names that a solve reports them with.
@@ -122,16 +124,18 @@ pub struct StageSeconds {
     pub apply: f64,
     /// Settling blocks.
     pub settle: f64,
-    /// Counting blocks and encoding them for the database; the audit.
+    /// Counting blocks and encoding them for the database; an audit of a sample.
     pub publish: f64,
     /// Encoding streams for the logs.
     pub encode: f64,
+    /// Comparing every position with its children, if that is the audit.
+    pub audit: f64,
 }
 
 impl StageSeconds {
     /// Returns the seconds of all stages.
     pub fn sum(&self) -> f64 {
-        self.decode + self.orient + self.apply + self.settle + self.publish + self.encode
+        self.decode + self.orient + self.apply + self.settle + self.publish + self.encode + self.audit
     }
 }
 
@@ -145,6 +149,7 @@ impl Passes {
             settle: raw * self.blocks / rates.settle_bytes_per_second,
             publish: raw * self.blocks / rates.publish_bytes_per_second,
             encode: raw * self.encoded / rates.encode_bytes_per_second,
+            audit: raw * self.audited / rates.audit_bytes_per_second,
         }
     }
 }
@@ -157,6 +162,7 @@ impl AddAssign for Passes {
         self.blocks += other.blocks;
         self.encoded += other.encoded;
         self.fetched += other.fetched;
+        self.audited += other.audited;
     }
 }
 
@@ -349,6 +355,7 @@ impl Shape {
             blocks: 1.0,
             encoded: f64::from(step.sent[0]),
             fetched: stored * stream_bytes,
+            audited: 0.0,
         })
     }
 
@@ -363,6 +370,7 @@ impl Shape {
             blocks,
             encoded: blocks,
             fetched: loads * stream_bytes,
+            audited: 0.0,
         }
     }
 

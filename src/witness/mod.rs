@@ -74,8 +74,8 @@ impl<'a> Witness<'a> {
         Ok(Witness { board, rule: *rule, geometry, scatters, inner, values, planes: values.planes(board), words })
     }
 
-    /// Marks the parents of a source in the blocks that reach it in one turn: `uses` has for each of
-    /// these its planes of positions with a child there, and its steps. `turned` has room for a
+    /// Marks the parents of a source in the blocks that reach it in one turn: `uses` has for each
+    /// of these its planes of positions with a child there, and its steps. `turned` has room for a
     /// plane.
     pub(crate) fn mark(
         &self,
@@ -103,8 +103,8 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// Compares a block with the positions that have a losing child in another block, or one in each
-    /// plane; returns how many contradict their children. `value` names the value of a child.
+    /// Compares a block with the positions that have a losing child in another block, or one in
+    /// each plane; returns how many contradict their children. `value` names the value of a child.
     pub(crate) fn judge(
         &self,
         ordinal: u32,

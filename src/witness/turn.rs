@@ -131,9 +131,9 @@ impl Scatter {
         }
     }
 
-    /// First lists where the losses of a line go, and then puts them there. Most words have some few
-    /// losses, how many is hard to predict, and nothing of the first step branches on it but words
-    /// of more than [`USUAL_LOSSES`].
+    /// First lists where the losses of a line go, and then puts them there. Most words have some
+    /// few losses, how many is hard to predict, and nothing of the first step branches on it but
+    /// words of more than [`USUAL_LOSSES`].
     #[inline]
     fn scatter_line(&self, line: &[u64; LINE], place: u32, keep: &[u64; LINE], tile: &mut Tile) {
         let Tile { lines, places } = tile;

@@ -362,11 +362,48 @@ fn the_audit_of_a_folder_is_its_own() {
 
     for bad in ["10001", "-1", "x", "5:", ":5", "1:2:3"] {
         let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
-        assert!(error.contains(&format!("{bad:?} is no audit: expected positions a block, 0 to 10000")), "{error}");
+        assert!(
+            error.contains(&format!("{bad:?} is no audit: expected all, or positions a block, 0 to 10000")),
+            "{error}"
+        );
     }
     let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
     let (_, error) = ends(folder.path(), 2, &forward);
     assert!(error.contains("with --strategy forward: the strategy passes no streams"), "{error}");
+}
+
+/// An audit of every position sees streams as they are, in any number of sessions; folder, report
+/// and plan tell of it.
+#[test]
+fn an_audit_of_all_is_told_everywhere() {
+    let folder = scratch();
+    let out = folder.path().join("k6").display().to_string();
+    let solve =
+        ["solve", "-k", "6", "--block-bits", "9", "--keep", "counts", "--audit", "all", "--out", &out, "--json"];
+    ends(folder.path(), 5, &[&solve[..], &["--commit-interval", "10ms", "--max-duration", "10ms"]].concat());
+    let solved = json(folder.path(), 0, &["resume", &out, "--json"]);
+    let [blocks, bits] = ["canonical_blocks", "offset_bits"].map(|name| solved[name].as_u64().unwrap());
+    let expected = serde_json::json!({ "per_block": 1 << bits, "seed": 0, "positions": blocks << bits, "misses": 0 });
+    assert_eq!(solved["audit"], expected);
+    assert_eq!(solved["placement"], "shared");
+    let (text, _) = ends(folder.path(), 0, &["stats", &out]);
+    assert!(text.contains("every position compared with its children, 0 wrong\n"), "{text}");
+    ends(folder.path(), 0, &["check", &out]);
+    let (_, error) = ends(folder.path(), 7, &["solve", "-k", "6", "--audit", "9", "--out", &out]);
+    assert!(error.contains("was begun with audit = all, not 9:1"), "{error}");
+    let (_, error) = ends(folder.path(), 2, &["solve", "-k", "5", "--audit", "all", "--log-placement", "dedicated"]);
+    assert!(error.contains("--audit all makes no sense with --log-placement dedicated: "), "{error}");
+
+    let plan = |more: &[&str]| json(folder.path(), 0, &[&["plan", "-k", "8", "--json"], more].concat());
+    let [with, without] = [plan(&["--audit", "all"]), plan(&[])];
+    let of = |plan: &Value, name: &str| plan["memory"][name].as_u64().unwrap();
+    // Two bitmaps of 16 MiB.
+    assert_eq!(of(&with, "worker_bytes"), of(&without, "worker_bytes") + (32 << 20));
+    assert!(of(&with, "held_streams") < of(&without, "held_streams"));
+    let audit = |plan: &Value| plan["placements"][0]["stages_s"]["audit"].as_f64().unwrap();
+    assert!(audit(&with) > 0.0 && audit(&without) == 0.0);
+    let (text, _) = ends(folder.path(), 0, &["plan", "-k", "8", "--audit", "all"]);
+    assert!(text.contains(", audit "), "{text}");
 }
 
 /// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of

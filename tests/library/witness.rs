@@ -86,7 +86,7 @@ impl<'a> Planted<'a> {
     }
 
     /// Returns the number of a block, counted from the last.
-    fn from_last(&self, block: BlockId) -> u32 {
+    fn place_from_last(&self, block: BlockId) -> u32 {
         self.blocks() - 1 - block.0
     }
 }
@@ -113,11 +113,9 @@ impl Workload for Planted<'_> {
             Plant::OtherOrientation => {
                 edges.iter_mut().for_each(|edge| edge.orientation = (edge.orientation + 1) % symmetries);
             }
-            Plant::OtherSource => {
-                // No two edges may become equal.
-                if edges.iter().all(|edge| edge.source != BlockId(0)) {
-                    edges.last_mut().into_iter().for_each(|edge| edge.source = BlockId(0));
-                }
+            // No two edges may become equal.
+            Plant::OtherSource if edges.iter().all(|edge| edge.source != BlockId(0)) => {
+                edges.last_mut().into_iter().for_each(|edge| edge.source = BlockId(0));
             }
             _ => {}
         }
@@ -133,7 +131,7 @@ impl Workload for Planted<'_> {
     }
     fn unneeded(&self, edge: &Edge) -> u64 {
         let unneeded = self.sound.unneeded(edge);
-        if let Plant::Skipped(bit) = self.plant { unneeded | bit * FRAME_WORDS as u64 } else { unneeded }
+        if let Plant::Skipped(bit) = self.plant { unneeded | (bit * FRAME_WORDS as u64) } else { unneeded }
     }
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         match self.plant {
@@ -209,7 +207,7 @@ impl Workload for Planted<'_> {
             _ => {}
         }
         self.kernel.settle(&SettlePlan::new(self.bits(), &inner), bitmap);
-        let from_last = self.from_last(block);
+        let from_last = self.place_from_last(block);
         match self.plant {
             Plant::Unsettled(word) => bitmap[before.len() - 1 - word] = before[before.len() - 1 - word],
             Plant::Flipped(place, bit) if place == from_last => bitmap[(bit / 64) as usize] ^= 1 << (bit % 64),

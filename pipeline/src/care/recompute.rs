@@ -117,6 +117,9 @@ struct Member<'a> {
     is_finished: AtomicBool,
 }
 
+/// The blocks that are computed together, and the edges into them from each source outside.
+type Members<'a> = (Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>);
+
 /// An auditor, and how many sources of its block it has yet to see.
 struct Watcher<'a> {
     auditor: Box<dyn Auditor + 'a>,
@@ -175,7 +178,7 @@ impl<'a> Recomputer<'a> {
     ///
     /// # Errors
     /// That of [`Workload::audit`].
-    fn members(&self, blocks: &[BlockId]) -> Result<(Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>), Error> {
+    fn members(&self, blocks: &[BlockId]) -> Result<Members<'a>, Error> {
         let places: BTreeMap<BlockId, usize> = blocks.iter().copied().zip(0..).collect();
         let mut outside: BTreeMap<BlockId, Vec<Route>> = BTreeMap::new();
         let mut members = Vec::new();

@@ -234,7 +234,7 @@ fn print_choices(plan: &Plan, board: &Board, out: &mut Out) -> anyhow::Result<()
 
 /// What the times are made of.
 fn print_rates(plan: &Plan, out: &mut Out) -> anyhow::Result<()> {
-    let StageSeconds { decode, orient, apply, settle, publish, encode } = plan.chosen().stages_s;
+    let StageSeconds { decode, orient, apply, settle, publish, encode, audit } = plan.chosen().stages_s;
     let stages = [
         ("decode", decode),
         ("orient", orient),
@@ -242,8 +242,10 @@ fn print_rates(plan: &Plan, out: &mut Out) -> anyhow::Result<()> {
         ("settle", settle),
         ("publish", publish),
         ("encode", encode),
-    ]
-    .map(|(stage, seconds)| format!("{stage} {}", time(plan, seconds)));
+        ("audit", audit),
+    ];
+    let stages = stages.into_iter().filter(|(stage, seconds)| *stage != "audit" || *seconds > 0.0);
+    let stages: Vec<String> = stages.map(|(stage, seconds)| format!("{stage} {}", time(plan, seconds))).collect();
     writeln!(out)?;
     // Two decimals say all that a measurement of a moment is worth.
     let speed =

@@ -142,10 +142,10 @@ impl Summary {
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
         let audit = self.audit.map(|AuditResult { positions, misses, seed, .. }| {
             let (positions, seed) = match self.is_all_audited {
-                true => ("every position".to_owned(), String::new()),
-                false => (counted(positions, "position"), format!(", seed {seed}")),
+                true => ("every position compared with its".to_owned(), String::new()),
+                false => (format!("{} compared with their", counted(positions, "position")), format!(", seed {seed}")),
             };
-            ("audit", format!("{positions} compared with their children, {misses} wrong{seed}"))
+            ("audit", format!("{positions} children, {misses} wrong{seed}"))
         });
         let rows = vec![
             ("board", self.game.to_string()),

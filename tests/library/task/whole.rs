@@ -119,7 +119,9 @@ fn few_symmetries_a_largest_take_and_an_audit_leave_the_bytes_of_a_solve() {
     for symmetries in [1, 2, 3] {
         let Some(layout) = layout_with(&board, symmetries, 4) else { continue };
         let game = Game { board: board.clone(), rule: Rule::Misere, layout };
-        let terms = Terms { audit: Some(Audit { per_block: 300, seed: 5 }), ..Terms::default() };
+        // Every position, or a sample.
+        let audit = if symmetries == 3 { Audit::ALL } else { Audit { per_block: 300, seed: 5 } };
+        let terms = Terms { audit: Some(audit), ..Terms::default() };
         let (folder, mut random) = (scratch(), Random::new(symmetries as u64));
         let store = store_in(folder.path(), "w");
         init(&store, terms.spec(&game)).unwrap();
@@ -167,6 +169,8 @@ fn a_task_is_audited() {
     };
     assert_eq!(caught(None), 0);
     assert!(caught(Some(Audit { per_block: Audit::MOST, seed: 1 })) > 0);
+    // That of all looks at each child in one image, and at the source itself when it is computed.
+    assert_eq!(caught(Some(Audit::ALL)), 0);
 }
 
 #[test]
