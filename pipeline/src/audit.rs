@@ -21,7 +21,17 @@ pub struct SourceStream<'a> {
     pub(crate) skipped: &'a [Range<usize>],
 }
 
-impl SourceStream<'_> {
+impl<'a> SourceStream<'a> {
+    /// Shows words that came from `source` in this orientation, but for those that were skipped.
+    pub fn new(
+        source: BlockId,
+        orientation: Option<u8>,
+        words: &'a [u64],
+        skipped: &'a [Range<usize>],
+    ) -> SourceStream<'a> {
+        SourceStream { source, orientation, words, skipped }
+    }
+
     /// Returns the words of the stream; those that were [skipped](Self::skipped) have no meaning.
     pub fn words(&self) -> &[u64] {
         self.words
@@ -63,7 +73,8 @@ mod tests {
     #[test]
     fn a_skipped_frame_has_no_bits() {
         let words = [1, 2, 4, 8];
-        let passing = SourceStream { source: BlockId(0), orientation: None, words: &words, skipped: &[1..2, 3..4] };
+        let skipped = [1..2, 3..4];
+        let passing = SourceStream::new(BlockId(0), None, &words, &skipped);
         assert_eq!(
             [0, 1, 64, 65, 129, 130, 192].map(|bit| passing.bit(bit)),
             [Some(true), Some(false), None, None, Some(false), Some(true), None]

@@ -15,6 +15,7 @@
 //! 1. What is compared does not depend on who shows the blocks: [`Witness::mark`] once for each
 //!    child, then [`Witness::judge`].
 //! 2. A child block that was not shown, or of which a needed part was left out, is a contradiction.
+//! 3. So is a stream that differs from what its block had when it was finished.
 
 pub(crate) mod children;
 pub(crate) mod finding;

@@ -1,5 +1,10 @@
 //! The witness of a solve: sees each stream on its way into a block, and then every position of it.
 //!
+//! A stream that is shown has to be the one that was compared when its block was finished, not what
+//! a log, a reader or a shelf made of it: the witness keeps a checksum of each part of every block.
+//! Blocks of earlier sessions, and those that other processes computed, have none; of these it
+//! takes the first stream that is shown, whose hashes the reader has checked.
+//!
 //! # Memory
 //! Two bitmaps for a block under audit: the positions with a losing child, and a source in another
 //! orientation. With numbers, the first has a plane for each.
@@ -10,9 +15,11 @@ use super::turn::Tile;
 use super::{Steps, Witness};
 use crate::database::{Game, Values};
 use parking_lot::Mutex;
+use pipeline::codec::FRAME_WORDS;
 use pipeline::{Auditor, Bitmap, BlockId, Error, SourceStream};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The witnesses of all blocks of a solve.
 pub(crate) struct Witnesses<'a> {
@@ -20,7 +27,11 @@ pub(crate) struct Witnesses<'a> {
     witness: Result<Witness<'a>, String>,
     /// Buffers that no block has.
     free: Mutex<Vec<Buffers>>,
+    checksums: Checksums,
 }
+
+/// By block: the XXH3 of each part of its stream that was seen, [`FRAME_WORDS`] words each.
+type Checksums = Mutex<BTreeMap<u32, Vec<Option<u64>>>>;
 
 struct Buffers {
     /// By plane: the positions with a child in that plane.
@@ -32,7 +43,7 @@ struct Buffers {
 
 impl<'a> Witnesses<'a> {
     pub(crate) fn new(game: &'a Game, values: Values) -> Witnesses<'a> {
-        Witnesses { witness: Witness::new(game, values), free: Mutex::default() }
+        Witnesses { witness: Witness::new(game, values), free: Mutex::default(), checksums: Mutex::default() }
     }
 
     /// Returns the bytes of the bitmaps of one block.
@@ -61,7 +72,9 @@ impl<'a> Witnesses<'a> {
             free: &self.free,
             block: block.0,
             children,
+            checksums: &self.checksums,
             shown: BTreeSet::new(),
+            changed: None,
             buffers: Some(buffers),
         })
     }
@@ -71,10 +84,13 @@ impl<'a> Witnesses<'a> {
 pub(crate) struct BlockWitness<'a> {
     witness: &'a Witness<'a>,
     free: &'a Mutex<Vec<Buffers>>,
+    checksums: &'a Checksums,
     block: u32,
     children: Vec<Child<'a>>,
     /// Ordinal and turn of the children whose stream has passed.
     shown: BTreeSet<(u32, usize)>,
+    /// A source whose stream is not the one that was finished.
+    changed: Option<u32>,
     /// There until it is dropped.
     buffers: Option<Buffers>,
 }
@@ -86,6 +102,9 @@ impl Auditor for BlockWitness<'_> {
         else {
             return;
         };
+        if !is_known(self.checksums, stream) {
+            self.changed = Some(stream.source.0);
+        }
         for child in self.children.iter().filter(|child| child.ordinal == stream.source.0) {
             let is_needed = |words: &Range<usize>| is_needed(&self.witness.geometry, self.witness.words, child, words);
             if !stream.skipped().iter().any(is_needed) && self.shown.insert((child.ordinal, child.turn)) {
@@ -96,6 +115,11 @@ impl Auditor for BlockWitness<'_> {
     }
 
     fn judge(&mut self, finished: &[u64]) -> Result<(), String> {
+        let own = SourceStream::new(BlockId(self.block), None, finished, &[]);
+        let changed = self.changed.or_else(|| (!is_known(self.checksums, &own)).then_some(self.block));
+        if let Some(source) = changed {
+            return Err(format!("the stream of block {source} is not the one that was compared when it was finished"));
+        }
         if let Some(child) = self.children.iter().find(|child| !self.shown.contains(&(child.ordinal, child.turn))) {
             let name = |ordinal| self.witness.geometry.position(ordinal, 0);
             return Err(format!(
@@ -122,6 +146,25 @@ impl Drop for BlockWitness<'_> {
     }
 }
 
+/// Returns whether a stream is the one that was seen before, part by part, and remembers the parts
+/// that are new.
+fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
+    let is_shown = |first: usize| !stream.skipped().iter().any(|words| words.contains(&first));
+    let parts = stream.words().chunks(FRAME_WORDS).enumerate();
+    let parts = parts.map(|(part, words)| is_shown(part * FRAME_WORDS).then(|| xxh3_64(bytemuck::cast_slice(words))));
+    let found: Vec<Option<u64>> = parts.collect();
+    let mut checksums = checksums.lock();
+    let known = checksums.entry(stream.source.0).or_insert_with(|| vec![None; found.len()]);
+    known.iter_mut().zip(found).all(|(known, found)| match (*known, found) {
+        (Some(known), Some(found)) => known == found,
+        (None, found) => {
+            *known = found;
+            true
+        }
+        (Some(_), None) => true,
+    })
+}
+
 /// Returns whether a move leads to a position in these words of a child, in the orientation of its
 /// canonical block. They are a frame: all numbers that begin with the same bits.
 fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: &Range<usize>) -> bool {
@@ -129,4 +172,47 @@ fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: 
     let common = (words.start % plane_words) as u64 & !(frame as u64 - 1);
     let common = spread(&geometry.turns()[child.turn].offset, common * 64);
     child.moves.iter().any(|cells| cells & common == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trinim_game::{Board, Rule};
+    use trinim_kernel::{Kernel, SettlePlan};
+
+    /// What is shown of a block has to be what was compared, although it explains itself: a block
+    /// of which other values follow is consistent with them.
+    #[test]
+    fn a_stream_is_the_one_that_was_compared() {
+        let board = Board::triangle(4, None).unwrap();
+        let layout = crate::layout::Layout::suggested(&board, 9);
+        let game = Game { board, rule: Rule::Normal, layout };
+        let settle = SettlePlan::new(game.layout.offset_bits(), game.layout.inner_moves());
+        let mut first = vec![0; 8];
+        Kernel::detect().settle(&settle, &mut first);
+        let witnesses = Witnesses::new(&game, Values::Outcomes);
+        let judge = |block, streams: &[(u32, &[u64])], finished: &[u64]| {
+            let mut witness = witnesses.of_block(BlockId(block)).unwrap();
+            streams
+                .iter()
+                .for_each(|(source, words)| witness.see(&SourceStream::new(BlockId(*source), None, words, &[])));
+            witness.judge(finished)
+        };
+        assert_eq!(judge(0, &[], &first), Ok(()));
+        let mut other = first.clone();
+        other[3] ^= 4;
+        let wrong = judge(1, &[(0, &other)], &first).unwrap_err();
+        assert_eq!(wrong, "the stream of block 0 is not the one that was compared when it was finished");
+        let wrong = judge(1, &[(0, &first)], &first).unwrap_err();
+        assert!(wrong.contains(" positions contradict their children: "), "{wrong}");
+        let wrong = judge(1, &[], &first).unwrap_err();
+        assert!(wrong.starts_with("not all of the stream of block 0 passed"), "{wrong}");
+        // A part that was left out is known when it comes.
+        let all = [0..first.len(), 0..0];
+        let shown = |words: &[u64], skipped: &[Range<usize>]| {
+            is_known(&witnesses.checksums, &SourceStream::new(BlockId(7), None, words, skipped))
+        };
+        assert!(shown(&first, &all) && shown(&first, &[]) && shown(&first, &[]));
+        assert!(shown(&other, &all) && !shown(&other, &[]));
+    }
 }

@@ -378,7 +378,7 @@ impl Member<'_> {
             let Watcher { auditor, missing } = &mut *watcher.lock();
             assert!(*missing > 0, "recomputation, invariant 2: {} sees {source} once more", self.block);
             *missing -= 1;
-            auditor.see(&SourceStream { source, orientation: None, words, skipped });
+            auditor.see(&SourceStream::new(source, None, words, skipped));
         }
     }
 }

@@ -402,7 +402,7 @@ fn look(
 ) {
     if let Some(auditor) = auditor {
         let _time = session.metrics.enter(Stage::Audit);
-        auditor.see(&SourceStream { source, orientation, words, skipped });
+        auditor.see(&SourceStream::new(source, orientation, words, skipped));
     }
 }
 
