@@ -41,7 +41,7 @@
 //!
 //! *It is independent.* The solver marks parents of losses and settles a block level by level; the
 //! verifier inspects the children of every position, reads finished bitmaps only and settles
-//! nothing. Moves, blocks and turns are those of the [`witness`](crate::witness), and it counts
+//! nothing. Moves, blocks and turns are those of the witness (`src/witness`), and it counts
 //! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
 //! in the manifest, which every reader of the database uses), the cell images of the board's
 //! symmetries (tested before use), the codec of the frames (its output is hashed) and the
