@@ -134,35 +134,6 @@ mod tests {
     use crate::plan::{Plan, Speed};
     use trinim_game::Board;
 
-    /// As many workers as fit are about the fastest by the processor, although each takes the memory
-    /// of held streams: what these save in decoding is hardly ever more than what a worker does.
-    #[test]
-    fn as_many_workers_as_fit_are_within_a_twentieth_of_the_fastest() {
-        for (layers, offset_bits) in [(8, 24), (9, 30)] {
-            let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Scenario { keep: Keep::Counts, ..scenario(&board) }, Some(offset_bits));
-            let worker_bytes = plan.memory.worker_bytes;
-            for room in [4, 9, 20] {
-                let memory_bytes = plan.memory.least_bytes + room * worker_bytes;
-                let mut fastest = f64::INFINITY;
-                let mut held = u64::MAX;
-                for threads in 1..=room as usize {
-                    let with = Scenario { keep: Keep::Counts, memory_bytes, threads, ..scenario(&board) };
-                    let with = plan.with(with);
-                    assert_eq!(with.memory.workers, threads);
-                    assert!(with.memory.held_streams <= held);
-                    held = with.memory.held_streams;
-                    let seconds = with.chosen().stages_s.sum() / threads as f64;
-                    assert!(
-                        seconds < 1.05 * fastest,
-                        "{layers} layers, {room}: {threads} take {seconds}, not {fastest}"
-                    );
-                    fastest = fastest.min(seconds);
-                }
-            }
-        }
-    }
-
     /// A plan names the time of each stage, of which a solve reports what it took.
     #[test]
     fn the_stages_make_up_the_time() {
