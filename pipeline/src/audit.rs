@@ -1,5 +1,5 @@
-//! The audit: sampled states of a block compared with the streams they depend on, by a reader of
-//! these streams that shares nothing with the kernels.
+//! The audit: states of a block, a sample or all, compared with the streams they depend on, by a
+//! reader of these streams that shares nothing with the kernels.
 //!
 //! A worker asks the workload for an [`Auditor`] before it gathers a block, shows it every stream
 //! as decoded, before the stream is turned or applied, and then the finished block. What the
@@ -53,7 +53,7 @@ impl<'a> SourceStream<'a> {
     }
 }
 
-/// Sampled states of one block, as an independent account of the workload's rules sees them.
+/// States of one block, as an independent account of the workload's rules sees them.
 pub trait Auditor: Send {
     /// Looks at a stream that is about to update the block. Every stream passes at least once.
     fn see(&mut self, stream: &SourceStream<'_>);

@@ -147,7 +147,6 @@ impl<'a> Plan<'a> {
         self.compare_row(ordinal, &counted, &mut outcome.findings);
         outcome.account = Some(counted);
         if complete {
-            // Look-ups serve only to name a child; the check itself makes none.
             let value = |child: u64| self.database.value(child).ok();
             let planes = (own.words(), losing.words_mut());
             outcome.differences = Some(self.witness.judge(ordinal, planes, &value, &mut outcome.findings));

@@ -24,7 +24,7 @@ Examples:
   trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
-Times are estimates, from rates of one machine and the speed of this one at the moment; the report shows both. \
+Times are estimates, from rates of one machine and the speed of this one at the moment; --json has both. \
 Boards of fewer than 33 cells take moments, and have none. Nothing is written.";
 
 /// Cells of the smallest board whose solve takes longer than a moment.
