@@ -386,9 +386,10 @@ pub(super) fn rebuild(storage: &RealStorage, known: &TrustedManifest) -> Result<
         let bitmap = known.recall(&storage.path(&name), block, &read_all(storage, &name, Some(known))?)?;
         summaries.push(workload.summarise(block, bitmap.words()));
     }
-    // The blocks do not show what an audit compared.
     let manifest = Manifest::from_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
-    Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
+    let manifest = manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?;
+    // The blocks do not show what an audit compared.
+    Ok(Manifest { audit: known.manifest.audit.clone(), ..manifest }.to_json())
 }
 
 fn finding(error: Error) -> Result<Finding, Error> {

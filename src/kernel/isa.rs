@@ -119,6 +119,35 @@ impl Isa {
     }
 }
 
+/// Loops that [`run_wide`] compiles for AVX2 as well.
+pub trait Work {
+    /// Runs them. It has to be inlined with all that it calls (`#[inline(always)]`), or keeps the
+    /// baseline instructions.
+    fn run(self);
+}
+
+/// Runs loops without vectors of their own with the instructions of [`Isa::Avx2`] if this machine
+/// has them. Of loops with more, compilers made slower code.
+pub fn run_wide(work: impl Work) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        macro_rules! on_avx2 {
+            (avx2: [$($avx2:tt)*], avx512: [$($avx512:tt)*], ()) => {
+                #[target_feature($(enable = $avx2),*)]
+                fn on_avx2(work: impl Work) {
+                    work.run();
+                }
+            };
+        }
+        with_instructions!(on_avx2!());
+        if Isa::Avx2.is_available() {
+            // SAFETY: this machine has the instructions that the function is compiled for.
+            return unsafe { on_avx2(work) };
+        }
+    }
+    work.run();
+}
+
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

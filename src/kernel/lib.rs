@@ -62,7 +62,7 @@ use permute::Tiles;
 use settle::Moves;
 use vector::Vector;
 
-pub use isa::{Isa, IsaError};
+pub use isa::{Isa, IsaError, Work, run_wide};
 pub use over::mark_without_moves;
 
 /// Index bits of the smallest bitmap: 512 bits, one cache line.

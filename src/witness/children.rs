@@ -7,9 +7,17 @@
 //! that stay in the nearest cache while all moves read their lines of the child.
 
 use super::turn::LINE;
+use trinim_kernel::{Work, run_wide};
 
 /// Lines of a chunk of the target: 16 KiB.
 const CHUNK_LINES: usize = 256;
+
+/// Moves that are made in one pass over a chunk: their shifts stay in registers.
+const TOGETHER: usize = 3;
+
+/// The shift of a move in a word, and the child bits with a parent: those with none of the taken
+/// pieces.
+type Shift = (u32, u64);
 
 /// Moves that differ only in the lowest six index bits.
 struct Family {
@@ -17,9 +25,7 @@ struct Family {
     line: usize,
     /// The part inside a line, as a mask of the word number.
     word: usize,
-    /// For each move the shift, and the mask of child bits with a parent: those with none of the
-    /// taken pieces.
-    shifts: Vec<(u32, u64)>,
+    shifts: Vec<Shift>,
 }
 
 /// Moves grouped by the words of the child they read.
@@ -44,12 +50,26 @@ impl Moves {
     /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds
     /// the losses of the block reached.
     pub(crate) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
-        for (number, chunk) in losing.chunks_mut(CHUNK_LINES).enumerate() {
+        run_wide(Marking { moves: self, child, losing });
+    }
+}
+
+/// One call of [`Moves::mark`].
+struct Marking<'a> {
+    moves: &'a Moves,
+    child: &'a [[u64; LINE]],
+    losing: &'a mut [[u64; LINE]],
+}
+
+impl Work for Marking<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (number, chunk) in self.losing.chunks_mut(CHUNK_LINES).enumerate() {
             let first = number * CHUNK_LINES;
-            for family in &self.0 {
+            for family in &self.moves.0 {
                 let far = family.line & !(CHUNK_LINES - 1);
                 if first & far == far {
-                    family.mark_chunk(&child[first ^ far..][..chunk.len()], chunk);
+                    family.mark_chunk(&self.child[first ^ far..][..chunk.len()], chunk);
                 }
             }
         }
@@ -57,46 +77,64 @@ impl Moves {
 }
 
 impl Family {
+    #[inline(always)]
     fn mark_chunk(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
-        match self.word {
-            0 => self.mark_lines::<0>(child, chunk),
-            1 => self.mark_lines::<1>(child, chunk),
-            2 => self.mark_lines::<2>(child, chunk),
-            3 => self.mark_lines::<3>(child, chunk),
-            4 => self.mark_lines::<4>(child, chunk),
-            5 => self.mark_lines::<5>(child, chunk),
-            6 => self.mark_lines::<6>(child, chunk),
-            _ => self.mark_lines::<7>(child, chunk),
+        for shifts in self.shifts.chunks(TOGETHER) {
+            match *shifts {
+                [one] => self.mark_by_word([one], child, chunk),
+                [one, two] => self.mark_by_word([one, two], child, chunk),
+                [one, two, three] => self.mark_by_word([one, two, three], child, chunk),
+                _ => unreachable!("a piece of at most {TOGETHER}"),
+            }
         }
     }
 
-    fn mark_lines<const WORD: usize>(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
+    #[inline(always)]
+    fn mark_by_word<const N: usize>(&self, by: [Shift; N], child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
+        match self.word {
+            0 => self.mark_lines::<0, N>(by, child, chunk),
+            1 => self.mark_lines::<1, N>(by, child, chunk),
+            2 => self.mark_lines::<2, N>(by, child, chunk),
+            3 => self.mark_lines::<3, N>(by, child, chunk),
+            4 => self.mark_lines::<4, N>(by, child, chunk),
+            5 => self.mark_lines::<5, N>(by, child, chunk),
+            6 => self.mark_lines::<6, N>(by, child, chunk),
+            _ => self.mark_lines::<7, N>(by, child, chunk),
+        }
+    }
+
+    #[inline(always)]
+    fn mark_lines<const WORD: usize, const N: usize>(
+        &self,
+        shifts: [Shift; N],
+        child: &[[u64; LINE]],
+        chunk: &mut [[u64; LINE]],
+    ) {
         let near = self.line & (CHUNK_LINES - 1);
         if near == 0 {
-            return self.mark_run::<WORD>(child, chunk);
+            return mark_run::<WORD, N>(shifts, child, chunk);
         }
         // The lines with these bits set come in runs as long as the lowest of the bits.
         let run = 1 << near.trailing_zeros();
         let mut line = near;
         while line < chunk.len() {
-            self.mark_run::<WORD>(&child[line ^ near..][..run], &mut chunk[line..][..run]);
+            mark_run::<WORD, N>(shifts, &child[line ^ near..][..run], &mut chunk[line..][..run]);
             line = (line + run) | near;
         }
     }
+}
 
-    #[inline]
-    fn mark_run<const WORD: usize>(&self, child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
-        for (losses, losing) in child.iter().zip(run) {
-            let mut found = [0; LINE];
-            for &(shift, parents) in &self.shifts {
-                for word in 0..LINE {
-                    found[word] |= (losses[word] & parents) << shift;
+#[inline(always)]
+fn mark_run<const WORD: usize, const N: usize>(shifts: [Shift; N], child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
+    // Plain loops: the compiler does not inline closures into functions of more instructions.
+    for (losses, losing) in child.iter().zip(run) {
+        for word in 0..LINE {
+            if word & WORD == WORD {
+                let mut found = 0;
+                for (shift, parents) in shifts {
+                    found |= (losses[word ^ WORD] & parents) << shift;
                 }
-            }
-            for word in 0..LINE {
-                if word & WORD == WORD {
-                    losing[word] |= found[word ^ WORD];
-                }
+                losing[word] |= found;
             }
         }
     }
@@ -125,9 +163,12 @@ mod tests {
                     expected.as_flattened_mut()[parent as usize >> 6] |= 1 << (parent & 63);
                 }
             }
-            let mut losing = vec![[0; LINE]; 1 << (bits - 9)];
-            Moves::new(&masks).mark(&child, &mut losing);
-            prop_assert_eq!(losing, expected);
+            let moves = Moves::new(&masks);
+            let (mut wide, mut plain) = (vec![[0; LINE]; 1 << (bits - 9)], vec![[0; LINE]; 1 << (bits - 9)]);
+            moves.mark(&child, &mut wide);
+            prop_assert_eq!(&wide, &expected);
+            Work::run(Marking { moves: &moves, child: &child, losing: &mut plain });
+            prop_assert_eq!(plain, expected);
         }
     }
 }

@@ -1,43 +1,46 @@
-//! Turns the losses of a canonical block into the orientation of one of its images, loss by loss.
+//! Turns the losses of a canonical block into the orientation of one of its images.
 //!
-//! Losses are few, so each is moved on its own: its new index is the OR of three table entries, for
-//! its bit in the word, its word in the line and its line in the tile. A *tile* is a set of lines
-//! (512 bits) whose losses land in equally many lines of the target: it is the closure of the nine
-//! lowest index bits of the source and of those that become the nine lowest of the target. Its
-//! image is collected in a buffer that fits the nearest cache and copied out line by line.
+//! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: it is
+//! the closure of the nine lowest index bits of the source and of those that become the nine lowest
+//! of the target. Its image is made in a buffer that fits the nearest cache:
+//!
+//! 1. Words are copied to their places by a table, their own bits still in the old order. Where an
+//!    index bit leaves the word, the one that takes its place waits where it is to go.
+//! 2. Each such pair of index bits is exchanged over the whole buffer.
+//! 3. Index bits in the word that are still out of order are swapped, and the lines copied out.
+
+use trinim_kernel::{Work, run_wide};
 
 const LINE_BITS: usize = 9;
 pub(crate) const LINE: usize = 8;
+const WORD_BITS: usize = 6;
 /// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
-const TILE_WORDS: usize = 1 << (TILE_BITS_MAX - 6);
+const TILE_LINES: usize = 1 << (TILE_BITS_MAX - LINE_BITS);
 /// Lower limit on the index bits of a tile, to reduce the number of tiles.
 const TILE_BITS_MIN: usize = 16;
-/// Lines of the source fetched at once.
-const FETCH_LINES: usize = 64;
-/// Losses that most words have at most.
-const USUAL_LOSSES: usize = 6;
+/// By index bit of a word: the places in the word that have it.
+const PLACES: [u64; WORD_BITS] = [
+    0xAAAA_AAAA_AAAA_AAAA,
+    0xCCCC_CCCC_CCCC_CCCC,
+    0xF0F0_F0F0_F0F0_F0F0,
+    0xFF00_FF00_FF00_FF00,
+    0xFFFF_0000_FFFF_0000,
+    0xFFFF_FFFF_0000_0000,
+];
 
 /// The buffer of a tile.
-pub(crate) struct Tile {
-    lines: Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>,
-    /// Where the losses of a line go.
-    places: Box<[u32; 64 * LINE + USUAL_LOSSES]>,
-}
+pub(crate) struct Tile(Box<[[u64; LINE]; TILE_LINES]>);
 
 impl Tile {
     pub(crate) fn new() -> Tile {
-        Tile {
-            lines: Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]),
-            places: Box::new([0; 64 * LINE + USUAL_LOSSES]),
-        }
+        Tile(Box::new([[0; LINE]; TILE_LINES]))
     }
 }
 
-/// The tables for one permutation of the index bits.
-pub(crate) struct Scatter {
-    /// Index in the tile of each bit of a word, each word of a line, each line of the tile.
-    bits: [u32; 64],
+/// The steps for one permutation of the index bits.
+pub(crate) struct Reorder {
+    /// Word of the tile to which each word of a line, and each line, is copied.
     words: [u32; LINE],
     lines: Vec<u32>,
     /// Line numbers of a tile, in source and target.
@@ -46,14 +49,18 @@ pub(crate) struct Scatter {
     /// For each index bit outside the tile: its contribution to the line number in source and
     /// target.
     outer: Vec<(u32, u32)>,
+    /// Pairs of an index bit of a word and one of the word's number in the tile.
+    exchanges: Vec<(usize, usize)>,
+    /// Pairs of index bits of a word, the lower first.
+    swaps: Vec<(usize, usize)>,
     /// The index bit of the target for each of the source.
     image: Vec<usize>,
 }
 
-impl Scatter {
-    /// Builds the tables for the permutation that takes index bit `i` to `permutation[i]`; bits
+impl Reorder {
+    /// Finds the steps for the permutation that takes index bit `i` to `permutation[i]`; bits
     /// beyond it, up to the ninth, stay.
-    pub(crate) fn new(permutation: &[u8]) -> Scatter {
+    pub(crate) fn new(permutation: &[u8]) -> Reorder {
         let mut image: Vec<usize> = permutation.iter().map(|bit| usize::from(*bit)).collect();
         image.extend(image.len()..LINE_BITS);
         let low = |bit: usize| bit < LINE_BITS;
@@ -66,10 +73,34 @@ impl Scatter {
         let mut images: Vec<usize> = inside.iter().map(|bit| image[*bit]).collect();
         inside.sort_unstable();
         images.sort_unstable();
+
         // The tile numbers the target lines it covers; the nine lowest bits are the same in both.
-        let place = |index: usize| {
-            let bits = inside.iter().enumerate().filter(|(rank, _)| index >> rank & 1 == 1);
-            bits.fold(0, |place, (_, bit)| place | 1 << images.binary_search(&image[*bit]).unwrap_or_default())
+        let rank = |to: usize| images.partition_point(|image| *image < to);
+        let mut place_of: Vec<usize> = inside.iter().map(|bit| rank(image[*bit])).collect();
+        let mut in_word: [usize; WORD_BITS] = std::array::from_fn(|bit| bit);
+        let mut exchanges = Vec::new();
+        for leaving in (0..WORD_BITS).filter(|bit| image[*bit] >= WORD_BITS) {
+            let has_come = |bit: &usize| in_word.contains(bit);
+            let coming = inside.iter().filter(|bit| **bit >= WORD_BITS && image[**bit] < WORD_BITS && !has_come(bit));
+            // One that belongs there needs no swap.
+            let Some(&coming) = coming.min_by_key(|bit| image[**bit] != leaving) else { break };
+            let place = rank(image[leaving]);
+            exchanges.push((leaving, place - WORD_BITS));
+            place_of[inside.partition_point(|bit| *bit < coming)] = place;
+            in_word[leaving] = coming;
+        }
+        let mut swaps = Vec::new();
+        for place in 0..WORD_BITS {
+            while image[in_word[place]] != place {
+                let other = image[in_word[place]];
+                swaps.push((place.min(other), place.max(other)));
+                in_word.swap(place, other);
+            }
+        }
+
+        let word_of = |index: usize| {
+            let bits = (WORD_BITS..place_of.len()).filter(|bit| index >> bit & 1 == 1);
+            bits.fold(0, |word, bit| word | 1_u32 << (place_of[bit] - WORD_BITS))
         };
         let lines = 1 << (inside.len() - LINE_BITS);
         let deposit = |bits: &[usize], line: usize| {
@@ -77,13 +108,14 @@ impl Scatter {
             bits.fold(0, |out, (rank, bit)| out | ((line >> rank & 1) << (bit - LINE_BITS)) as u32)
         };
         let outside = (0..image.len()).filter(|bit| !inside.contains(bit));
-        Scatter {
-            bits: std::array::from_fn(place),
-            words: std::array::from_fn(|word| place(word << 6)),
-            lines: (0..lines).map(|line| place(line << LINE_BITS)).collect(),
+        Reorder {
+            words: std::array::from_fn(|word| word_of(word << WORD_BITS)),
+            lines: (0..lines).map(|line| word_of(line << LINE_BITS)).collect(),
             source_lines: (0..lines).map(|line| deposit(&inside, line)).collect(),
             target_lines: (0..lines).map(|line| deposit(&images, line)).collect(),
             outer: outside.map(|bit| (1 << (bit - LINE_BITS), 1 << (image[bit] - LINE_BITS))).collect(),
+            exchanges,
+            swaps,
             image,
         }
     }
@@ -91,74 +123,104 @@ impl Scatter {
     /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
     /// permutation takes `x`. What `target` then has at an index with one of the `unneeded` bits is
     /// not said.
-    pub(crate) fn scatter(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+    pub(crate) fn turn(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+        run_wide(Turning { reorder: self, unneeded, source, target, tile: &mut tile.0[..self.lines.len()] });
+    }
+}
+
+/// One call of [`Reorder::turn`].
+struct Turning<'a> {
+    reorder: &'a Reorder,
+    unneeded: u64,
+    source: &'a [[u64; LINE]],
+    target: &'a mut [[u64; LINE]],
+    tile: &'a mut [[u64; LINE]],
+}
+
+impl Work for Turning<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Turning { reorder, unneeded, source, target, tile } = self;
         let to_far = (unneeded >> LINE_BITS) as u32;
-        let from = self.image.iter().enumerate().filter(|(_, to)| unneeded >> **to & 1 == 1);
-        let from = from.fold(0_u64, |from, (bit, _)| from | 1 << bit);
-        let far = (from >> LINE_BITS) as u32;
-        let keep: [u64; LINE] = std::array::from_fn(|word| {
-            let is_kept = |bit: &u64| ((word as u64) << 6 | bit) & from == 0;
-            (0..64).filter(is_kept).fold(0, |keep, bit| keep | 1 << bit)
-        });
-        let lines = self.source_lines.iter().zip(&self.lines).filter(|(line, _)| *line & far == 0);
+        let from = reorder.image.iter().enumerate().filter(|(_, to)| unneeded >> **to & 1 == 1);
+        let from_far = from.fold(0_u64, |from, (bit, _)| from | 1 << bit) >> LINE_BITS;
+        let from_far = from_far as u32;
+        let lines = reorder.source_lines.iter().zip(&reorder.lines).filter(|(line, _)| *line & from_far == 0);
         let lines: Vec<(u32, u32)> = lines.map(|(line, place)| (*line, *place)).collect();
-        for outer in 0..1_usize << self.outer.len() {
+        for outer in 0..1_usize << reorder.outer.len() {
             let mut origin = (0, 0);
-            for (rank, (from, to)) in self.outer.iter().enumerate() {
+            for (rank, (from, to)) in reorder.outer.iter().enumerate() {
                 if outer >> rank & 1 == 1 {
                     origin = (origin.0 | from, origin.1 | to);
                 }
             }
-            // The lines of a tile may be far apart: fetching several at once overlaps the waits for
-            // memory.
-            if origin.0 & far != 0 {
+            if origin.0 & from_far != 0 {
                 continue;
             }
-            let mut fetched = [[0; LINE]; FETCH_LINES];
-            for lines in lines.chunks(FETCH_LINES) {
-                for (fetched, (line, _)) in fetched.iter_mut().zip(lines) {
-                    *fetched = source[(origin.0 | line) as usize];
-                }
-                for (fetched, (_, place)) in fetched.iter().zip(lines) {
-                    self.scatter_line(fetched, *place, &keep, tile);
+            let words = tile.as_flattened_mut();
+            for (line, place) in &lines {
+                for (word, word_place) in source[(origin.0 | line) as usize].iter().zip(&reorder.words) {
+                    words[(place | word_place) as usize] = *word;
                 }
             }
-            for (line, collected) in self.target_lines.iter().zip(tile.lines.iter_mut()) {
+            for (bit, number) in &reorder.exchanges {
+                exchange(tile, *bit, *number);
+            }
+            for (low, high) in &reorder.swaps {
+                swap(tile, *low, *high);
+            }
+            for (line, turned) in reorder.target_lines.iter().zip(&*tile) {
                 if line & to_far == 0 {
-                    target[(origin.1 | line) as usize] = std::mem::take(collected);
+                    target[(origin.1 | line) as usize] = *turned;
                 }
             }
         }
     }
+}
 
-    /// First lists where the losses of a line go, and then puts them there. Most words have some
-    /// few losses, how many is hard to predict, and nothing of the first step branches on it but
-    /// words of more than [`USUAL_LOSSES`].
-    #[inline]
-    fn scatter_line(&self, line: &[u64; LINE], place: u32, keep: &[u64; LINE], tile: &mut Tile) {
-        let Tile { lines, places } = tile;
-        let mut count = 0;
-        for ((losses, keep), word_place) in line.iter().zip(keep).zip(&self.words) {
-            let mut losses = losses & keep;
-            let (next, place) = (count + losses.count_ones() as usize, place | word_place);
-            let usual: &mut [u32; USUAL_LOSSES] = places[count..].first_chunk_mut().expect("a line has no more losses");
-            for to in usual {
-                // Without a loss left, it is overwritten.
-                *to = place | self.bits[losses.trailing_zeros() as usize % 64];
-                losses &= losses.wrapping_sub(1);
-            }
-            count += USUAL_LOSSES;
-            while losses != 0 {
-                places[count] = place | self.bits[losses.trailing_zeros() as usize];
-                losses &= losses - 1;
-                count += 1;
-            }
-            count = next;
+/// Exchanges an index bit of each word with one of the word's number.
+#[inline(always)]
+fn exchange(tile: &mut [[u64; LINE]], bit: usize, number: usize) {
+    let (shift, high) = (1 << bit, PLACES[bit]);
+    let lines = match number {
+        0 => return exchange_in_lines::<1>(tile, shift, high),
+        1 => return exchange_in_lines::<2>(tile, shift, high),
+        2 => return exchange_in_lines::<4>(tile, shift, high),
+        _ => 1 << (number + WORD_BITS - LINE_BITS),
+    };
+    for both in tile.chunks_exact_mut(2 * lines) {
+        let (without, with) = both.split_at_mut(lines);
+        for (without, with) in without.as_flattened_mut().iter_mut().zip(with.as_flattened_mut()) {
+            let differences = (*without >> shift ^ *with) & !high;
+            *with ^= differences;
+            *without ^= differences << shift;
         }
-        let tile = lines.as_flattened_mut();
-        for to in &places[..count] {
-            tile[*to as usize >> 6 & (TILE_WORDS - 1)] |= 1 << (to & 63);
+    }
+}
+
+/// Exchanges an index bit of each word with the one that tells words `i` and `i ^ WORD` of a line
+/// apart.
+#[inline(always)]
+fn exchange_in_lines<const WORD: usize>(tile: &mut [[u64; LINE]], shift: u32, high: u64) {
+    for line in tile {
+        let old = *line;
+        for (word, new) in line.iter_mut().enumerate() {
+            let other = old[word ^ WORD];
+            *new = match word & WORD {
+                0 => old[word] & !high | (other & !high) << shift,
+                _ => old[word] & high | (other & high) >> shift,
+            };
         }
+    }
+}
+
+/// Swaps two index bits of each word.
+#[inline(always)]
+fn swap(tile: &mut [[u64; LINE]], low: usize, high: usize) {
+    let (shift, moved) = ((1 << high) - (1 << low), PLACES[low] & !PLACES[high]);
+    for word in tile.as_flattened_mut() {
+        let differences = (*word ^ *word >> shift) & moved;
+        *word ^= differences | differences << shift;
     }
 }
 
@@ -186,15 +248,20 @@ mod tests {
                 expected.as_flattened_mut()[to as usize >> 6] |= 1 << (to & 63);
             }
             let mut tile = Tile::new();
-            let scatter = Scatter::new(&permutation);
-            scatter.scatter(unneeded, &source, &mut target, &mut tile);
+            let reorder = Reorder::new(&permutation);
+            reorder.turn(unneeded, &source, &mut target, &mut tile);
             let is_needed = |index: &u64| index & unneeded == 0;
             let has = |bitmap: &[[u64; LINE]], index: u64| bitmap.as_flattened()[index as usize >> 6] >> (index & 63) & 1;
             for index in (0..1 << bits.max(LINE_BITS)).filter(is_needed) {
                 prop_assert_eq!(has(&target, index), has(&expected, index));
             }
             // Nothing is left in the tile for the next block.
-            scatter.scatter(0, &source, &mut target, &mut tile);
+            reorder.turn(0, &source, &mut target, &mut tile);
+            prop_assert_eq!(&target, &expected);
+            // Nor do the instructions matter.
+            target.as_flattened_mut().fill(u64::MAX);
+            let (reorder, tile) = (&reorder, &mut tile.0[..reorder.lines.len()]);
+            Turning { reorder, unneeded: 0, source: &source, target: &mut target, tile }.run();
             prop_assert_eq!(target, expected);
         }
     }

@@ -287,7 +287,7 @@ fn an_audit_changes_nothing_else() {
                     let storage: Arc<dyn pipeline::Storage> = Arc::new(storage);
                     solve(spec, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
                     let found = Database::open(folder.path()).unwrap().manifest().clone();
-                    let audited = found.audit.expect("the solve was audited");
+                    let audited = found.audit.clone().expect("the solve was audited");
                     let size = 1 << game.layout.offset_bits();
                     let (per_block, compared, seed) =
                         if audit == drawn { (40, 40.min(size), 3) } else { (size, size, 0) };

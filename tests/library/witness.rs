@@ -8,11 +8,14 @@ use pipeline::storage::pass_on;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Auditor, BlockId, Edge, Error, Placement, Publication, Run, Workload};
 use std::sync::Arc;
-use trinim::database::{Audit, Game, Keep, Terms};
+use trinim::database::{Audit, Game, Keep, Terms, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::{ApplyPlan, Kernel, SettlePlan};
 use trinim::layout::Layout;
 use trinim::solve::RemovalGame;
+
+const PLAIN: Terms = Terms { values: Values::Outcomes, keep: Keep::Counts, audit: None, audits_rest: false };
+const ALL: Terms = Terms { audit: Some(Audit::ALL), ..PLAIN };
 
 /// A fault in a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,9 +78,9 @@ struct Planted<'a> {
 }
 
 impl<'a> Planted<'a> {
-    fn new(game: &'a Game, audit: Option<Audit>, plant: Plant) -> Planted<'a> {
+    fn new(game: &'a Game, terms: Terms, plant: Plant) -> Planted<'a> {
         let kernel = Kernel::detect();
-        let sound = RemovalGame::new(Terms { audit, ..Keep::Counts.into() }.spec(game), kernel);
+        let sound = RemovalGame::new(terms.spec(game), kernel);
         Planted { game, sound, kernel, plant, before: Mutex::default() }
     }
 
@@ -218,10 +221,10 @@ impl Workload for Planted<'_> {
 }
 
 /// Runs a solve with a fault; returns the message of the audit, if it stopped it.
-fn run(game: &Game, audit: Option<Audit>, plant: Plant) -> Option<String> {
+fn run(game: &Game, terms: Terms, plant: Plant) -> Option<String> {
     let spare_bytes = 64 << 20;
     let way = Way { placement: Placement::Shared, threads: 1, spare_bytes, ..Way::usual() };
-    let planted = Planted::new(game, audit, plant);
+    let planted = Planted::new(game, terms, plant);
     match Run::new(&planted, Arc::new(SimulatedStorage::new(1))).options(&way.options(&game.layout)).start() {
         Ok(_) => None,
         Err(error @ Error::Audit { .. }) => Some(error.to_string()),
@@ -273,10 +276,12 @@ fn each_fault_is_caught_by_the_audit_of_all_alone() {
     ];
     for rule in Rule::ALL {
         let game = Game { board: board.clone(), rule, layout: layout.clone() };
-        assert_eq!(run(&game, Some(Audit::ALL), Plant::Sound), None, "{rule}");
+        assert_eq!(run(&game, ALL, Plant::Sound), None, "{rule}");
         for plant in plants {
-            assert!(run(&game, Some(Audit::ALL), plant).is_some(), "{rule}, {plant:?}");
-            assert_eq!(run(&game, None, plant), None, "{rule}, {plant:?}: seen without an audit");
+            assert!(run(&game, ALL, plant).is_some(), "{rule}, {plant:?}");
+            let late = Terms { audits_rest: true, ..PLAIN };
+            assert!(run(&game, late, plant).is_some(), "{rule}, {plant:?}: not seen by a late audit");
+            assert_eq!(run(&game, PLAIN, plant), None, "{rule}, {plant:?}: seen without an audit");
         }
     }
 }
@@ -291,14 +296,14 @@ fn each_fault_of_frames_is_caught_by_the_audit_of_all_alone() {
     let board = board.into_iter().find(|board| board.cells() > bits).expect("frames are as small");
     let layout = Layout::suggested(&board, bits);
     let game = Game { board, rule: Rule::Misere, layout };
-    assert_eq!(run(&game, Some(Audit::ALL), Plant::Sound), None);
+    assert_eq!(run(&game, ALL, Plant::Sound), None);
     for (plant, words) in [
         (Plant::Skipped(1), "not all of the stream of block "),
         (Plant::Skipped(2), "not all of the stream of block "),
         (Plant::OtherFrame, "contradict their children"),
     ] {
-        let found = run(&game, Some(Audit::ALL), plant);
+        let found = run(&game, ALL, plant);
         assert!(found.as_ref().is_some_and(|found| found.contains(words)), "{plant:?}: {found:?}");
-        assert_eq!(run(&game, None, plant), None, "{plant:?}: seen without an audit");
+        assert_eq!(run(&game, PLAIN, plant), None, "{plant:?}: seen without an audit");
     }
 }

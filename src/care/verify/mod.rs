@@ -20,7 +20,7 @@
 //!
 //! ```text
 //! canonical block of the child  --decode-->  its losses, in its own orientation
-//!     --scatter, loss by loss-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
+//!     --exchange of index bits-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
 //! ```
 //!
 //! With nimbers or distances, a block has a bitmap for each of them, and all this is done for each:
