@@ -114,6 +114,10 @@ pub struct Row {
     /// Whether the case belongs in a short table.
     #[serde(default)]
     pub headline: bool,
+    /// Whether the case is the first one of its group once more: its ratios show what the machine
+    /// alone does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// The reason why the case did not run.
     pub refused: Option<String>,
     /// The measured runs.
@@ -140,8 +144,12 @@ pub struct Run {
 pub struct Figures {
     /// Wall-clock time.
     pub seconds: Spread,
-    /// Median time over that of the first case of the group.
+    /// Time over that of the first case of the group: the median of the rounds. Where that case
+    /// runs again, null if it is inside the range of [`Row::again`], above and below 1.
     pub ratio: Option<f64>,
+    /// Where the first case runs again: the smallest and largest ratio of a round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_range: Option<[f64; 2]>,
     /// Highest resident memory.
     pub peak_rss_bytes: Option<f64>,
     /// Bytes written: logs, blocks and database.
@@ -195,7 +203,25 @@ fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+impl Figures {
+    /// Formats the ratio with its range: `0.86 (0.84 to 0.91)`.
+    pub fn ratio_words(&self) -> String {
+        match (self.ratio, self.ratio_range) {
+            (Some(ratio), Some([min, max])) => format!("{ratio:.2} ({min:.2} to {max:.2})"),
+            (Some(ratio), None) => format!("{ratio:.2}"),
+            (None, Some(_)) => "no difference".to_owned(),
+            (None, None) => "-".to_owned(),
+        }
+    }
+}
+
 impl Row {
+    /// Returns the ratio of each round to another case.
+    fn ratios(&self, first: &Row) -> Vec<f64> {
+        let of_first = |run: &Run| first.runs.iter().find(|other| other.round == run.round);
+        self.runs.iter().filter_map(|run| Some(run.seconds / of_first(run)?.seconds)).collect()
+    }
+
     /// Returns the median over the runs of a number in their reports; `None` if a report lacks it.
     pub fn median(&self, field: &str) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|run| run.report.get(field)?.as_f64()).collect();
@@ -218,13 +244,26 @@ impl Record {
             .iter()
             .map(|row| {
                 let seconds = spread(row)?;
-                let first = self.rows.iter().find(|first| first.group == row.group).and_then(spread);
+                let mut group = self.rows.iter().filter(|other| other.group == row.group && !other.runs.is_empty());
+                let (first, again) = (group.next()?, group.find(|other| other.again));
+                let (ratio, ratio_range) = match again {
+                    Some(again) if row.name != first.name => {
+                        let [ratios, noise] = [row, again].map(|row| Spread::from_values(&row.ratios(first)));
+                        let noise = noise.map(|noise| [noise.min.min(1.0 / noise.max), noise.max.max(1.0 / noise.min)]);
+                        let is_told =
+                            |ratio: &f64| row.again || noise.is_some_and(|[min, max]| *ratio < min || *ratio > max);
+                        let ratio = ratios.map(|ratios| ratios.median).filter(is_told);
+                        (ratio, ratios.map(|ratios| [ratios.min, ratios.max]))
+                    }
+                    _ => (spread(first).map(|first| seconds.median / first.median), None),
+                };
                 let written_bytes = row.sum(&["log_bytes_written", "block_bytes_written", "database_bytes"]);
                 let read_bytes = row.sum(&["log_bytes_read", "published_bytes_read", "block_bytes_read"]);
                 let share = |bytes: Option<f64>, speed: Option<f64>| Some(bytes? / seconds.median / speed?);
                 Some(Figures {
                     seconds,
-                    ratio: first.map(|first| seconds.median / first.median),
+                    ratio,
+                    ratio_range,
                     peak_rss_bytes: row.median("peak_rss_bytes"),
                     written_bytes,
                     read_bytes,
@@ -240,6 +279,13 @@ impl Record {
         for (row, figures) in self.rows.iter_mut().zip(all) {
             row.figures = figures;
         }
+    }
+
+    /// Returns the farthest ratio of a case to itself in one round, at least 1; `None` if no case
+    /// ran again.
+    pub fn noise(&self) -> Option<f64> {
+        let again = self.rows.iter().filter(|row| row.again).filter_map(|row| row.figures?.ratio_range);
+        again.map(|[min, max]| max.max(1.0 / min)).max_by(f64::total_cmp)
     }
 
     /// Returns the number of measured rounds that all cases completed.
@@ -382,6 +428,33 @@ mod tests {
         let mut again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
         again.evaluate();
+        assert_eq!(again, record);
+    }
+
+    /// A ratio counts outside of what the first case does to itself, in either direction.
+    #[test]
+    fn no_ratio_is_told_inside_the_noise() {
+        let mut record = record();
+        let runs = |times: [f64; 2]| -> Vec<Run> {
+            (1..).zip(times).map(|(round, seconds)| Run { round, seconds, report: json!({}) }).collect()
+        };
+        let row = |name: &str, times| Row { name: name.into(), runs: runs(times), ..record.rows[2].clone() };
+        let rows = [
+            row("first", [2.0, 4.0]),
+            row("as fast", [1.8, 4.6]),
+            row("as slow as 1 over its least", [2.2, 4.8]),
+            row("faster", [1.0, 3.0]),
+            row("slower", [4.0, 6.0]),
+            Row { again: true, ..row("again", [1.6, 4.4]) },
+        ];
+        record.rows = rows.into_iter().map(|row| Row { refused: None, ..row }).collect();
+        record.evaluate();
+        let told: Vec<String> = record.rows.iter().map(|row| row.figures.unwrap().ratio_words()).collect();
+        let none = "no difference";
+        let [faster, slower] = ["0.62 (0.50 to 0.75)", "1.75 (1.50 to 2.00)"];
+        assert_eq!(told, ["1.00", none, none, faster, slower, "0.95 (0.80 to 1.10)"]);
+        assert_eq!(record.noise(), Some(1.25));
+        let again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
     }
 

@@ -20,6 +20,8 @@ pub struct Case {
     pub group: String,
     /// Whether a short table shows it.
     pub headline: bool,
+    /// Whether it is the first one of its group once more.
+    pub again: bool,
     pub action: Action,
     pub arguments: Vec<String>,
 }
@@ -30,9 +32,15 @@ impl Case {
             name: name.to_owned(),
             group: group.to_owned(),
             headline: false,
+            again: false,
             action: Action::Solve,
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
         }
+    }
+
+    /// Returns the case once more.
+    pub fn again(&self) -> Case {
+        Case { name: format!("{}, again", self.name), again: true, ..self.clone() }
     }
 
     fn headline(self) -> Case {
@@ -73,10 +81,25 @@ pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
         name: arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "),
         group: String::new(),
         headline: false,
+        again: false,
         action: Action::Solve,
         arguments,
     };
     all.into_iter().map(case).collect()
+}
+
+/// Adds the first case of each group of solves once more.
+pub fn with_first_again(mut cases: Vec<Case>) -> Vec<Case> {
+    let mut groups: Vec<&str> = Vec::new();
+    let mut firsts = Vec::new();
+    for case in cases.iter().filter(|case| case.action == Action::Solve) {
+        if !groups.contains(&case.group.as_str()) {
+            groups.push(&case.group);
+            firsts.push(case.again());
+        }
+    }
+    cases.extend(firsts);
+    cases
 }
 
 /// `--suite`.
@@ -101,12 +124,12 @@ impl Suite {
     }
 
     pub fn cases(self) -> Vec<Case> {
-        match self {
+        with_first_again(match self {
             Suite::Full => [everything("7"), everything("8")].concat(),
             Suite::Quick => everything("7"),
             Suite::Peers => one_by_one("7", "1GiB"),
             Suite::Scalar => one_by_one("8", "12GiB"),
-        }
+        })
     }
 }
 
@@ -136,7 +159,6 @@ fn everything(layers: &'static str) -> Vec<Case> {
     let mut cases = vec![
         solve(&named("default options"), &[]).headline(),
         solve(&named("normal play"), &["--rule", "normal"]).headline(),
-        solve(&named("2 threads"), &["--threads", "2"]),
         solve(&named("1 thread"), &["--threads", "1"]).headline(),
     ];
     for memory in MEMORIES {

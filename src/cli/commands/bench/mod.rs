@@ -1,8 +1,9 @@
 //! `trinim bench`: complete solves side by side, every answer checked.
 //!
 //! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
-//! folder, so that time, memory and bytes are those of a real run. Cases take turns (A B C, A B C,
-//! ..), so that a machine whose speed drifts favours none. [`trinim::record`] evaluates
+//! folder, so that time, memory and bytes are those of a real run. Each round runs every case once,
+//! in an order of its own, so that a machine whose speed drifts favours none; the first case runs
+//! twice, and a ratio counts only outside of what it does to itself. [`trinim::record`] evaluates
 //! the figures; `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
@@ -49,12 +50,13 @@ Examples:
   trinim bench --layers 6,7                               two boards
   trinim bench --board rect:5x5,hex:3 --rule misere,normal
   trinim bench --layers 7 --threads 1,2 --scan log-placement=dedicated,shared
-                                                          four cases, taking turns
+                                                          four cases, side by side
   trinim bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
   trinim bench --suite quick --json                       a fixed list, seven layers
 
 Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
-fresh folder below --out, which is removed afterwards. Ctrl-C ends the bench and reports the runs so far.";
+fresh folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first \
+one twice: a ratio inside of what that does to itself is not shown. Ctrl-C ends the bench and reports the runs so far.";
 
 /// Returns a parser of elements of a list; each run reads them again.
 fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
@@ -195,7 +197,7 @@ impl BenchArgs {
         for name in &self.board {
             board::read("--board", name, Takes::ANY)?;
         }
-        Ok(case::product(&lists))
+        Ok(case::with_first_again(case::product(&lists)))
     }
 
     fn warm_up(&self) -> u32 {
@@ -319,7 +321,10 @@ const FIGURES_WIDTH: usize = 80;
 fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> std::io::Result<()> {
     let time = figures.seconds;
     let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
-    let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
+    let ratio = match (figures.ratio, figures.ratio_range) {
+        (None, Some(_)) => "=".to_owned(),
+        (ratio, _) => or_dash(ratio, |ratio| format!("{ratio:.2}")),
+    };
     let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
     let [peak, written, read] = [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes]
         .map(|value| or_dash(value, |value| binary(value as u64)));

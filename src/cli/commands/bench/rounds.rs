@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use trinim::amount::seconds;
+use trinim::game::random::Random;
 use trinim::record::{Row, Run};
 
 /// Positions in the shorter and the longer list: the difference in time is that of the extra
@@ -63,7 +64,7 @@ impl<'a> Rounds<'a> {
         Ok(Rounds { executable, folder, signals, checker: Checker::default(), databases: BTreeMap::new() })
     }
 
-    /// Measures the cases in turn, after rounds that do not count. Rows are in the order of the
+    /// Measures the cases in rounds, of which the first do not count. Rows are in the order of the
     /// cases, with the runs up to the end or a stop.
     pub fn measure(&mut self, cases: &[Case], warm_up: u32, repeats: u32, out: &Out) -> anyhow::Result<Vec<Row>> {
         let row = |case: &Case| Row {
@@ -71,12 +72,21 @@ impl<'a> Rounds<'a> {
             group: case.group.clone(),
             command: case.command(),
             headline: case.headline,
+            again: case.again,
             ..Row::default()
         };
+        let mut cases = cases.to_vec();
         let mut rows: Vec<Row> = cases.iter().map(row).collect();
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        let mut configurations: Vec<Option<Value>> = vec![None; cases.len()];
         for round in 0..warm_up + repeats {
             let measured = round.checked_sub(warm_up);
-            for (case, row) in cases.iter().zip(&mut rows).filter(|(_, row)| row.refused.is_none()) {
+            Random::new(round.into()).shuffle(&mut order);
+            for &place in &order {
+                let (case, row) = (&cases[place], &mut rows[place]);
+                if row.refused.is_some() {
+                    continue;
+                }
                 let name = match measured {
                     Some(measured) => format!("round {} of {}", measured + 1, repeats),
                     None => "warm-up".to_owned(),
@@ -85,9 +95,26 @@ impl<'a> Rounds<'a> {
                     Outcome::Stopped => return Ok(rows),
                     Outcome::Refused(reason) => row.refused = Some(reason),
                     Outcome::Measured(time, report) => {
+                        configurations[place] = Some(configuration(&report)).filter(|_| case.action == Action::Solve);
                         out.remark(format_args!("{name}: {}: {}", case.name, seconds(time)));
                         row.runs.extend(measured.map(|round| Run { round: round + 1, seconds: time, report }));
                     }
+                }
+            }
+            // Choices that come to the same are one row, the first.
+            for place in (0..cases.len()).filter(|place| !cases[*place].again) {
+                let same = (0..place).find(|other| configurations[*other] == configurations[place]);
+                if let Some(same) = same.filter(|_| configurations[place].is_some() && rows[place].refused.is_none()) {
+                    rows[place].refused = Some(format!("it is \"{}\"", cases[same].name));
+                    rows[place].runs.clear();
+                }
+            }
+            for place in 0..cases.len() {
+                let first = (0..cases.len())
+                    .find(|other| cases[*other].group == cases[place].group && rows[*other].refused.is_none());
+                if let Some(first) = first.filter(|_| cases[place].again && rows[place].refused.is_some()) {
+                    cases[place] = cases[first].again();
+                    rows[place] = row(&cases[place]);
                 }
             }
         }
@@ -116,6 +143,8 @@ impl<'a> Rounds<'a> {
 
     /// Runs this program with these arguments; returns `None` if the bench has to stop.
     fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<RunEnd>, Error> {
+        // What an earlier run left to write is not part of this one.
+        rustix::fs::sync();
         let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
         fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
         let mut command = Command::new(&self.executable);
@@ -212,6 +241,12 @@ impl<'a> Rounds<'a> {
         let time = (times[1] - times[0]) / (many - few) as f64;
         Ok(Outcome::Measured(time, json!({ "few_s": times[0], "many_s": times[1], "probes": many - few })))
     }
+}
+
+/// Returns what a solve did, as far as its choices and this machine decide that.
+fn configuration(report: &Value) -> Value {
+    let names = "digest,keep,audit,strategy,redundancy,placement,codec,kernel,threads,workers,memory_bytes";
+    names.split(',').filter_map(|name| report.get(name)).cloned().collect()
 }
 
 /// Returns the number of cells of a case's board.

@@ -24,9 +24,10 @@ pub fn markdown(record: &Record) -> Result<String> {
     let mut text = format!("# trinim bench, {}\n\n{}\n\n", record.date, record.conditions());
     let revision = record.revision.as_deref().map_or(String::new(), |revision| format!(" ({revision})"));
     let suite = record.suite.as_deref().map_or(String::new(), |suite| format!(", suite {suite}"));
+    let order = record.noise().map_or("in turn", |_| "in a shuffled order each round");
     writeln!(
         text,
-        "trinim {}{revision}{suite}; medians of {} runs after {} unmeasured, whole processes, cases in turn.{}\n",
+        "trinim {}{revision}{suite}; medians of {} runs after {} unmeasured, whole processes, cases {order}.{}\n",
         record.version,
         record.repeats,
         record.warm_up,
@@ -61,7 +62,7 @@ fn table_row(row: &Row) -> String {
         seconds(time.min),
         seconds(time.max),
         seconds(time.mad),
-        or_dash(figures.ratio, |ratio| format!("{ratio:.2}")),
+        figures.ratio_words(),
         or_dash(figures.peak_rss_bytes, bytes),
         or_dash(figures.written_bytes, bytes),
         or_dash(figures.read_bytes, bytes),

@@ -80,8 +80,16 @@ pub fn short(record: &Record) -> Result<String> {
         "\n{}\n\n",
         wrapped(&format!(
             "trinim {}, {}, {}, {} threads: medians of {} runs of the whole process, every answer checked ([all \
-             cases](benches/README.md)).",
-            record.version, record.date, machine.cpu, machine.threads, record.repeats
+             cases](benches/README.md)).{}",
+            record.version,
+            record.date,
+            machine.cpu,
+            machine.threads,
+            record.repeats,
+            record.noise().map_or(String::new(), |noise| format!(
+                " One case against itself differs by up to {:.0} % in a round.",
+                (noise - 1.0) * 100.0
+            ))
         ))
     );
     text.push_str("| what | median | range | peak memory | written |\n|---|---|---|---|---|\n");
@@ -154,7 +162,7 @@ pub fn long(record: &Record, stem: &str) -> String {
             seconds(time.median),
             seconds(time.min),
             seconds(time.max),
-            or_dash(figures.ratio, |ratio| format!("{ratio:.2}")),
+            figures.ratio_words(),
             or_dash(figures.peak_rss_bytes, bytes),
             or_dash(figures.written_bytes, bytes),
             or_dash(figures.read_bytes, bytes),
@@ -163,7 +171,7 @@ pub fn long(record: &Record, stem: &str) -> String {
     }
     for row in record.rows.iter().filter(|row| row.headline) {
         if let Some(reason) = &row.refused {
-            let _ = writeln!(text, "| {} | refused: {reason} | | | | | | |", row.name);
+            let _ = writeln!(text, "| {} | not run: {reason} | | | | | | |", row.name);
         }
     }
     let stem = stem.strip_prefix("benches/").unwrap_or(stem);
@@ -171,7 +179,14 @@ pub fn long(record: &Record, stem: &str) -> String {
         text,
         "\n{}\n\n{}\n",
         wrapped(
-            "Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."
+            &["Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."]
+                .into_iter()
+                .chain(record.noise().map(|_| {
+                    "It is the median of the rounds, with its range, and told only outside of what that case does to \
+                     itself, above and below 1. Cases that turn out to be one configuration are one row."
+                }))
+                .collect::<Vec<_>>()
+                .join(" ")
         ),
         wrapped(&format!("[The record]({stem}.md) has every case and every single time; CSV and JSON are beside it.")),
     );
