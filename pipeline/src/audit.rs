@@ -5,8 +5,10 @@
 //! as decoded, before the stream is turned or applied, and then the finished block. What the
 //! auditor has not been shown when the block is finished, no update has used either.
 
+use crate::codec::FRAME_WORDS;
 use crate::ids::BlockId;
 use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The stream of a source on its way into a target.
 #[derive(Debug)]
@@ -40,6 +42,15 @@ impl<'a> SourceStream<'a> {
     /// Returns the ranges of words that were left out because no edge needs them, ascending.
     pub fn skipped(&self) -> &[Range<usize>] {
         self.skipped
+    }
+
+    /// Returns the XXH3 of each part of [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words; `None` of
+    /// one that begins with words that were skipped. It is here because this package is compiled
+    /// in one unit, in which the hash is twice as fast.
+    pub fn hashes(&self) -> Vec<Option<u64>> {
+        let is_shown = |first: usize| !self.skipped.iter().any(|words| words.contains(&first));
+        let parts = self.words.chunks(FRAME_WORDS).enumerate();
+        parts.map(|(part, words)| is_shown(part * FRAME_WORDS).then(|| xxh3_64(bytemuck::cast_slice(words)))).collect()
     }
 
     /// Returns a bit of the stream; `None` in a frame that was skipped, because no edge needs it.

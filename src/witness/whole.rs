@@ -15,11 +15,9 @@ use super::turn::Tile;
 use super::{Steps, Witness};
 use crate::database::{Game, Values};
 use parking_lot::Mutex;
-use pipeline::codec::FRAME_WORDS;
 use pipeline::{Auditor, Bitmap, BlockId, Error, SourceStream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The witnesses of all blocks of a solve.
 pub(crate) struct Witnesses<'a> {
@@ -32,7 +30,7 @@ pub(crate) struct Witnesses<'a> {
     checksums: Checksums,
 }
 
-/// By block: the XXH3 of each part of its stream that was seen, [`FRAME_WORDS`] words each.
+/// By block: the [hashes](SourceStream::hashes) of the parts of its stream that were seen.
 type Checksums = Mutex<BTreeMap<u32, Vec<Option<u64>>>>;
 
 struct Buffers {
@@ -173,10 +171,7 @@ impl Drop for BlockWitness<'_> {
 /// Returns whether a stream is the one that was seen before, part by part, and remembers the parts
 /// that are new.
 fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
-    let is_shown = |first: usize| !stream.skipped().iter().any(|words| words.contains(&first));
-    let parts = stream.words().chunks(FRAME_WORDS).enumerate();
-    let parts = parts.map(|(part, words)| is_shown(part * FRAME_WORDS).then(|| xxh3_64(bytemuck::cast_slice(words))));
-    let found: Vec<Option<u64>> = parts.collect();
+    let found = stream.hashes();
     let mut checksums = checksums.lock();
     let known = checksums.entry(stream.source.0).or_insert_with(|| vec![None; found.len()]);
     known.iter_mut().zip(found).all(|(known, found)| match (*known, found) {

@@ -20,6 +20,5 @@ mod mend;
 mod place;
 mod repair;
 mod runs;
-mod seek;
 mod storage;
 mod synthetic;

@@ -4,11 +4,11 @@
 use crate::folders;
 use crate::mend::{look, mend};
 use crate::scratch::scratch;
-use crate::seek::SeekStorage;
 use crate::synthetic::Synthetic;
 use pipeline::care::check::Depth;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
+use pipeline::testing::SeekStorage;
 use pipeline::{
     BlockId, CodecChoice, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
     Thresholds, Workload, timeline,
@@ -512,13 +512,13 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
 fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
     let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None, publishes: false };
     let folder = scratch();
-    let device = Arc::new(SeekStorage::new(unsynced(folder.path())));
+    let device = Arc::new(SeekStorage::new(unsynced(folder.path()), None));
     let options = Options { threads: 1, ..options() };
     let finished = Run::new(&workload, device.clone()).options(&options).start().unwrap();
     assert_published(&workload, folder.path(), "behind a device that seeks");
     // Written in order of arrival, the extents of a block are in as many files, and almost each
     // costs a seek.
     let extents: usize = finished.records.values().map(|record| record.extents.len()).sum();
-    let seeks = device.seeks_to_write_logs();
+    let seeks = device.passed().seeks_to_write_logs;
     assert!(seeks > 0 && 2 * seeks < extents as u64, "{seeks} seeks for {extents} extents");
 }
