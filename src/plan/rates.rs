@@ -49,7 +49,7 @@ const SMALL: Rates = Rates {
     settle_bytes_per_second: 1.37e9,
     publish_bytes_per_second: 739e6,
     encode_bytes_per_second: 1.01e9,
-    audit_bytes_per_second: 810e6,
+    audit_bytes_per_second: 1240e6,
     fetch_bytes_per_second: 463e6,
     device_bytes_per_second: 600e6,
 };
