@@ -58,7 +58,7 @@
 //! and one for each of three blocks checked together; 80 MiB for eight layers in blocks of 2^27
 //! positions. Input: every file once for its hash, and a block again for each group that needs it.
 //!
-//! Time: decoding takes a third, turning a third, the moves a fifth.
+//! Time: decoding, the moves and the turns, in this order.
 //!
 //! No counts are published for normal play, so there the last two rows of the table reduce to the
 //! published value of the start. For repairs see [`care`](crate::care).
