@@ -127,13 +127,15 @@ fn a_tag_is_that_of_what_answers() {
 fn every_answer_has_its_headers() {
     let folder = scratch();
     let server = Server::start(folder.path(), &["--layers", "3"]);
-    let page =
-        ["/", "/page.css", "/page.js", "/game.js", "/board.js", "/record.js", "/study.js", "/api.js", "/icon.svg"];
+    let scripts = ["page", "game", "board", "record", "story", "puzzle", "stats", "share", "api"]
+        .map(|name| format!("/{name}.js"));
+    let page: Vec<&str> =
+        ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(|path| &**path)).collect();
     let position = format!("/v1/position?{}", query("triangle:3", "misere", "0x3f"));
     let stored =
         [position.as_str(), "/v1/stats?board=triangle:3", "/v1/random?board=triangle:3&seed=1", "/v1/openapi.json"];
     let other = ["/v1/random?board=triangle:3", "/metrics", "/healthz", "/absent", "/v1/position"];
-    for path in page.into_iter().chain(["/v1/boards"]).chain(stored).chain(other) {
+    for path in page.iter().copied().chain(["/v1/boards"]).chain(stored).chain(other) {
         let found = server.get(path);
         let cached = match path {
             _ if stored.contains(&path) => "public, max-age=86400",

@@ -3,16 +3,18 @@
 The values that the page shows are compared with the definition of the game, computed here.
 """
 
+import http.client
 import os
 import re
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from random import Random
-from urllib.parse import unquote
+from urllib.parse import parse_qs
 
 import axe_playwright_python
 from playwright.sync_api import sync_playwright
@@ -50,15 +52,6 @@ def loses(layers, position):
 
 
 @cache
-def nimber(layers, position):
-    """The least number that is no nimber of a child, in normal play."""
-    children = {
-        nimber(layers, position ^ move) for move in MOVES[layers] if position & move == move
-    }
-    return next(number for number in range(len(children) + 1) if number not in children)
-
-
-@cache
 def distance(layers, position):
     """The moves until the end, in misère play, if the winner hurries and the loser delays."""
     children = [position ^ move for move in MOVES[layers] if position & move == move]
@@ -68,28 +61,6 @@ def distance(layers, position):
 
 
 MOVES = {4: moves(4)}
-
-
-def groups(layers):
-    """How many moves of the full board are alike: the orbits of moves under rotations and mirrors."""
-    cells = [(row, col) for row in range(layers) for col in range(row + 1)]
-    turned = [cells.index((layers - 1 - col, row - col)) for row, col in cells]
-    mirrored = [cells.index((row, row - col)) for row, col in cells]
-    orbits, left = [], set(MOVES[layers])
-    while left:
-        orbit = {left.pop()}
-        while True:
-            images = {
-                sum(1 << image[cell] for cell in range(len(cells)) if move >> cell & 1)
-                for move in orbit
-                for image in (turned, mirrored)
-            }
-            if images <= orbit:
-                break
-            orbit |= images
-        left -= orbit
-        orbits.append([len(orbit), f"{len(orbit)} alike" if len(orbit) > 1 else None])
-    return orbits
 
 
 def mask(rows):
@@ -111,10 +82,49 @@ def stop(server):
         raise AssertionError(f"the server ended with {ended}")
 
 
+WIDE, LARGE, PHONE, NARROW = (1280, 800), (1920, 1080), (390, 844), (320, 640)
+TABLET, FLAT = (768, 1024), (844, 390)
+#: A game of six rows that both sides could have won, and its last moves.
+BEGUN = "#play&board=triangle:6&rule=misere&first=0&opponent=beginner&moves=g-k,b,q,i,e-h,c-f"
+LOST = BEGUN + ",o,l-m,r-u,j-n,a,d,p"
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Hands requests below a path to the server, and nothing else."""
+
+    PREFIX = "/games/trinim"
+    target = ""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if not self.path.startswith(self.PREFIX + "/"):
+            return self.send_error(404)
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        upstream = http.client.HTTPConnection(self.target, timeout=30)
+        upstream.putrequest(self.command, self.path.removeprefix(self.PREFIX), skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            upstream.putheader(name, value)
+        upstream.endheaders(body)
+        answer = upstream.getresponse()
+        found = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name not in ("transfer-encoding", "content-length", "connection"):
+                self.send_header(name, value)
+        self.send_header("content-length", str(len(found)))
+        self.end_headers()
+        self.wfile.write(found)
+
+    do_POST = do_GET
+
+
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server, cls.address = serve("--layers", "2,4,5")
+        boards = ["rect:2x3", "hex:2", "cram:2x3", "rect:1x6"]
+        cls.server, cls.address = serve("--layers", "4,5,6,9", *(f"--board={board}" for board in boards))
         cls.playwright = sync_playwright().start()
         cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
@@ -124,668 +134,578 @@ class Page(unittest.TestCase):
         cls.playwright.stop()
         stop(cls.server)
 
-    def open(self, hash="", address=None, **options):
-        """Opens the page, of another server if an address is given; requests to elsewhere and errors fail the test at its end."""
+    def open(self, hash="", size=WIDE, address=None, before=None, fails=False, **options):
+        """Opens the page; requests to elsewhere and errors fail the test at its end, unless it makes requests fail."""
         address = address or self.address
-        context = self.browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
-        context.set_default_timeout(10_000)
+        width, height = size
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, has_touch=size not in (WIDE, LARGE), **options
+        )
+        context.set_default_timeout(30_000)
         self.addCleanup(context.close)
         page = context.new_page()
         troubles = []
         page.on(
-            "request", lambda request: request.url.startswith((address, "data:")) or troubles.append(request.url)
+            "request", lambda one: one.url.startswith((address, "data:", "blob:")) or troubles.append(one.url)
         )
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        # The page does not ask for what the server cannot know.
-        page.on("console", lambda message: message.type != "error" or troubles.append(message.text))
+        page.on("console", lambda message: fails or message.type != "error" or troubles.append(message.text))
         self.addCleanup(lambda: self.assertEqual(troubles, []))
+        if before:
+            before(page)
         page.goto(address + hash)
-        page.wait_for_selector(".cell")
+        page.wait_for_selector(".cell, #counts, #b-trouble:not([hidden])", state="attached")
         return page
 
     def shot(self, page, name):
         if SHOTS:
             Path(SHOTS).mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+            page.screenshot(path=f"{SHOTS}/{name}.png")
 
     def cell(self, page, name):
         return page.locator(".cell", has=page.locator("text", has_text=re.compile(f"^{name}$")))
 
     def center(self, page, name):
-        self.cell(page, name).scroll_into_view_if_needed()
-        box = self.cell(page, name).locator("circle").first.bounding_box()
+        box = self.cell(page, name).locator(".disc").bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def until(self, page, expression):
         """Waits until an expression holds: Playwright would evaluate text in the page, whose policy forbids that."""
         end = time.monotonic() + 60
         while not page.evaluate(expression):
-            self.assertLess(time.monotonic(), end, expression)
+            self.assertLess(time.monotonic(), end, f"{expression}: {page.locator('main').inner_text()}")
             page.wait_for_timeout(20)
 
-    def address_of(self, page):
-        """The address as the page has it: Playwright hears of a change later."""
-        return page.evaluate("location.href")
+    def says(self, page, text, place="#state"):
+        self.until(page, f"document.querySelector({place!r}).textContent.includes({text!r})")
+
+    def game(self, page):
+        """What the address says."""
+        return {key: values[0] for key, values in parse_qs(page.evaluate("location.hash.slice(1)")).items()}
+
+    def moves(self, page):
+        return self.game(page).get("moves", "").split(",") if "moves" in self.game(page) else []
 
     def held(self, page):
         return page.locator(".cell.piece").count()
 
-    def yours(self, page):
-        self.until(page, "document.querySelector('#turn').textContent.match(/(Your move|wins?)\\.$/)")
+    def take_one(self, page):
+        """Takes the first piece that is left, and waits until the address says so."""
+        before = len(self.moves(page))
+        piece = page.locator(".cell.piece").first
+        piece.press("Enter")
+        piece.press("Enter")
+        self.until(page, f"(new URLSearchParams(location.hash).get('moves') ?? '').split(',').filter(Boolean).length > {before}")
 
-    def drag(self, page, names):
-        page.mouse.move(*self.center(page, names[0]))
-        page.mouse.down()
-        for name in names[1:]:
-            page.mouse.move(*self.center(page, name), steps=4)
-        page.mouse.up()
+    def touch(self, page, kind, *points):
+        """An event of a finger, as the browser gets it from the screen."""
+        if not hasattr(page, "fingers"):
+            page.fingers = page.context.new_cdp_session(page)
+        points = [{"x": x, "y": y} for x, y in points]
+        page.fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    def test_a_move_is_dragged_and_the_program_answers(self):
-        page = self.open("#board=triangle:5&rule=misere")
-        self.drag(page, ["d", "e", "f"])
-        self.yours(page)
-        self.assertRegex(page.locator("#record").inner_text(), r"You: d-f\s+The program: \S+")
-        self.assertLess(self.held(page), 12)
-        before = self.held(page)
-        # Around a corner, over a gap, from an empty cell: nothing happens.
-        for names in (["a", "b", "e"], ["d", "d"], ["k", "a"]):
-            if all(self.cell(page, name).evaluate("one => one.matches('.piece')") for name in (names[0], names[-1])):
-                continue
-            self.drag(page, names)
-            self.assertEqual(self.held(page), before)
-        self.shot(page, "game")
+    def drag(self, page, begin, end, by_mouse, release=True):
+        """Drags between two points in small steps."""
+        steps = [(begin[0] + (end[0] - begin[0]) * part / 6, begin[1] + (end[1] - begin[1]) * part / 6) for part in range(1, 7)]
+        if by_mouse:
+            page.mouse.move(*begin)
+            page.mouse.down()
+            for step in steps:
+                page.mouse.move(*step)
+            if release:
+                page.mouse.up()
+        else:
+            self.touch(page, "touchStart", begin)
+            for step in steps:
+                self.touch(page, "touchMove", step)
+            if release:
+                self.touch(page, "touchEnd")
 
-    def test_moves_are_chosen_by_clicks_by_keys_and_by_name(self):
-        page = self.open("#board=triangle:4&opponent=person")
-        self.drag(page, ["a", "b", "e"])
-        self.assertEqual(self.held(page), 10)
-        self.assertIn("No move leads from a to e.", page.locator("#turn").inner_text())
-        self.cell(page, "g").click()
-        self.cell(page, "j").click()
-        self.assertEqual(self.held(page), 6)
-        self.assertIn("Player 1 took g-j.", page.locator("#turn").inner_text())
-        # One piece, chosen twice.
-        self.cell(page, "a").click()
-        self.cell(page, "a").click()
-        self.assertEqual(self.held(page), 5)
-        # By the keyboard alone: d to f.
-        self.cell(page, "d").focus()
-        for key in ("Enter", "ArrowRight", "ArrowRight", "Enter"):
-            page.keyboard.press(key)
-        self.assertEqual(self.held(page), 2)
-        # The focus stays where it was.
-        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "f, empty")
-        page.keyboard.press("u")
-        self.assertEqual(self.held(page), 5)
-        page.keyboard.press("r")
-        self.assertEqual(self.held(page), 2)
-        for text, reason in (
-            ("z", "no cell is named"),
-            ("d", "no piece on d"),
-            ("", "type a move"),
-            ("b-c-b", "no move leads"),
-        ):
-            page.fill("#move", text)
-            page.keyboard.press("Enter")
-            self.assertIn(reason, page.locator("#unread").inner_text())
-            self.assertTrue(page.locator("#unread").is_visible())
-        page.fill("#move", "C-B")
-        page.keyboard.press("Enter")
-        self.assertIn("No piece can be taken: Player 1 wins.", page.locator("#turn").inner_text())
-        self.assertEqual(page.locator("#unread").inner_text(), "")
+    def inside(self, page, size, *selectors):
+        for selector in selectors:
+            box = page.locator(selector).bounding_box()
+            self.assertIsNotNone(box, selector)
+            bottom = size[1] - (56 if size[0] < 900 else 0)
+            self.assertTrue(0 <= box["x"] and box["x"] + box["width"] <= size[0] + 0.5, (size, selector, box))
+            self.assertTrue(0 <= box["y"] and box["y"] + box["height"] <= bottom + 0.5, (size, selector, box))
 
-    def test_values_are_those_of_the_definition(self):
-        page = self.open("#board=triangle:4&rule=misere&opponent=person")
-        page.check("#values")
-        # Every piece that is left, down to the end.
-        for taken in (None, "g-j", "a", "d-e", "f", "b", "c"):
-            if taken:
-                page.fill("#move", taken)
-                page.keyboard.press("Enter")
-            rows = re.search(r"p=([01/]+)", self.address_of(page)).group(1)
-            position = mask(rows)
-            legal = [move for move in MOVES[4] if position & move == move]
-            self.until(page, f"document.querySelectorAll('#moves button').length === {len(legal)}")
-            if not legal:
-                self.until(page, "document.querySelector('#verdict').textContent === 'The game is over.'")
+    def test_all_that_a_state_needs_is_in_sight(self):
+        for size in WIDE, LARGE, PHONE:
+            first = self.open(size=size)
+            self.inside(first, size, "#turn", "#board", "#new")
+            self.shot(first, f"first-{size[0]}")
+            play = self.open(BEGUN, size)
+            play.select_option("#help", "values")
+            self.says(play, "You win in 8 moves", "#value")
+            self.inside(play, size, "#turn", "#board", "#value", "#moves", "#undo", "#hint", "#share", "#opponent", "#new")
+            self.shot(play, f"play-{size[0]}")
+            end = self.open(LOST, size)
+            self.says(end, "move 5", "#story")
+            self.inside(end, size, "#turn", "#board", "#next", "#retry")
+            self.shot(end, f"end-{size[0]}")
+            study = self.open(BEGUN.replace("#play", "#analyse"), size)
+            self.says(study, "4 of 35 moves win")
+            study.wait_for_selector("#graph a")
+            self.inside(study, size, "#turn", "#board", "#wins", "#moves", "#graph", "#play-on", "#set-up")
+            self.shot(study, f"analyse-{size[0]}")
+            for page in first, play, end, study:
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), size[0])
+                if size != PHONE:
+                    self.assertLessEqual(page.evaluate("document.documentElement.scrollHeight"), size[1])
+                page.context.close()
+
+    def test_drags_go_along_the_lines_that_are_offered(self):
+        ways = [("m", "k"), ("d", "a"), ("f", "a"), ("k", "m"), ("d", "k"), ("c", "f")]
+        for size in WIDE, PHONE, TABLET, FLAT:
+            page = self.open("#play&board=triangle:5&opponent=person", size)
+            scroll = page.evaluate("scrollY")
+            for begin, end in ways + [("beside", "")]:
+                if begin == "beside":
+                    # Half a cell beside the line all the way, and a little beyond its last piece.
+                    (x, y), (to, _) = self.center(page, "g"), self.center(page, "j")
+                    step = (to - x) / 3
+                    begin, end, points = "g", "j", ((x, y + step / 4), (to + step / 4, y + 0.4 * step))
+                else:
+                    points = self.center(page, begin), self.center(page, end)
+                self.drag(page, *points, size == WIDE)
+                self.assertEqual(self.moves(page), ["-".join(sorted((begin, end)))], (size, begin, end))
+                page.keyboard.press("Control+z")
+                self.assertEqual(self.held(page), 15)
+            self.assertEqual(page.evaluate("scrollY"), scroll)
+            # Tap and tap; one piece tapped twice.
+            tap = (lambda name: page.mouse.click(*self.center(page, name))) if size == WIDE else (
+                lambda name: page.touchscreen.tap(*self.center(page, name)))
+            for name in "k", "o", "a", "a":
+                tap(name)
+            self.assertEqual(self.moves(page), ["k-o", "a"], size)
+            page.context.close()
+
+    def test_a_drag_ends_at_a_gap_and_can_be_given_up(self):
+        for size in WIDE, PHONE:
+            page = self.open("#play&board=triangle:5&opponent=person&moves=m", size)
+            begin, end = self.center(page, "k"), self.center(page, "o")
+            self.drag(page, begin, end, size == WIDE, release=False)
+            if size == WIDE:
+                page.keyboard.press("Escape")
+                page.mouse.up()
+            else:
+                self.touch(page, "touchCancel")
+            self.assertEqual(self.moves(page), ["m"], size)
+            self.assertEqual(page.locator("#board .mark.choice").count(), 0)
+            # Back to where it began.
+            self.drag(page, begin, end, size == WIDE, release=False)
+            if size == WIDE:
+                page.mouse.move(*begin)
+                page.mouse.up()
+            else:
+                self.touch(page, "touchMove", begin)
+                self.touch(page, "touchEnd")
+            self.assertEqual(self.moves(page), ["m"], size)
+            self.drag(page, begin, end, size == WIDE)
+            self.assertIn(self.moves(page)[-1], ("k-l", "l-k"))
+
+    def test_any_board_is_played(self):
+        # The cells between which a drag goes, and how many pieces it takes.
+        drags = {"rect:2x3": (0, 2, 3), "hex:2": (0, -1, 3), "cram:2x3": (0, 1, 2), "rect:1x6": (1, 4, 4)}
+        for board, (begin, end, taken) in drags.items():
+            page = self.open(f"#play&board={board}&rule=normal&opponent=person")
+            names = page.locator(".cell text").all_text_contents()
+            self.drag(page, self.center(page, names[begin]), self.center(page, names[end]), True)
+            self.assertEqual(self.held(page), len(names) - taken, board)
+            # Words do not lie on cells.
+            words = page.locator("#corner").bounding_box()
+            for name in names:
+                x, y = self.center(page, name)
+                self.assertFalse(x < words["x"] + words["width"] and y < words["y"] + words["height"], (board, name))
+            page.context.close()
+
+    def test_a_whole_game_is_played_by_keys(self):
+        page = self.open("#play&board=triangle:4&opponent=beginner")
+        cell = page.evaluate("document.querySelector('.cell[tabindex=\"0\"]').getAttribute('aria-label')")
+        self.assertEqual(cell, "a, piece")
+        self.assertEqual(page.locator(".cell[tabindex='0']").count(), 1)
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.matches('.cell')"):
                 break
-            value = "loss" if loses(4, position) else "win"
-            self.until(page, f"document.querySelector('#verdict span')?.className === '{value}'")
-            wins = sum(loses(4, position ^ move) for move in legal)
-            self.assertEqual(page.locator("#moves button.win").count(), wins, rows)
-            if not taken:
-                # Moves of the full board that are images of each other stand together: 2, 3 or 6 of them.
-                found = page.locator("#moves li").evaluate_all(
-                    "all => all.map(one => [one.querySelectorAll('button').length, one.querySelector('.soft')?.textContent])"
-                )
-                self.assertEqual(sorted(found), sorted(groups(4)), rows)
-            good = [move for move in legal if loses(4, position ^ move)]
-            marked = sum(
-                1 << int(cell)
-                for cell in page.locator(".cell.good").evaluate_all("all => all.map(one => one.dataset.cell)")
-            )
-            wanted = 0
-            for move in good:
-                wanted |= move
-            self.assertEqual(marked, wanted, rows)
-            # Without nimbers nothing speaks of them, but of the moves until the end.
-            self.assertNotIn("imber", page.locator("#answer").inner_text())
-            far = distance(4, position)
-            self.assertIn(f" in {far} move{'s' if far > 1 else ''} for the player", page.locator("#verdict").inner_text())
-            shown = page.locator("#moves .nimber").all_inner_texts()
-            self.assertEqual(sorted(map(int, shown)), sorted(distance(4, position ^ move) for move in legal))
-
-    def test_nimbers_are_shown_in_words_and_are_those_of_the_definition(self):
-        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
-            folder = f"{scratch}/nimbers"
-            solve = [PROGRAM, "solve", "--layers", "4", "--rule", "normal", "--values", "nimbers", "--out", folder]
-            subprocess.run(solve, check=True, capture_output=True, timeout=60)
-            server, address = serve(folder)
-            self.addCleanup(stop, server)
-            start = "#board=triangle:4&rule=normal&opponent=person"
-            page = self.open(start, address)
-            page.check("#values")
-            for taken in (None, "g-j", "a", "d-e", "f", "b", "c"):
-                if taken:
-                    page.fill("#move", taken)
-                    page.keyboard.press("Enter")
-                rows = re.search(r"p=([01/]+)", self.address_of(page)).group(1)
-                position = mask(rows)
-                legal = [move for move in MOVES[4] if position & move == move]
-                self.until(page, f"document.querySelectorAll('#moves button').length === {len(legal)}")
-                words = f"nimber {nimber(4, position)}, for the player to move" if legal else "The game is over."
-                self.until(page, f"document.querySelector('#verdict').textContent.includes({words!r})")
-                shown = page.locator("#moves .nimber").all_inner_texts()
-                self.assertEqual(sorted(map(int, shown)), sorted(nimber(4, position ^ move) for move in legal))
-                for number, label in zip(
-                    shown, page.locator("#moves button").evaluate_all("all => all.map(one => one.textContent)")
-                ):
-                    sign, verb = ("[+]", "wins") if number == "0" else ("−", "loses")
-                    self.assertRegex(label, rf"^{sign} \S+ {verb}, nimber {number}$")
-                self.assertEqual(page.locator("#numbers").is_visible(), bool(legal))
-            for scheme in ("light", "dark"):
-                for width in (1100, 360):
-                    page = self.open(start, address, viewport={"width": width, "height": 900}, color_scheme=scheme)
-                    page.check("#values")
-                    page.wait_for_selector("#moves .nimber")
-                    self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
-                    self.shot(page, f"nimbers-{width}-{scheme}")
-
-    def test_why_names_the_answer_to_the_move_that_is_chosen(self):
-        page = self.open("#board=triangle:2&opponent=person")
-        page.check("#explain")
-        self.assertIn("Choose a move", page.locator("#why").inner_text())
-        self.cell(page, "a").click()
-        self.until(page, "document.querySelector('#why').textContent.includes('the answer is')")
-        self.assertRegex(page.locator("#why").inner_text(), r"a loses: the answer is [bc]\.")
-        self.assertEqual(page.locator(".cell.reply").count(), 1)
-        self.shot(page, "why")
-        page.mouse.move(*self.center(page, "b"))
-        self.until(page, "document.querySelector('#why').textContent.startsWith('a-b wins')")
-        page.keyboard.press("Escape")
-
-    def test_a_perfect_program_wins_what_is_won(self):
-        page = self.open("#board=triangle:4&rule=misere&to=1")
-        self.yours(page)
-        page.check("#values")
-        while not page.locator("#turn").inner_text().endswith("wins."):
-            page.locator("#moves button").first.click()
-            self.yours(page)
-        self.assertIn("the program wins.", page.locator("#turn").inner_text())
-        page.click("#undo")
-        self.assertIn("Taken back. Your move.", page.locator("#turn").inner_text())
-        page.click("#hint")
-        self.until(page, "document.querySelector('#turn').textContent.startsWith('Hint: ')")
-        # Every turn leads to the position after it, and later ones stay in the list.
-        turns = page.locator("#record .played").count()
-        page.locator("#record .played button").first.click()
-        self.assertIn(f"After turn 1 of {turns}. Your move.", page.locator("#turn").inner_text())
-        self.assertEqual(page.locator("#record .played").count(), turns)
-        self.assertEqual(page.locator("#record .later").count(), turns - 1)
-        # Looking back at a turn of the program lets it play nothing.
-        page.locator("#record button").first.click()
-        self.assertIn("The start. The program moved here.", page.locator("#turn").inner_text())
-        page.click("#redo")
-        page.click("#redo")
-        self.assertEqual(page.locator("#record .later").count(), turns - 3)
-
-    def enter(self, page, move):
-        """Types a move, given as its mask, as the list of its cells."""
-        page.fill("#move", ",".join(chr(ord("a") + cell) for cell in range(10) if move >> cell & 1))
+        focus = "document.activeElement.getAttribute('aria-label')"
+        self.assertEqual(page.evaluate(focus), "a, piece")
+        ring = "getComputedStyle(document.activeElement.querySelector('.ring')).stroke"
+        self.assertNotIn(page.evaluate(ring), ("none", "rgba(0, 0, 0, 0)"))
+        page.keyboard.press("g")
+        self.assertEqual(page.evaluate(focus), "g, piece")
         page.keyboard.press("Enter")
-
-    def position_of(self, page):
-        return mask(re.search(r"p=([01/]+)", self.address_of(page)).group(1))
-
-    def says(self, page, text):
-        self.until(page, f"document.querySelector('#turn').textContent.includes({text!r})")
-
-    def test_a_puzzle_has_one_solution_and_counts_days(self):
-        page = self.open("#board=triangle:4&rule=misere&to=1&opponent=perfect")
-        self.yours(page)
-        page.click("#puzzle")
-        self.says(page, "exactly one move wins")
-        position = self.position_of(page)
-        legal = [move for move in MOVES[4] if position & move == move]
-        right = [move for move in legal if loses(4, position ^ move)]
-        self.assertEqual(len(right), 1, position)
-        wrong = [move for move in legal if move not in right][:2]
-        for move in wrong:
-            self.enter(page, move)
-            self.says(page, "loses")
-            self.says(page, "Try again.")
-            self.assertEqual(self.position_of(page), position)
-            self.until(page, "document.querySelector('#move').value === ''")
-            page.evaluate("document.querySelector('#turn').textContent = ''")
-        self.enter(page, right[0])
-        self.says(page, f"in {len(wrong) + 1} tries. 1 day in a row.")
-        self.shot(page, "puzzle")
-        # It was found, not played: now the program answers it.
-        self.assertEqual(self.position_of(page), position)
-        self.enter(page, right[0])
-        self.yours(page)
-        # The same day has the same puzzle, and counts once; a day after another counts on.
-        for streak, days in (("", "1 day"), ("day: 20000101, days: 8", "1 day"), ("day: yesterday, days: 8", "9 days")):
-            if streak:
-                page.evaluate(
-                    "{ const date = new Date(); date.setDate(date.getDate() - 1);"
-                    "const yesterday = date.getFullYear() * 10000 + (date.getMonth() + 1) * 100 + date.getDate();"
-                    f"localStorage.setItem('trinim.streak', JSON.stringify({{ {streak} }})); }}"
-                )
-            page.click("#puzzle")
-            self.says(page, "exactly one move wins")
-            self.assertEqual(self.position_of(page), position)
-            self.enter(page, right[0])
-            self.says(page, f"found at once. {days} in a row.")
-
-    def test_teaching_warns_once_of_a_move_that_gives_the_game_away(self):
-        page = self.open("#board=triangle:4&rule=misere&opponent=person")
-        page.check("#teach")
-        full = self.position_of(page)
-        lost = next(move for move in MOVES[4] if not loses(4, full ^ move))
-        self.enter(page, lost)
-        self.says(page, "gives the game away: the answer is")
-        self.assertEqual(self.position_of(page), full)
-        self.enter(page, lost)
-        self.says(page, "Player 1 took")
-        self.assertEqual(self.position_of(page), full ^ lost)
-        # A move that wins is played at once, and so is every move of a lost position.
-        good = next(
-            move for move in MOVES[4] if (full ^ lost) & move == move and loses(4, full ^ lost ^ move)
-        )
-        self.enter(page, good)
-        self.until(page, "document.querySelectorAll('#record .played').length === 2")
-        left = self.position_of(page)
-        self.enter(page, next(move for move in MOVES[4] if left & move == move))
-        self.until(page, "document.querySelectorAll('#record .played').length === 3")
-
-    def test_mistakes_are_marked_and_the_game_is_text_that_the_program_reads(self):
-        page = self.open("#board=triangle:4&rule=misere&opponent=person")
-        page.check("#values")
-        position, mistakes = self.position_of(page), []
-        for turn in range(3):
-            legal = [move for move in MOVES[4] if position & move == move]
-            bad = [move for move in legal if not loses(4, position ^ move)]
-            was_won = len(bad) < len(legal)
-            move = min(bad or legal, key=lambda one: (one.bit_count(), one))
-            mistakes.append(was_won and move in bad)
-            self.enter(page, move)
-            position ^= move
-            self.until(page, f"document.querySelectorAll('#record .played').length === {turn + 1}")
-            self.assertEqual(self.position_of(page), position)
-        self.assertTrue(any(mistakes))
-        marked = f"[...document.querySelectorAll('#record .played')].filter(one => one.querySelector('.loss')).length"
-        self.until(page, f"{marked} === {sum(mistakes)}")
-        found = page.locator("#record .played").evaluate_all("all => all.map(one => one.textContent.includes('a mistake: it was won in '))")
-        self.assertEqual(found, mistakes)
-        self.assertEqual("The last move was a mistake: it was won in " in page.locator("#verdict").inner_text(), mistakes[-1])
-        self.shot(page, "marks")
-        page.click("#swap")
-        page.check("#edit")
-        self.cell(page, "j").click()
-        page.uncheck("#edit")
-        text = unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
-        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
-            Path(scratch, "game.txt").write_text(text)
-            play = [PROGRAM, "play", "--layers", "4"]
-            shown = subprocess.run(
-                play, input="replay game.txt\n", capture_output=True, text=True, cwd=scratch, timeout=60, check=True
-            ).stdout
-        self.assertIn("sides exchanged", shown, text)
-        self.assertEqual(shown.count("gives the game away"), sum(mistakes), text)
-        self.assertIn("set up ", shown, text)
-
-    def test_the_game_goes_by_keys_has_variations_and_a_graph(self):
-        page = self.open("#board=triangle:4&rule=misere&opponent=person")
-        page.check("#values")
-        positions = [self.position_of(page)]
-
-        def play(text):
-            page.fill("#move", text)
+        page.keyboard.press("ArrowRight")
+        self.says(page, "g to h, 2 pieces")
+        page.keyboard.press("Escape")
+        self.assertEqual(self.moves(page), [])
+        while True:
             page.keyboard.press("Enter")
-            positions.append(self.position_of(page))
+            page.keyboard.press(" ")
+            self.until(page, "!/^(Waiting|.* to move)/.test(document.querySelector('#turn').textContent)")
+            if "win" in page.locator("#turn").inner_text():
+                break
+            # After the opponent's move the focus is on a piece.
+            self.assertRegex(page.evaluate(focus), "piece$")
+        self.until(page, "document.activeElement.id === 'next'")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("Home")
+        self.assertEqual(self.game(page)["at"], "0")
+        page.keyboard.press("ArrowRight")
+        self.assertEqual(self.game(page)["at"], "1")
+        page.keyboard.press("End")
+        self.assertNotIn("at", self.game(page))
+        # Every stop of the Tab key has a name.
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            name = page.evaluate(
+                "(one => one.matches('body') ? 'body' : (one.getAttribute('aria-label') || one.textContent).trim())(document.activeElement)"
+            )
+            self.assertNotEqual(name, "")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("n")
+        self.assertEqual(self.held(page), 10)
 
-        for text in "g-j", "a", "d":
-            play(text)
+    def test_the_address_holds_the_game(self):
+        page = self.open(BEGUN.replace("beginner", "person"))
+        for name in "l", "n", "ArrowLeft", "a", "a":
+            if len(name) == 1:
+                self.cell(page, name).click()
+            else:
+                page.keyboard.press(name)
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
-        self.says(page, "After turn 1 of 3. Player 2 to move.")
-        self.assertEqual(self.position_of(page), positions[1])
-        page.keyboard.press("ArrowRight")
-        self.assertEqual(self.position_of(page), positions[2])
+        self.cell(page, "p").click()
+        self.cell(page, "p").click()
+        page.evaluate("document.activeElement.blur()")
         page.keyboard.press("ArrowLeft")
-        # The same turn goes on in the list, another one begins a variation.
-        page.fill("#move", "a")
-        page.keyboard.press("Enter")
-        self.assertEqual(page.locator("#record .later").count(), 1)
-        page.locator("#record button").nth(1).click()
-        play("b-c")
-        self.assertEqual(page.locator("#record .played").count(), 2)
-        self.assertEqual(page.locator("#record .variation").inner_text(), "instead: a d")
-        other = positions.pop()
-        page.click("#record .variation")
-        self.assertEqual(self.position_of(page), positions[2])
-        self.assertEqual(page.locator("#record .played").count(), 3)
-        self.assertEqual(page.locator("#record .variation").inner_text(), "instead: b-c")
-        page.click("#record .variation")
-        self.assertEqual(self.position_of(page), other)
-        page.click("#record .variation")
-        self.shot(page, "variation")
-        # A bar for each position, up where the first player wins, and each leads there.
-        self.until(page, "document.querySelectorAll('#graph rect').length === 4")
-        bars = page.locator("#graph rect").evaluate_all(
-            "all => all.map(one => [one.classList[0], Number(one.getAttribute('height'))])"
-        )
-        for turn, (position, (kind, height)) in enumerate(zip(positions, bars)):
-            self.assertEqual(kind, "down" if loses(4, position) == (turn % 2 == 0) else "up", turn)
-            self.assertAlmostEqual(height, 1 - 0.02 * distance(4, position))
-        label = page.get_attribute("#graph", "aria-label")
-        self.assertEqual(re.findall(r"Player \d", label), [f"Player {1 + (kind == 'down')}" for kind, _ in bars])
-        page.locator("#graph rect").first.click()
-        self.assertEqual(self.position_of(page), positions[0])
-
-    def test_a_game_is_shared_as_pictures_and_text_and_read_again(self):
-        page = self.open("#board=triangle:4&rule=normal&opponent=person")
-        for text in "g-j", "a":
-            page.fill("#move", text)
-            page.keyboard.press("Enter")
-        page.check("#edit")
-        self.cell(page, "j").click()
-        page.uncheck("#edit")
-        page.click("#swap")
-        address = self.address_of(page)
-        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
-            for kind in "svg", "png":
-                with page.expect_download() as saved:
-                    page.click(f"#{kind}")
-                saved.value.save_as(f"{scratch}/{kind}")
-            svg = Path(scratch, "svg").read_text()
-            self.assertEqual((svg.count("<circle"), svg.count("#33475b")), (10, 6))
-            png = Path(scratch, "png").read_bytes()
-            self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
-            self.assertGreater(int.from_bytes(png[16:20]), 200)
-        text = unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
-        other = self.open("#board=triangle:5&opponent=person")
-        other.click("details:has(#paste) summary")
-        for bad, reason in (
-            ("nonsense", "line 1: expected"),
-            (text.replace("g-j", "g-z"), "line 6: no cell is named “z”"),
-            (text.replace("triangle:4", "triangle:3"), "line 5: board triangle:3, rule normal: not offered here"),
-            (text.replace("swap", "jump"), "line 9: jump is not understood"),
-            ("# trinim game\n", "the game ends before it began"),
+        before = self.game(page), page.locator("#moves").inner_text(), page.locator("#turn").inner_text()
+        self.assertIn("instead:", before[1])
+        page.reload()
+        page.wait_for_selector(".cell.piece")
+        self.assertEqual((self.game(page), page.locator("#moves").inner_text(), page.locator("#turn").inner_text()), before)
+        for hash, heading in (
+            (LOST, "Easy wins"),
+            ("#play&board=triangle:4&opponent=person&moves=" + ",".join("abcdefghij"), "First wins"),
+            ("#board=triangle:5&rule=normal&p=1/11/000/1111/11111&to=1&opponent=person", "First to move"),
         ):
-            other.fill("#game", bad)
-            other.click("#paste button")
-            self.assertIn(f"Not read: {reason}", other.locator("#misread").inner_text())
-        other.fill("#game", text)
-        other.click("#paste button")
-        self.says(other, "The game was read:")
-        self.assertEqual(self.address_of(other), address)
-        self.assertEqual(
-            other.locator("#record .played").all_inner_texts(), page.locator("#record .played").all_inner_texts()
-        )
-
-    def test_every_step_of_a_game_is_kept_and_its_text_is_read_again(self):
-        page, other = (self.open("#board=triangle:4&opponent=person") for _ in range(2))
-        other.click("details:has(#paste) summary")
-        page.on("dialog", lambda dialog: dialog.accept())
-        random = Random(2)
-        for _ in range(2):
-            page.click("#new")
-            # Positions and players by turn; which turn is shown; what else followed a turn.
-            line, at, variations = [self.address_of(page)], 0, []
-            step, is_set = "", False
-            for _ in range(20):
-                position = mask(re.search(r"p=([01/]+)", line[at]).group(1))
-                legal = [move for move in MOVES[4] if position & move == move]
-                steps = ["undo"] * 3 * (at > 0) + ["redo"] * (at + 1 < len(line)) + ["variation"] * len(variations)
-                # A swap says who moves in a position that was set up.
-                is_part = step == "set"
-                steps += ["take"] * 3 * bool(legal) + ["swap"] * (bool(legal) and (is_part or not is_set))
-                steps += ["set"] * (not is_set)
-                step = random.choice(steps)
-                is_set = False
-                if step in ("undo", "redo"):
-                    page.click(f"#{step}")
-                    at += 1 if step == "redo" else -1
-                    is_set = True
-                elif step == "variation":
-                    variations.sort(key=lambda one: one[0])
-                    chosen = random.randrange(len(variations))
-                    page.locator("#record .variation").nth(chosen).click()
-                    (begin, turns), rest = variations[chosen], variations[:chosen] + variations[chosen + 1 :]
-                    variations = [one for one in rest if one[0] <= begin] + [(begin, line[begin + 1 :])]
-                    line, at, is_set = line[: begin + 1] + turns, begin + 1, True
-                elif step == "swap" and is_part:
-                    page.click("#swap")
-                    variations = [one for one in variations if one[0] < at]
-                    line, is_set = line[:at] + [self.address_of(page)], True
-                else:
-                    if step == "take":
-                        cells = random.choice(legal)
-                        page.fill("#move", ",".join(chr(97 + cell) for cell in range(10) if cells >> cell & 1))
-                        page.keyboard.press("Enter")
-                    elif step == "set":
-                        page.check("#edit")
-                        self.cell(page, random.choice("abcdefghij")).click()
-                        page.uncheck("#edit")
-                        is_set = True
-                    else:
-                        page.click("#swap")
-                    turn = self.address_of(page)
-                    if line[at + 1 : at + 2] != [turn]:
-                        variations = [one for one in variations if one[0] <= at]
-                        variations += [(at, line[at + 1 :])] * (at + 1 < len(line))
-                        line = line[: at + 1] + [turn]
-                    at += 1
-                self.assertEqual(self.address_of(page), line[at], step)
-                self.assertEqual(page.locator("#record .played").count(), len(line) - 1, step)
-                shown = page.locator("#record .variation").all_inner_texts()
-                kept = [len(turns) for _, turns in sorted(variations, key=lambda one: one[0])]
-                self.assertEqual([len(text.split()) - 1 for text in shown], kept, step)
-                text = lambda page: unquote(page.locator("#text").get_attribute("href").split(",", 1)[1])
-                other.fill("#game", text(page))
-                other.click("#paste button")
-                self.assertEqual((text(other), self.address_of(other)), (text(page), line[at]), step)
-                self.assertEqual(other.locator("#record .played").count(), at, text(page))
-
-    def test_the_first_visit_explains_the_rules_on_the_board(self):
-        page = self.open()
-        chosen = "[...document.querySelectorAll('.cell.chosen')].map(one => Number(one.dataset.cell))"
-        of = lambda cells: sum(1 << cell for cell in cells)
-        self.assertIn("1 of 3.", page.locator("#step").inner_text())
-        self.assertIn(of(page.evaluate(chosen)), MOVES[4])
-        page.click("#next")
-        self.assertIn("2 of 3. Not over a gap, and not around a corner", page.locator("#step").inner_text())
-        apart = of(page.evaluate(chosen))
-        self.assertEqual((apart.bit_count(), any(move & apart == apart for move in MOVES[4])), (3, False))
-        self.shot(page, "guide")
-        page.click("#next")
-        self.assertRegex(page.locator("#step").inner_text(), "3 of 3. .* last piece")
-        page.click("#next")
-        self.assertFalse(page.locator("#guide").is_visible())
-        self.assertEqual(page.evaluate(chosen), [])
-        # Once; then when it is asked for, and whoever follows a link to a game sees the game.
-        page.evaluate("history.replaceState(null, '', '/')")
-        page.reload()
-        page.wait_for_selector(".cell.piece")
-        self.assertFalse(page.locator("#guide").is_visible())
-        page.click("#rules-again")
-        self.assertTrue(page.locator("#guide").is_visible())
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        self.assertFalse(page.locator("#guide").is_visible())
-        self.assertFalse(self.open("#board=triangle:4").locator("#guide").is_visible())
-        # The first game can be won.
-        self.assertFalse(loses(4, mask(re.search(r"p=([01/]+)", self.address_of(page)).group(1))))
-
-    def test_everything_switched_on_fits_and_has_no_finding_of_axe(self):
-        for scheme in "light", "dark":
-            for width, height in (320, 640), (390, 844), (1280, 900):
-                page = self.open(
-                    "#board=triangle:5&opponent=person",
-                    viewport={"width": width, "height": height},
-                    color_scheme=scheme,
-                    has_touch=width < 1000,
+            def refuse(page):
+                page.add_init_script(
+                    "for (const area of ['localStorage', 'sessionStorage'])"
+                    " Object.defineProperty(window, area, { get() { throw new Error('refused'); } });"
                 )
-                for switch in "values", "explain", "teach":
-                    page.check(f"#{switch}")
-                for text in "k-o", "k-o", "a", "a":
-                    page.fill("#move", text)
-                    page.keyboard.press("Enter")
-                    page.wait_for_timeout(200)
-                page.click("#undo")
-                page.fill("#move", "d")
-                page.keyboard.press("Enter")
-                page.fill("#move", "d")
-                page.keyboard.press("Enter")
-                page.wait_for_selector("#graph rect")
-                page.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
-                # Board, verdict and moves are seen at once.
-                self.assertLess(page.locator("#moves button").first.bounding_box()["y"] + 34, height, width)
-                for summary in "#statistics summary", "details:has(#paste) summary":
-                    page.click(summary)
-                page.wait_for_selector("#counts table")
-                page.click("#rules-again")
-                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
-                page.evaluate(AXE)
-                found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))")
-                self.assertEqual(found, [], f"{scheme} {width}")
-                self.shot(page, f"everything-{width}-{scheme}")
-        # All that is loaded before the first picture, uncompressed.
-        loaded = page.evaluate(
-            "performance.getEntriesByType('resource').filter(one => !one.name.includes('/v1/'))"
-            ".reduce((sum, one) => sum + one.decodedBodySize, 0)"
-        )
-        self.assertTrue(20_000 < loaded < 200_000, loaded)
+            page = self.open(hash, before=refuse)
+            for _ in range(2):
+                self.says(page, heading)
+                page.reload()
+                page.wait_for_selector(".cell")
+        # Forty-five moves, one piece each.
+        names = [f"{row}{1 + col}" for at, row in enumerate("abcdefghi") for col in range(at + 1)]
+        page = self.open("#play&board=triangle:9&opponent=person&moves=" + ",".join(names))
+        self.says(page, "Second wins")
+        self.assertLess(len(page.evaluate("location.hash")), 350)
+        odd = self.open("#play&board=triangle:99&rule=nim&opponent=god&moves=a,b,zz")
+        for wrong in "board triangle:99", "rule nim", "opponent god", "move zz":
+            self.says(odd, wrong)
+        # Pages are entries of the history, moves are not.
+        odd.click("nav a:nth-child(2)")
+        self.says(odd, "at move 2")
+        self.assertEqual(self.moves(odd), ["a", "b"])
+        odd.go_back()
+        self.says(odd, "pieces are left")
+        self.assertEqual(self.moves(odd), ["a", "b"])
 
-    def test_the_address_keeps_the_position(self):
-        page = self.open("#board=triangle:5&rule=normal&opponent=person")
-        page.fill("#move", "d-f")
-        page.keyboard.press("Enter")
-        self.assertIn("p=1/11/000/1111/11111&to=1", self.address_of(page))
-        page.reload()
-        page.wait_for_selector(".cell.piece")
-        self.assertEqual(self.held(page), 12)
-        self.assertEqual(page.input_value("#rule"), "normal")
-        self.assertTrue(page.locator("#link").get_attribute("href").endswith("&opponent=person"))
-        page.check("#edit")
-        self.cell(page, "e").click()
-        self.assertIn("p=1/11/010/1111/11111", self.address_of(page))
-        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "e, piece")
-        page.uncheck("#edit")
-        page.click("#swap")
-        self.assertIn("to=0", self.address_of(page))
-        # Cells and the player, changed one after another, are one turn.
-        page.check("#edit")
-        for name in "e", "g", "h":
+    def test_lost_answers_are_asked_for_again(self):
+        for size in WIDE, PHONE:
+            for path in "v1/reply", "v1/position?", "v1/boards":
+                left = [1]
+
+                def once(route):
+                    left[0] -= 1
+                    route.abort() if left[0] >= 0 else route.continue_()
+
+                match = re.compile(re.escape(path))
+                page = self.open("#play&board=triangle:4&opponent=perfect", size, before=lambda one: one.route(match, once), fails=True)
+                page.select_option("#help", "values")
+                self.says(page, "win", "#value")
+                self.take_one(page)
+                self.says(page, "Your turn")
+                self.assertEqual(page.locator("#b-trouble").is_visible(), False)
+                self.assertEqual(len(self.moves(page)), 2)
+                # For good: the page says so, keeps the game, and goes on when it is asked to.
+                if path == "v1/boards":
+                    page.context.close()
+                    continue
+                left[0] = 10**6
+                self.take_one(page)
+                self.says(page, "No answer from the server.", "#trouble")
+                self.assertEqual(len(self.moves(page)), 3 + (path != "v1/reply"))
+                self.inside(page, size, "#again")
+                self.shot(page, f"failed-{size[0]}")
+                left[0] = 0
+                page.click("#again")
+                self.says(page, "Your turn")
+                self.assertFalse(page.locator("#b-trouble").is_visible())
+                self.assertEqual(len(self.moves(page)), 4)
+                page.context.close()
+
+    def test_the_page_works_below_a_path_of_a_proxy(self):
+        handler = type("Handler", (Proxy,), {"target": self.address.removeprefix("http://").rstrip("/")})
+        proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        address = f"http://127.0.0.1:{proxy.server_port}{Proxy.PREFIX}/"
+        page = self.open("#play&board=triangle:4", address=address)
+        self.cell(page, "a").click()
+        self.cell(page, "a").click()
+        self.says(page, "Your turn")
+        shared = page.evaluate("location.href")
+        page.click("nav a:nth-child(3)")
+        self.says(page, "One move wins.")
+        page.click("nav a:nth-child(4)")
+        page.wait_for_selector("#counts td")
+        other = self.open(shared.removeprefix(address), address=address)
+        self.assertEqual(self.moves(other)[0], "a")
+
+    def test_statistics_have_no_hole_and_nothing_is_cut(self):
+        for size in WIDE, PHONE, NARROW:
+            for board in "6", "9":
+                page = self.open(f"#statistics&board=triangle:{board}&rule=misere", size)
+                page.wait_for_selector("#counts td")
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), size[0])
+                cut = page.evaluate(
+                    "[...document.querySelectorAll('#figures :is(h1, h2, p, dt, dd, td, th)')]"
+                    ".filter(one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline').map(one => one.textContent)"
+                )
+                self.assertEqual(cut, [], (size, board))
+                if size == WIDE:
+                    ends = [page.locator(f"#figures .{name}").bounding_box() for name in ("kinds", "counts")]
+                    left, right = (box["y"] + box["height"] for box in ends)
+                    self.assertLessEqual(abs(left - right), 2)
+                    self.assertLessEqual(page.evaluate("document.documentElement.scrollHeight"), size[1])
+                if board == "6":
+                    for text in "2,097,152", "189,089", "9.0 %", "won in 12 moves", "First moves that win: 12 of 126":
+                        self.assertIn(text, page.locator("#figures").inner_text())
+                self.shot(page, f"statistics-{board}-{size[0]}")
+                page.context.close()
+
+    def test_the_end_names_the_move_that_decided(self):
+        # One-piece moves in the order of the alphabet, and a game without a mistake of the winner.
+        names = "abcdefghij"
+        full = (1 << 10) - 1
+        for order in names, "jihgfedcba", "eabcdfghij":
+            left, mistakes = full, []
+            for turn, name in enumerate(order):
+                after = left ^ (1 << names.index(name))
+                if not loses(4, left) and not loses(4, after):
+                    mistakes.append(turn)
+                left = after
+            page = self.open("#play&board=triangle:4&rule=misere&opponent=club&moves=" + ",".join(order))
+            self.until(page, "document.querySelector('#story').textContent")
+            # Ten moves: the opponent takes the last piece, and the person wins.
+            self.says(page, "You win")
+            own = [turn for turn in mistakes if turn % 2 == 1]
+            text = page.locator("#story").inner_text()
+            if own:
+                self.assertIn(f"until move {own[-1] // 2 + 1}: {order[own[-1]]} gave the win away", text)
+            else:
+                self.assertIn("no mistake", text)
+            marks = page.locator(".picture text").all_text_contents()
+            self.assertEqual([turn for turn, mark in enumerate(marks) if mark.endswith("?")], mistakes)
+            self.assertEqual(page.locator("#graph a").count(), 11)
+            label = page.locator("#graph a").first.get_attribute("aria-label")
+            winner = "Club wins" if loses(4, full) else "you win"
+            self.assertEqual(label, f"After 0 moves: {winner} in {distance(4, full)}")
+            self.assertEqual(page.locator("#next").inner_text(), "Next: 5 rows")
+            page.context.close()
+        # What the person should have played, and the game from there.
+        page = self.open(LOST)
+        self.says(page, "You were winning until move 5: r–u gave the win away, r or s kept it.", "#story")
+        page.click("#retry")
+        self.says(page, "Your turn")
+        self.assertEqual(self.game(page)["at"], "8")
+        page.keyboard.press("End")
+        page.click("#other")
+        self.assertEqual(self.game(page)["first"], "1")
+        page = self.open("#play&board=triangle:4&rule=misere&opponent=club&moves=g-j,a,d-f,b,c")
+        self.until(page, "document.querySelector('#story').textContent")
+
+    def test_the_analysis_agrees_with_the_definition(self):
+        names = "abcdefghij"
+        for taken in "", "a", "g", "e,a", "a,j,g":
+            page = self.open("#analyse&board=triangle:4&rule=misere&opponent=person&moves=" + taken)
+            position = (1 << 10) - 1
+            for name in filter(None, taken.split(",")):
+                position ^= 1 << names.index(name)
+            legal = [move for move in MOVES[4] if position & move == move]
+            good = [move for move in legal if loses(4, position ^ move)]
+            far = distance(4, position)
+            self.says(page, f"in {far} moves")
+            self.says(page, f"{len(good) or 'None'} of {len(legal)} moves win")
+            if good:
+                self.until(page, f"document.querySelectorAll('#board .mark.quick, #board .mark.win').length === {min(len(good), 12)}")
+            else:
+                self.says(page, "Every move loses", "#best")
+            page.context.close()
+        page = self.open("#analyse&board=triangle:4&opponent=person&moves=a,b")
+        page.click("#set-up")
+        page.click("#clear")
+        for name in "a", "b":
             self.cell(page, name).click()
-        page.uncheck("#edit")
-        self.assertEqual(page.locator("#record").inner_text().count("position set up"), 1)
-        # Nonsense is not taken, and said.
-        odd = self.open("#board=triangle:99&rule=nim&p=1/2&to=7&opponent=god")
-        self.assertEqual(self.held(odd), 10)
-        said = odd.locator("#turn").inner_text()
-        for wrong in ("board triangle:99", "rule nim", "opponent god", "position 1/2"):
-            self.assertIn(wrong, said)
-        page.evaluate("location.hash = '#board=triangle:4&p=1/00/000/0000'")
-        self.until(page, "document.querySelectorAll('.cell').length === 10")
-        self.assertEqual(self.held(page), 1)
+        page.click("#done")
+        self.assertEqual(self.game(page)["p"], "1/10/000/0000")
+        page.click("#play-on")
+        self.says(page, "First to move")
 
-    def test_nine_layers_say_what_has_to_be_solved(self):
-        page = self.open("#board=triangle:9&rule=misere&opponent=person")
-        page.check("#values")
-        page.wait_for_selector("#moves button.win")
-        self.assertEqual(self.held(page), 45)
-        # Words for the ears, beside 405 moves, made the page five screens long.
-        self.assertLess(page.evaluate("document.documentElement.scrollHeight"), 1500)
-        self.shot(page, "nine")
-        # So many pieces take a while: the page says so, and can be told to stop.
-        page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/1111/11111/111111/1111111/11110000/000000000'")
-        self.until(page, "/^(Solving this position: \\d+ %|Another)/.test(document.querySelector('#share').textContent)")
-        page.click("#leave")
-        self.until(page, "document.querySelector('#verdict').textContent.includes('Not solved: it was left.')")
-        self.assertFalse(page.locator("#waiting").is_visible())
-        page.click("#hint")
-        page.wait_for_selector("#waiting", state="visible")
-        self.until(page, "/^Hint: .* (wins|every move loses)/.test(document.querySelector('#turn').textContent)")
-        self.assertFalse(page.locator("#waiting").is_visible())
-        page.uncheck("#values")
-        page.check("#values")
-        self.until(page, "document.querySelector('#verdict').textContent.includes('for the player to move')")
-        self.assertFalse(page.locator("#waiting").is_visible())
-        # Few enough pieces are solved on the spot.
-        page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/0000/00000/000000/0000000/00000000/000000000'")
-        self.until(page, "document.querySelector('#verdict').textContent.includes('for the player to move')")
+    def test_a_puzzle_has_one_solution_and_days_are_counted(self):
+        for size in WIDE, PHONE:
+            page = self.open("#puzzles&board=triangle:4&rule=misere", size)
+            self.says(page, "One move wins.")
+            held = page.locator(".cell").evaluate_all("all => all.map(one => one.matches('.piece') ? 1 : 0)")
+            position = sum(bit << cell for cell, bit in enumerate(held))
+            legal = [move for move in MOVES[4] if position & move == move]
+            right = [move for move in legal if loses(4, position ^ move)]
+            self.assertEqual(len(right), 1)
+            wrong = min(move for move in legal if move not in right)
 
-    def test_statistics_are_shown(self):
-        page = self.open("#board=triangle:5&rule=misere")
-        page.click("#statistics summary")
-        page.wait_for_selector("#counts table")
-        self.assertIn("32,768 positions, 3,902 of them lost", page.locator("#counts").inner_text())
-        self.assertEqual(page.locator("#counts tbody tr").count(), 16)
-        self.shot(page, "statistics")
+            def take(move):
+                cells = [cell for cell in range(10) if move >> cell & 1]
+                for cell in cells[0], cells[-1]:
+                    page.locator(".cell").nth(cell).press("Enter")
 
-    def test_on_a_phone_everything_fits_and_is_touched(self):
-        for scheme in ("light", "dark"):
-            page = self.open(
-                "#board=triangle:5&opponent=person",
-                viewport={"width": 360, "height": 740},
-                has_touch=True,
-                is_mobile=True,
-                color_scheme=scheme,
+            page.get_by_role("button", name="Hint").click()
+            self.says(page, "It takes", "#b-tries")
+            take(wrong)
+            self.says(page, "Try again.", "#b-tries")
+            self.assertEqual(page.locator("#board .mark.wrong").count(), 1)
+            self.shot(page, f"puzzle-{size[0]}")
+            page.reload()
+            self.says(page, "One move wins.")
+            take(right[0])
+            self.says(page, "Solved at once")
+            self.says(page, "1 day in a row", "#b-days")
+            self.inside(page, size, "#turn", "#board", "#b-tries .main")
+            self.shot(page, f"puzzle-solved-{size[0]}")
+            page.get_by_role("button", name="Next puzzle").click()
+            self.says(page, "One move wins.")
+            self.assertIn("day", self.game(page))
+            before = self.game(page)["day"]
+            page.get_by_role("button", name="Skip").click()
+            self.until(page, f"!location.hash.includes('day={before}')")
+            page.get_by_role("button", name="Solution").click()
+            self.says(page, "does not count", "#b-tries")
+            page.context.close()
+        # Over months and gaps.
+        days = lambda *back: "{" + ",".join(f"[day({one})]: 'solved'" for one in back) + "}"
+        for solved, now, best in ((range(1, 41), 40, 40), ((0, 1, 3, 4, 5), 2, 3), ((2, 3), 0, 2)):
+            page = self.open()
+            page.evaluate(
+                "(() => { const day = (back) => { const date = new Date(); date.setDate(date.getDate() - back);"
+                "return date.getFullYear() * 10000 + (date.getMonth() + 1) * 100 + date.getDate(); };"
+                f"localStorage.setItem('trinim.days', JSON.stringify({days(*solved)})); }})()"
             )
-            page.check("#values")
-            page.wait_for_selector("#moves button")
-            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360)
-            small = page.evaluate(
-                "[...document.querySelectorAll('button, select, input:not([type])')].filter(one => one.checkVisibility())"
-                ".filter(one => one.getBoundingClientRect().height < 34).map(one => one.id || one.textContent)"
-            )
-            self.assertEqual(small, [])
-            self.shot(page, f"phone-{scheme}")
-            page.touchscreen.tap(*self.center(page, "k"))
-            page.touchscreen.tap(*self.center(page, "o"))
-            self.assertEqual(self.held(page), 10)
+            page.click("nav a:nth-child(3)")
+            self.says(page, f"{now} day{'s' if now != 1 else ''} in a row", "#b-days")
+            self.says(page, f"Best {best}", "#b-days")
+            page.get_by_role("button", name="Month before").click()
+            page.locator(".calendar button").first.click()
+            self.until(page, "/day=\\d+01/.test(location.hash)")
+            page.context.close()
 
-    def test_a_screen_reader_finds_names_roles_and_news(self):
-        page = self.open("#board=triangle:4")
-        unnamed = page.evaluate(
-            "[...document.querySelectorAll('button, select, input, summary, a, [role=button]')]"
-            ".filter(one => !(one.labels?.length"
-            " || one.getAttribute('aria-label') || one.textContent.trim())).map(one => one.outerHTML)"
-        )
-        self.assertEqual(unnamed, [])
-        self.assertEqual(page.locator(".cell").evaluate_all("all => all.filter(one => one.tabIndex === 0).length"), 1)
-        self.assertEqual(self.cell(page, "d").get_attribute("role"), "button")
-        self.assertEqual(self.cell(page, "d").get_attribute("aria-label"), "d, piece")
-        self.cell(page, "d").click()
-        self.assertEqual(self.cell(page, "d").get_attribute("aria-pressed"), "true")
-        self.assertEqual(page.locator("#turn").get_attribute("aria-live"), "polite")
-        self.assertEqual(page.get_attribute("html", "lang"), "en")
-        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
-        self.assertEqual(len(ids), len(set(ids)))
+    def test_warnings_show_the_answer_and_the_same_move_again_plays(self):
+        page = self.open("#play&board=triangle:4&rule=misere&opponent=person")
+        page.select_option("#help", "warnings")
+        name = next("abcdefghij"[move.bit_length() - 1] for move in MOVES[4] if move.bit_count() == 1 and not loses(4, 1023 ^ move))
+        for _ in range(2):
+            self.cell(page, name).click()
+        self.says(page, "gives the win away")
+        self.assertEqual((page.locator("#board .mark.wrong").count(), page.locator("#board .mark.answer").count()), (1, 1))
+        self.assertEqual(self.moves(page), [])
+        for _ in range(2):
+            self.cell(page, name).click()
+        self.assertEqual(self.moves(page), [name])
+
+    def test_a_game_is_shared_as_link_picture_and_text(self):
+        page = self.open("#play&board=triangle:4&rule=misere&opponent=person&moves=g-j,a")
+        page.click("#share")
+        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
+            for label, name in ("Save picture", "game.png"), ("Save text", "game.txt"):
+                with page.expect_download() as saved:
+                    page.get_by_role("button", name=label).click()
+                saved.value.save_as(f"{scratch}/{name}")
+            png = Path(scratch, "game.png").read_bytes()
+            self.assertEqual((png[:4], int.from_bytes(png[16:20]), int.from_bytes(png[20:24])), (b"\x89PNG", 1200, 900))
+            play = subprocess.run(
+                [PROGRAM, "play", "--layers", "4"],
+                input="replay game.txt\n", capture_output=True, text=True, cwd=scratch, timeout=60, check=True,
+            )
+            self.assertIn("a", play.stdout)
+            text = Path(scratch, "game.txt").read_text()
+        self.shot(page, "share")
+        page.keyboard.press("Escape")
+        page.click("nav a:nth-child(2)")
+        page.click("#set-up")
+        for bad, reason in (("nonsense", "line 1: expected"), (text.replace("g-j", "g-z"), "line 6: move g-z: no cell is named “z”")):
+            page.fill("#text", bad)
+            page.click("#read")
+            self.says(page, f"Not read: {reason}", "#misread")
+        page.fill("#text", text)
+        page.click("#read")
+        self.says(page, "moves win")
+        self.assertEqual(self.moves(page), ["g-j", "a"])
+
+    def test_nine_layers_offer_to_solve_and_can_be_stopped(self):
+        rows = "1/11/111/1111/11111/111111/1111111/11110000/000000000"
+        page = self.open(f"#play&board=triangle:9&opponent=person&p={rows}")
+        page.select_option("#help", "values")
+        page.click("#solve")
+        self.says(page, "olv", "#value")
+        page.click("#stop")
+        self.assertFalse(page.locator("#solving").is_visible())
+        page.wait_for_selector("#solve")
+        self.assertEqual(self.held(page), 32)
+
+    def test_no_finding_of_axe_in_any_state(self):
+        for scheme in "light", "dark":
+            for size in WIDE, PHONE:
+                page = self.open(size=size, color_scheme=scheme)
+                for hash in ("", BEGUN, LOST, BEGUN.replace("#play", "#analyse"), "#puzzles&board=triangle:4", "#statistics&board=triangle:5"):
+                    if hash:
+                        page.evaluate(f"location.hash = {hash!r}")
+                        page.wait_for_timeout(300)
+                        ready = {"#analyse": "#graph a", "#statisti": "#counts td", "#puzzles&": ".calendar"}.get(hash[:9], None if hash != LOST else "#graph a")
+                        ready = "#graph a" if hash.startswith("#analyse") else ready
+                        page.wait_for_selector(ready or ".cell", state="attached")
+                    page.evaluate(AXE)
+                    found = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))")
+                    self.assertEqual(found, [], f"{scheme} {size} {hash}")
+                    self.shot(page, f"{scheme}-{hash[1:8] or 'first'}-{size[0]}")
+                page.context.close()
+
+    def test_the_first_load_is_small(self):
+        sizes = []
+        started, address = serve()
+        self.addCleanup(stop, started)
+        names = []
+
+        def count(page):
+            wire = page.context.new_cdp_session(page)
+            wire.send("Network.enable")
+            wire.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+            page.on("request", lambda one: names.append(one.url))
+
+        page = self.open(address=address, before=count)
+        page.wait_for_timeout(500)
+        print(f"first load: {len(names)} requests, {sum(sizes)} bytes")
+        self.assertLessEqual(len(names), 9, names)
+        self.assertLessEqual(len(sizes), 9)
+        self.assertTrue(10_000 < sum(sizes) <= 30_000, sum(sizes))
+        source = Path(__file__).parents[2] / "src/cli/commands/serve/page"
+        counts = {file.name: len(file.read_text().splitlines()) for file in source.iterdir()}
+        self.assertLessEqual(max(counts.values()), 400, counts)
+        self.assertLessEqual(sum(counts.values()), 2_050, counts)
 
     def test_colours_can_be_told_apart_in_light_and_dark(self):
         def luminance(colour):
@@ -799,7 +719,7 @@ class Page(unittest.TestCase):
 
         for scheme in ("light", "dark"):
             page = self.open("#board=triangle:5", color_scheme=scheme)
-            names = ["ground", "card", "ink", "soft", "piece", "mark", "win", "loss", "unknown", "button", "focus"]
+            names = ["ground", "panel", "ink", "soft", "edge", "piece", "piece-ink", "hole", "accent", "accent-ink", "tint", "win", "win-tint", "loss", "loss-tint"]
             colours = page.evaluate(
                 "names => Object.fromEntries(names.map(name => { const one = document.createElement('i');"
                 " one.style.color = `var(--${name})`; document.body.append(one);"
@@ -808,25 +728,24 @@ class Page(unittest.TestCase):
             )
             # Text needs 4.5, shapes 3 (WCAG 2.2, 1.4.3 and 1.4.11).
             for one, other, least in [
-                ("ink", "card", 4.5),
-                ("ink", "ground", 4.5),
-                ("ink", "button", 4.5),
-                ("soft", "card", 4.5),
-                ("soft", "ground", 4.5),
-                ("win", "card", 4.5),
-                ("loss", "card", 4.5),
-                ("unknown", "card", 4.5),
-                ("focus", "card", 4.5),
-                ("card", "piece", 4.5),
-                ("card", "mark", 4.5),
-                ("win", "button", 4.5),
-                ("loss", "button", 4.5),
-                ("piece", "card", 3),
-                ("focus", "ground", 3),
+                ("ink", "panel", 4.9),
+                ("ink", "ground", 4.9),
+                ("ink", "tint", 4.9),
+                ("soft", "panel", 4.9),
+                ("soft", "ground", 4.9),
+                ("soft", "hole", 4.5),
+                ("piece-ink", "piece", 4.5),
+                ("accent-ink", "accent", 4.5),
+                ("win", "panel", 4.5),
+                ("win", "win-tint", 4.5),
+                ("loss", "panel", 4.5),
+                ("loss", "loss-tint", 4.5),
+                ("edge", "panel", 3.4),
+                ("piece", "ground", 3),
+                ("accent", "ground", 3),
             ]:
                 found = contrast(colours[one], colours[other])
                 self.assertGreaterEqual(found, least, f"{scheme}: {one} on {other}")
-            self.shot(page, f"wide-{scheme}")
 
 
 if __name__ == "__main__":

@@ -1,210 +1,337 @@
-// The board as SVG: cells that are dragged over, clicked, or reached by the arrow keys.
+// The board as SVG: cells that are dragged over, tapped, or reached by keys.
 
 const SVG = "http://www.w3.org/2000/svg";
-const RADIUS = 0.41;
+/** Radii in cells: of a piece, of a hole, of a mark around a run, and of a run in the picture of a game. */
+const [PIECE, HOLE, AROUND, RUN] = [0.37, 0.27, 0.455, 0.385];
+/** How far a pointer goes before it drags, and how far from a cell it still means it, in cells. */
+const [SLACK, NEAR] = [0.3, 0.62];
+/** How long the next character belongs to the same name, in ms. */
+const TYPING = 1000;
 
-function made(name, attributes, parent) {
+export function made(name, attributes, parent) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  parent.append(element);
+  parent?.append(element);
   return element;
 }
 
-/** Draws a board. Calls `act.take(move)`, `act.preview(move or null)`, `act.toggle(cell)`, `act.refuse(from, to)`. */
+const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
+
+/** The two cells of a move that are farthest apart. */
+function endsOf(move, cells) {
+  let ends = [move[0], move[0]];
+  for (const one of move) {
+    for (const other of move) {
+      if (distance(cells[one], cells[other]) > distance(cells[ends[0]], cells[ends[1]])) ends = [one, other];
+    }
+  }
+  return ends;
+}
+
+/** A capsule around the cells of a move; a circle around each if they are not in one line. */
+export function capsule(move, cells, radius, kind, parent) {
+  const [from, to] = endsOf(move, cells).map((cell) => cells[cell]);
+  const [dx, dy, far] = [to.x - from.x, to.y - from.y, distance(from, to)];
+  const isOff = (cell) => Math.abs((cell.x - from.x) * dy - (cell.y - from.y) * dx) > 0.1 * far;
+  if (move.some((cell) => isOff(cells[cell]))) {
+    return move.map((cell) => capsule([cell], cells, radius, kind, parent))[0];
+  }
+  const angle = (Math.atan2(dy, dx) * 180) / Math.PI;
+  return made("rect", {
+    class: `mark ${kind}`, x: -radius, y: -radius, width: far + 2 * radius, height: 2 * radius, rx: radius,
+    transform: `translate(${from.x} ${from.y}) rotate(${angle.toFixed(2)})`,
+  }, parent);
+}
+
+/** The lines between neighbours, as moves of two pieces have them. */
+export function mesh(offer, parent) {
+  const lines = made("g", { class: "mesh", "aria-hidden": "true" }, parent);
+  for (const [one, other] of offer.moves.filter((move) => move.length === 2)) {
+    const [a, b] = [offer.cells[one], offer.cells[other]];
+    made("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y }, lines);
+  }
+}
+
+/** A small picture of a position with marked moves, each with its kind. */
+export function sketch(offer, position, marks, label) {
+  const { cells } = offer;
+  const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+  const box = [-0.55, -0.55, right + 1.1, bottom + 1.1].map((length) => length.toFixed(2)).join(" ");
+  const svg = made("svg", { viewBox: box, class: "sketch", role: "img", "aria-label": label });
+  mesh(offer, svg);
+  for (const [kind, move] of marks) capsule(move, cells, AROUND, kind, svg);
+  [...position.replaceAll("/", "")].forEach((held, index) => {
+    const [r, kind] = held === "1" ? [PIECE, "piece"] : [HOLE, "empty"];
+    made("circle", { cx: cells[index].x, cy: cells[index].y, r, class: kind }, svg);
+  });
+  return svg;
+}
+
+/** The rules as three small boards: a line, not over a gap, not round a corner. */
+export function pictures() {
+  const cards = [
+    ["✓", "One line", "1/11/111", "win", [[3, 4, 5]]],
+    ["✕", "A gap", "1/11/101", "wrong", [[3, 4, 5]]],
+    ["✕", "A corner", "1/11/111", "wrong", [[1, 3], [3, 4]]],
+  ];
+  return cards.map(([sign, text, position, kind, marks]) => {
+    const card = document.createElement("div");
+    card.append(sketch(THREE_ROWS, position, marks.map((move) => [kind, move]), text), `${sign} ${text}`);
+    return card;
+  });
+}
+
+/** What these pictures need of three rows, which the server need not offer. */
+const THREE_ROWS = {
+  cells: [[1, 0], [0.5, 0.866], [1.5, 0.866], [0, 1.732], [1, 1.732], [2, 1.732]].map(([x, y]) => ({ x, y })),
+  moves: [[0, 1], [0, 2], [1, 2], [1, 3], [1, 4], [2, 4], [2, 5], [3, 4], [4, 5]],
+};
+
+/** Draws a board. Calls `act.take(move)`, `act.choice(move or null)`, `act.toggle(cell)`, `act.refuse()`. */
 export class BoardView {
-  constructor(svg, act) {
-    this.svg = svg;
-    this.act = act;
-    this.editing = false;
-    this.locked = false;
-    this.from = null;
-    this.dragged = false;
-    svg.addEventListener("pointerdown", (event) => this.down(event));
-    svg.addEventListener("pointermove", (event) => this.move(event));
-    svg.addEventListener("pointerup", (event) => this.up(event));
-    svg.addEventListener("pointercancel", () => this.cancel());
-    svg.addEventListener("pointerleave", () => { if (this.pointer === undefined) this.show(null); });
-    svg.addEventListener("keydown", (event) => this.key(event));
-    svg.addEventListener("focusin", (event) => this.focused(event));
+  constructor(stage, svg, act) {
+    Object.assign(this, { stage, svg, act, editing: false, locked: false, from: null, drag: null, typed: "" });
+    // On the stage: with listeners on the SVG, Chromium makes that a stop of the Tab key.
+    stage.addEventListener("pointerdown", (event) => this.down(event));
+    stage.addEventListener("pointermove", (event) => this.move(event));
+    stage.addEventListener("pointerup", (event) => this.up(event));
+    stage.addEventListener("pointercancel", () => this.cancel());
+    stage.addEventListener("keydown", (event) => this.key(event));
+    stage.addEventListener("focusin", (event) => this.focused(event));
   }
 
-  /** Lays out the cells of a game's board. */
-  layOut(game) {
-    this.svg.replaceChildren();
-    const { cells, moves } = game.offer;
-    const [right, bottom] = [Math.max(...cells.map((cell) => cell.x)), Math.max(...cells.map((cell) => cell.y))];
-    // Small boards are no larger than those of four layers, in the middle.
-    const [width, height] = [Math.max(right, 3) + 1.2, Math.max(bottom, 2.6) + 1.2];
+  /** Lays out the cells of a board. */
+  layOut(offer) {
+    if (this.offer === offer) return;
+    this.offer = offer;
+    const { cells, moves } = offer;
+    const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+    // Small boards are no larger than those of five cells, in the middle.
+    const [width, height] = [Math.max(right, 4) + 1.06, bottom + 1.06];
     const [left, top] = [(right - width) / 2, (bottom - height) / 2];
+    this.svg.replaceChildren();
     this.svg.setAttribute("viewBox", [left, top, width, height].map((length) => length.toFixed(3)).join(" "));
-    const lines = made("g", { class: "lines", "aria-hidden": "true" }, this.svg);
-    for (const [one, other] of moves.filter((move) => move.length === 2)) {
-      const [a, b] = [cells[one], cells[other]];
-      made("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y }, lines);
-    }
-    this.cells = cells.map((cell, index) => {
-      const tabindex = index ? "-1" : "0";
-      const group = made("g", { class: "cell", role: "button", tabindex, "data-cell": index }, this.svg);
-      made("circle", { cx: cell.x, cy: cell.y, r: RADIUS }, group);
-      made("circle", { cx: cell.x, cy: cell.y + 0.28, r: 0.07, class: "dot" }, group);
-      made("text", { x: cell.x, y: cell.y, "aria-hidden": "true" }, group).textContent = cell.name;
+    this.svg.setAttribute("class", cells.length > 21 ? "many" : "");
+    // Words stand in the upper left corner if no cell does.
+    const isThere = (cell) => (cell.x - left) / width < 0.36 && (cell.y - top) / height < 0.25;
+    this.stage.classList.toggle("crowded", cells.some(isThere));
+    mesh(offer, this.svg);
+    [this.marks, this.chosen] = [0, 1].map(() => made("g", { "aria-hidden": "true" }, this.svg));
+    this.cells = cells.map(({ x, y, name }, index) => {
+      const group = made("g", { class: "cell", role: "button", tabindex: index ? "-1" : "0", "data-cell": index }, this.svg);
+      made("circle", { cx: x, cy: y, r: AROUND, class: "ring" }, group);
+      made("circle", { cx: x, cy: y, r: PIECE, class: "disc" }, group);
+      made("text", { x, y, "aria-hidden": "true" }, group).textContent = name;
       return group;
     });
+    this.picture = made("g", { class: "picture", "aria-hidden": "true" }, this.svg);
+    // For each cell the moves that end there, by direction.
+    this.lines = cells.map(() => new Map());
+    for (const move of moves.filter((one) => one.length > 1)) {
+      const ends = endsOf(move, cells);
+      for (const [from, to] of [ends, [...ends].reverse()]) {
+        const reach = distance(cells[from], cells[to]);
+        const unit = [(cells[to].x - cells[from].x) / reach, (cells[to].y - cells[from].y) / reach];
+        const key = unit.map((part) => Math.round(20 * part)).join();
+        if (!this.lines[from].has(key)) this.lines[from].set(key, { unit, moves: [] });
+        this.lines[from].get(key).moves.push({ move, reach });
+      }
+    }
     this.from = null;
-    this.update(game);
   }
 
   /** Shows the pieces of the game. */
   update(game) {
     this.game = game;
-    const last = new Set(game.stand.move ?? []);
     this.cells.forEach((group, cell) => {
       const has = game.has(cell);
-      const name = game.offer.cells[cell].name;
       group.classList.toggle("piece", has);
       group.classList.toggle("empty", !has);
-      group.classList.toggle("last", last.has(cell));
-      group.setAttribute("aria-label", `${name}, ${has ? "piece" : "empty"}`);
-      group.setAttribute("aria-disabled", String(!this.editing && (this.locked || !has)));
+      group.querySelector(".disc").setAttribute("r", has ? PIECE : HOLE);
+      group.setAttribute("aria-label", `${game.offer.cells[cell].name}, ${has ? "piece" : "empty"}`);
+      group.setAttribute("aria-disabled", String(!this.isFree(cell)));
     });
-    // The way in by the Tab key is a piece, if there is one.
-    const way = this.cells.find((group) => group.getAttribute("tabindex") === "0");
-    if (!this.editing && way !== document.activeElement && !way.classList.contains("piece")) {
-      this.enter(this.cells.find((group) => group.classList.contains("piece")) ?? way);
-    }
+    this.drag = null;
     this.choose(null);
+    // The way in by the Tab key is a piece, if there is one; so is the cell in focus.
+    const way = this.cells.findIndex((group) => group.getAttribute("tabindex") === "0");
+    if (this.editing || game.has(way)) return;
+    const near = this.nearest(way);
+    if (this.cells[way] === document.activeElement) this.cells[near].focus({ preventScroll: true });
+    this.enter(near);
+  }
+
+  /** The piece nearest to a cell; the cell itself if there is none. */
+  nearest(cell) {
+    const { cells } = this.game.offer;
+    const held = [...cells.keys()].filter((other) => this.game.has(other));
+    return held.sort((one, other) => distance(cells[one], cells[cell]) - distance(cells[other], cells[cell]))[0] ?? cell;
   }
 
   /** Makes this cell the one that the Tab key leads to. */
-  enter(cell) { this.cells.forEach((group) => group.setAttribute("tabindex", group === cell ? "0" : "-1")); }
+  enter(cell) { this.cells.forEach((group, index) => group.setAttribute("tabindex", index === cell ? "0" : "-1")); }
 
-  /** Marks cells; each kind is a list of cells. */
-  mark(kind, marked) {
-    const all = new Set(marked);
-    this.cells.forEach((group, cell) => group.classList.toggle(kind, all.has(cell)));
+  /** Draws marks around moves: pairs of a kind and the cells. */
+  mark(marks) {
+    this.marks.replaceChildren();
+    for (const [kind, move] of marks) capsule(move, this.offer.cells, AROUND, kind, this.marks);
+  }
+
+  /** Draws the game as one picture: for each move its cells, whose it is, and what stands on it. */
+  paint(runs) {
+    this.picture.replaceChildren();
+    this.svg.classList.toggle("painted", runs.length > 0);
+    for (const { move, mine, text } of runs) {
+      capsule(move, this.offer.cells, RUN, mine ? "mine" : "theirs", this.picture);
+      const middle = (axis) => move.reduce((sum, cell) => sum + this.offer.cells[cell][axis], 0) / move.length;
+      made("text", { x: middle("x"), y: middle("y"), class: mine ? "mine" : "theirs" }, this.picture).textContent = text;
+    }
   }
 
   choose(from) {
     this.from = from;
     this.cells.forEach((group, cell) => group.setAttribute("aria-pressed", String(cell === from)));
-    // Where the line may end: a dot.
-    this.mark("end", from === null ? [] : [...this.cells.keys()].filter((cell) => this.game.between(from, cell)));
-    this.show(from === null ? null : this.game.between(from, from) ?? [from]);
+    this.show(from === null ? null : [from]);
   }
 
   /** Shows a move that is about to be made. */
   show(move) {
-    this.mark("chosen", move ?? (this.from === null ? [] : [this.from]));
-    this.act.preview(move);
+    if (this.shown?.join() === move?.join()) return;
+    this.shown = move;
+    this.chosen.replaceChildren();
+    if (move) capsule(move, this.offer.cells, AROUND, "choice", this.chosen);
+    this.act.choice(move);
+  }
+
+  point(event) {
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
   }
 
   cellAt(event) {
-    const group = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".cell");
-    return group && this.svg.contains(group) ? Number(group.dataset.cell) : null;
+    const point = this.point(event);
+    const { cells } = this.offer;
+    const cell = [...cells.keys()].reduce((a, b) => (distance(cells[b], point) < distance(cells[a], point) ? b : a));
+    return distance(cells[cell], point) < NEAR ? cell : null;
   }
 
   isFree(cell) { return cell !== null && !this.locked && (this.editing || this.game.has(cell)); }
 
   down(event) {
+    if (event.button > 0 || event.target.closest("a, button")) return;
+    if (this.drag) return this.cancel();
     const cell = this.cellAt(event);
-    if (event.button > 0 || !this.isFree(cell)) return;
-    this.cells[cell].focus();
+    if (!this.isFree(cell)) return this.choose(null);
     event.preventDefault();
-    this.pointer = event.pointerId;
-    this.dragged = false;
-    this.begun = cell;
-    if (!this.editing && this.from === null) {
-      this.fresh = true;
-      this.choose(cell);
-    } else {
-      this.fresh = false;
-    }
+    this.stage.setPointerCapture(event.pointerId);
+    this.drag = { id: event.pointerId, cell, from: this.from, begun: this.point(event), moved: false, move: null };
+    this.cells[cell].focus({ preventScroll: true });
+    if (!this.editing && this.from === null) this.choose(cell);
   }
 
   move(event) {
-    const cell = this.cellAt(event);
-    if (this.editing || this.from === null || cell === null) return;
-    if (this.pointer === event.pointerId && cell !== this.begun) {
-      // A drag begins where the pointer went down.
-      if (!this.dragged && !this.fresh) this.choose(this.begun);
-      this.dragged = true;
+    if (this.editing || (this.drag && this.drag.id !== event.pointerId)) return;
+    if (!this.drag) {
+      if (this.from === null || event.pointerType === "touch") return;
+      const over = this.cellAt(event);
+      return this.show((over !== null && this.game.between(this.from, over)) || [this.from]);
     }
-    const move = this.game.has(cell) ? this.game.between(this.from, cell) : null;
-    this.show(move ?? (this.pointer === undefined ? [this.from] : null));
+    const { drag } = this;
+    const point = this.point(event);
+    if (!drag.moved && distance(point, drag.begun) < SLACK) return;
+    if (!drag.moved) this.choose(drag.cell);
+    drag.moved = true;
+    drag.move = this.along(drag.cell, point);
+    this.show(drag.move ?? [drag.cell]);
+  }
+
+  /** The move from a cell in the offered direction nearest to a point, up to there or to a gap. */
+  along(cell, point) {
+    const { x, y } = this.offer.cells[cell];
+    const reach = ([ux, uy]) => (point.x - x) * ux + (point.y - y) * uy;
+    const lines = [...this.lines[cell].values()].sort((one, other) => reach(other.unit) - reach(one.unit));
+    const far = lines.length ? reach(lines[0].unit) : 0;
+    if (far < 0.5 || far < 0.5 * distance(point, { x, y })) return null;
+    const legal = lines[0].moves.filter(({ move }) => move.every((one) => this.game.has(one)));
+    const within = legal.sort((one, other) => one.reach - other.reach || one.move.length - other.move.length);
+    return (within.findLast((one) => one.reach < far + 0.5) ?? within[0])?.move ?? null;
   }
 
   up(event) {
-    if (this.pointer !== event.pointerId) return;
-    this.pointer = undefined;
-    const cell = this.cellAt(event);
+    const { drag } = this;
+    if (drag?.id !== event.pointerId) return;
+    this.drag = null;
     if (this.editing) {
-      if (cell === this.begun) this.act.toggle(cell);
-    } else if (this.dragged) {
-      this.finish(cell);
-    } else if (!this.fresh) {
-      this.finish(this.begun);
+      if (this.cellAt(event) === drag.cell) this.act.toggle(drag.cell);
+    } else if (!drag.moved) {
+      if (drag.from !== null) this.finish(drag.cell);
+    } else if (drag.move) {
+      this.act.take(drag.move);
+    } else {
+      this.choose(null);
     }
   }
 
   cancel() {
-    this.pointer = undefined;
+    this.drag = null;
     this.choose(null);
   }
 
-  /** Takes the pieces up to this cell, or begins anew there. */
+  /** Takes the pieces up to this cell, or chooses it in place of the first one. */
   finish(cell) {
-    const move = cell !== null && this.game.has(cell) ? this.game.between(this.from, cell) : null;
-    if (move) {
-      this.act.take(move);
-    } else {
-      if (this.dragged && cell !== null) this.act.refuse(this.from, cell);
-      this.choose(this.dragged || !this.isFree(cell) ? null : cell);
-    }
+    const move = this.game.between(this.from, cell);
+    if (move) return this.act.take(move);
+    const { from } = this;
+    this.choose(this.isFree(cell) && cell !== from ? cell : null);
+    this.act.refuse(from, cell);
   }
 
   activate(cell) {
     if (!this.isFree(cell)) return;
-    if (this.editing) return this.act.toggle(cell);
-    this.dragged = false;
-    if (this.from === null) this.choose(cell); else this.finish(cell);
+    if (this.editing) this.act.toggle(cell);
+    else if (this.from === null) this.choose(cell);
+    else this.finish(cell);
   }
 
   focused(event) {
-    const cell = Number(event.target.closest?.(".cell")?.dataset.cell);
+    const cell = Number(event.target.dataset.cell ?? NaN);
     if (Number.isNaN(cell)) return;
-    this.enter(this.cells[cell]);
-    if (this.pointer === undefined && this.from !== null && !this.editing) {
-      this.show(this.game.has(cell) ? this.game.between(this.from, cell) : null);
-    }
+    this.enter(cell);
+    if (!this.drag && this.from !== null && !this.editing) this.show(this.game.between(this.from, cell) ?? [this.from]);
   }
 
   key(event) {
-    const cell = Number(event.target.closest?.(".cell")?.dataset.cell);
+    const cell = Number(event.target.dataset.cell ?? NaN);
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (Number.isNaN(cell) || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") {
-      this.activate(cell);
-    } else if (event.key === "Escape") {
-      this.choose(null);
-    } else if (steps[event.key]) {
-      this.cells[this.neighbour(cell, steps[event.key])]?.focus();
-    } else {
-      return;
-    }
+    if (event.key === "Enter" || event.key === " ") this.activate(cell);
+    else if (event.key === "Escape") this.cancel();
+    else if (steps[event.key]) this.cells[this.neighbour(cell, steps[event.key])].focus();
+    else if (/^[a-z0-9]$/i.test(event.key)) this.type(event.key.toLowerCase());
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** The nearest cell in a direction; the cell itself if there is none. */
+  /** Goes to the cell whose name is typed, one character after another. */
+  type(character) {
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => { this.typed = ""; }, TYPING);
+    const begins = (text) => this.offer.cells.some((cell) => cell.name.startsWith(text));
+    this.typed = begins(this.typed + character) ? this.typed + character : character;
+    this.cells[this.offer.cells.findIndex((cell) => cell.name === this.typed)]?.focus();
+  }
+
+  /** The nearest piece in a direction, any cell while editing; the cell itself if there is none. */
   neighbour(cell, [dx, dy]) {
-    const { cells } = this.game.offer;
+    const { cells } = this.offer;
     let [best, least] = [cell, Infinity];
     cells.forEach((other, index) => {
       const [x, y] = [other.x - cells[cell].x, other.y - cells[cell].y];
       const along = x * dx + y * dy;
       const across = Math.abs(x * dy) + Math.abs(y * dx);
-      if (along > 0.01 && across <= along + 0.01 && along + 1.5 * across < least) {
-        [best, least] = [index, along + 1.5 * across];
+      const cost = along + 2 * across;
+      if ((this.editing || this.game.has(index)) && along > 0.01 && across <= 2 * along && cost < least) {
+        [best, least] = [index, cost];
       }
     });
     return best;

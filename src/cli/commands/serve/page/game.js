@@ -1,148 +1,41 @@
-// A game: a position, whose turn it is, and what happened. Knows the rules, but no values.
+// A game: where it starts, its moves, and what else was played. Knows the rules, but no values.
 
 /** One game on an offered board. Player 0 is the person at the page, player 1 the opponent. */
 export class Game {
-  constructor(offer, position, player) {
-    this.offer = offer;
-    // Each entry: the position, who moves, and the move that led there.
-    this.stands = [{ position: position ?? offer.start, player, move: null }];
-    this.at = 0;
-    // What was played in place of the turns after one: one level, without variations of its own.
+  constructor(offer, { start = offer.start, first = 0, moves = [] } = {}) {
+    Object.assign(this, { offer, start, first, moves: [], at: 0 });
+    // What was played in place of the moves after one: one level, without variations of its own.
     this.variations = [];
+    this.positions = [start];
+    moves.forEach((move) => this.play(move));
   }
 
-  get stand() { return this.stands[this.at]; }
-  get position() { return this.stand.position; }
-  get player() { return this.stand.player; }
+  get position() { return this.positions[this.at]; }
+  get player() { return this.playerAt(this.at); }
+  get last() { return this.moves[this.at - 1] ?? null; }
+  get isPast() { return this.at < this.moves.length; }
+  playerAt(index) { return (this.first + index) % 2; }
+
+  /** The number of a move in the list, which has a line for a move of each side. */
+  static number(index) { return Math.floor(index / 2) + 1; }
 
   /** Whether a cell of the position holds a piece. */
   has(cell) { return pieces(this.position)[cell] === "1"; }
 
   /** The legal moves, each a list of cells. */
-  moves() {
-    const held = pieces(this.position);
+  legal(position = this.position) {
+    const held = pieces(position);
     return this.offer.moves.filter((move) => move.every((cell) => held[cell] === "1"));
   }
 
   /** The shortest legal move that takes both cells; null if there is none, or more than one. */
-  between(from, to) {
-    const through = this.moves().filter((move) => move.includes(from) && move.includes(to));
-    const least = Math.min(...through.map((move) => move.length));
-    const shortest = through.filter((move) => move.length === least);
-    return shortest.length === 1 ? shortest[0] : null;
-  }
-
-  /** Moves, each with its cells, in classes of images of each other under the symmetries of the position. */
-  classes(moves) {
-    const held = pieces(this.position);
-    const kept = this.offer.symmetries.filter((image) => image.every((to, cell) => held[to] === held[cell]));
-    const name = (cells) => [...cells].sort((one, other) => one - other).join();
-    const classes = new Map();
-    for (const move of moves) {
-      const images = kept.map((image) => name(move.cells.map((cell) => image[cell])));
-      const first = images.find((image) => classes.has(image)) ?? name(move.cells);
-      classes.set(first, [...(classes.get(first) ?? []), move]);
-    }
-    return [...classes.values()];
-  }
+  between(from, to) { return shortest(this.legal(), from, to); }
 
   /** The position after a move. */
-  after(move) {
-    const held = pieces(this.position);
+  after(move, position = this.position) {
+    const held = pieces(position);
     move.forEach((cell) => { held[cell] = "0"; });
     return written(held, this.offer.start);
-  }
-
-  /** The name of a move, as the server and the terminal write it. */
-  name(move) {
-    const names = move.map((cell) => this.offer.cells[cell].name);
-    if (names.length === 1) return names[0];
-    const [first, last] = [move[0], move[move.length - 1]];
-    const through = this.offer.moves.filter((other) => other.includes(first) && other.includes(last));
-    const least = Math.min(...through.map((other) => other.length));
-    const shortest = through.filter((other) => other.length === least);
-    const isRun = shortest.length === 1 && least === move.length;
-    return isRun ? `${names[0]}-${names[names.length - 1]}` : names.join(",");
-  }
-
-  /** Reads a move that a person typed; throws an error with the reason. */
-  read(text) {
-    const cellOf = (name) => {
-      const cell = this.offer.cells.findIndex((one) => one.name === name.trim().toLowerCase());
-      if (cell < 0) throw new Error(`no cell is named “${name.trim()}”`);
-      if (!this.has(cell)) throw new Error(`there is no piece on ${name.trim()}`);
-      return cell;
-    };
-    if (text.includes("-")) {
-      const ends = text.split("-").map(cellOf);
-      const move = ends.length === 2 ? this.between(...ends) : null;
-      if (!move) throw new Error(`no move leads along ${text.trim()}`);
-      return move;
-    }
-    const cells = text.split(/[\s,]+/).filter(Boolean).map(cellOf).sort((one, other) => one - other);
-    const move = this.moves().find((one) => one.join() === cells.join());
-    if (!move) throw new Error(cells.length ? `${text.trim()} is not a move` : "type a move, like d-f");
-    return move;
-  }
-
-  play(move) { this.push({ position: this.after(move), player: 1 - this.player, move }); }
-  set(position) { this.setUp(position, this.player); }
-
-  swap() {
-    if (this.stand.isSet) this.setUp(this.position, 1 - this.player);
-    else this.push({ position: this.position, player: 1 - this.player, move: null });
-  }
-
-  /** Sets up a position and who moves; successive changes are one turn, as in the game's text. */
-  setUp(position, player) {
-    if (this.stand.isSet) this.stands.splice(this.at--);
-    this.push({ position, player, move: null, isSet: true });
-  }
-
-  push(stand) {
-    const next = this.stands[this.at + 1];
-    if (next?.position !== stand.position || next.player !== stand.player) {
-      this.branch();
-      this.stands.push(stand);
-    }
-    this.at += 1;
-  }
-
-  /** Makes the turns after this one a variation. */
-  branch() {
-    const stands = this.stands.splice(this.at + 1);
-    this.variations = this.variations.filter((one) => one.from <= this.at);
-    if (stands.length > 0) this.variations.push({ from: this.at, stands });
-  }
-
-  /** Takes a variation in place of what followed there, which becomes one. */
-  enter(variation) {
-    this.at = variation.from;
-    this.variations = this.variations.filter((one) => one !== variation);
-    this.branch();
-    this.stands.push(...variation.stands);
-    this.at += 1;
-  }
-
-  /** Goes back to the last stand in which one of these players moves. */
-  undo(players) {
-    const earlier = this.stands.slice(0, this.at).findLastIndex((stand) => players.includes(stand.player));
-    if (earlier >= 0) this.at = earlier;
-    return earlier >= 0;
-  }
-
-  redo(players) {
-    const later = this.stands.findIndex((stand, index) => index > this.at && players.includes(stand.player));
-    const next = later >= 0 ? later : this.stands.length - 1;
-    const moved = next > this.at;
-    this.at = next;
-    return moved;
-  }
-
-  /** Who has won; null if a move is left. */
-  winner() {
-    if (this.moves().length > 0) return null;
-    return this.offer.rule === "misere" ? this.player : 1 - this.player;
   }
 
   /** The position with one cell filled or emptied. */
@@ -151,6 +44,116 @@ export class Game {
     held[cell] = held[cell] === "1" ? "0" : "1";
     return written(held, this.offer.start);
   }
+
+  /** Moves in classes of images of each other under the symmetries of the position. */
+  classes(moves) {
+    const held = pieces(this.position);
+    const symmetries = this.offer.symmetries.filter((image) => image.every((to, cell) => held[to] === held[cell]));
+    const name = (cells) => [...cells].sort((one, other) => one - other).join();
+    const classes = new Map();
+    for (const move of moves) {
+      const images = symmetries.map((image) => name(move.cells.map((cell) => image[cell])));
+      const first = images.find((image) => classes.has(image)) ?? name(move.cells);
+      classes.set(first, [...(classes.get(first) ?? []), move]);
+    }
+    return [...classes.values()];
+  }
+
+  /** The name of a move, as the server and the terminal write it. */
+  name(move) {
+    const names = move.map((cell) => this.offer.cells[cell].name);
+    if (names.length === 1) return names[0];
+    const run = shortest(this.offer.moves, move[0], move.at(-1));
+    return run?.length === move.length ? `${names[0]}-${names.at(-1)}` : names.join(",");
+  }
+
+  /** Reads the name of a move; throws an error with the reason. */
+  read(text) {
+    const cellOf = (name) => {
+      const cell = this.offer.cells.findIndex((one) => one.name === name.trim().toLowerCase());
+      if (cell < 0) throw new Error(`no cell is named “${name.trim()}”`);
+      if (!this.has(cell)) throw new Error(`there is no piece on ${name.trim()}`);
+      return cell;
+    };
+    const parts = text.split(/[-–]/);
+    const cells = (parts.length === 2 ? parts : text.split(/[\s,.]+/).filter(Boolean)).map(cellOf);
+    const wanted = [...cells].sort((one, other) => one - other).join();
+    const move = parts.length === 2 ? this.between(...cells)
+      : this.legal().find((one) => [...one].sort((a, b) => a - b).join() === wanted);
+    if (!move) throw new Error(`${text.trim()} is not a move`);
+    return move;
+  }
+
+  /** Plays a move; what followed here becomes a variation, unless it begins with the same move. */
+  play(move) {
+    if (this.moves[this.at]?.join() !== move.join()) {
+      this.branch();
+      this.moves.push(move);
+      this.positions.push(this.after(move));
+    }
+    this.at += 1;
+  }
+
+  go(at) { this.at = Math.max(0, Math.min(at, this.moves.length)); }
+
+  /** Makes the moves after this one a variation. */
+  branch() {
+    const moves = this.moves.splice(this.at);
+    this.positions.splice(this.at + 1);
+    this.variations = this.variations.filter((one) => one.from <= this.at);
+    if (moves.length > 0) this.variations.push({ from: this.at, moves });
+  }
+
+  /** Takes a variation in place of what followed there, which becomes one. */
+  enter(variation) {
+    this.at = variation.from;
+    this.variations = this.variations.filter((one) => one !== variation);
+    this.branch();
+    variation.moves.forEach((move) => this.play(move));
+    this.at = variation.from + 1;
+  }
+
+  /** Goes back to the last position in which one of these players moves; whether there is one. */
+  undo(players) {
+    for (let at = this.at - 1; at >= 0; at -= 1) {
+      if (players.includes(this.playerAt(at))) {
+        this.at = at;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Who has won; null if a move is left. */
+  winner() {
+    if (this.legal().length > 0) return null;
+    return this.offer.rule === "misere" ? this.player : 1 - this.player;
+  }
+
+  /** The game as a part of the address. */
+  parameters() {
+    const { offer, start, first, moves, at } = this;
+    const found = { board: offer.board, rule: offer.rule, first };
+    if (start !== offer.start) found.p = start;
+    if (moves.length) found.moves = moves.map((move) => this.name(move).replaceAll(",", ".")).join();
+    if (at < moves.length) found.at = at;
+    return found;
+  }
+}
+
+/** Plays moves that are given by name up to the first that is wrong; returns what is wrong. */
+export function replay(game, names) {
+  for (const name of names) {
+    try { game.play(game.read(name)); } catch (error) { return `move ${name}: ${error.message}`; }
+  }
+  return null;
+}
+
+function shortest(moves, from, to) {
+  const through = moves.filter((move) => move.includes(from) && move.includes(to));
+  const least = Math.min(...through.map((move) => move.length));
+  const found = through.filter((move) => move.length === least);
+  return found.length === 1 ? found[0] : null;
 }
 
 /** The cells of a position in rows, as characters. */

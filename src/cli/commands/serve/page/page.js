@@ -1,582 +1,399 @@
-// The page: settings, turns, answers, and the address that names the position.
+// The page: which of its four parts is shown, whose turn it is, answers, and the address of it all.
 
-import { ask, isAsked, leave, onProgress } from "/api.js";
-import { BoardView } from "/board.js";
-import { Game, count, isPosition } from "/game.js";
-import { RecordView } from "/record.js";
-import { dayOf, pngOf, puzzleOf, readGame, solvedOn, steps, svgOf, transcript } from "/study.js";
+import { ask, leave, onProgress } from "./api.js";
+import { BoardView, pictures } from "./board.js";
+import { Game, count, isPosition, replay } from "./game.js";
+import { element, follow, listMoves, pieces, rowsOf, say, shown } from "./record.js";
 
-const $ = (id) => document.getElementById(id);
-const WORDS = { win: "win", loss: "loss" };
+export const $ = (id) => document.getElementById(id);
+const PAGES = ["play", "analyse", "puzzles", "statistics"];
+export const LEVELS = { beginner: "Easy", club: "Club", perfect: "Perfect", person: "Second" };
+/** What the column shows in each state, in this order, and which actions. */
+const BLOCKS = {
+  first: ["settings", "pictures", "intro"],
+  play: ["value", "moves", "actions", "settings"],
+  end: ["story", "next", "graph", "moves", "actions"],
+  analyse: ["value", "wins", "moves", "graph", "actions"],
+  "set-up": ["set-up"],
+  puzzles: ["tries", "days", "settings"],
+};
+const ACTIONS = { play: ["undo", "hint", "share"], end: ["analyse", "share"], analyse: ["play-on", "set-up", "share"] };
 
-let offers = [];
-let game = null;
-let seed = 1;
-/** Grows with every change of the game, so that late answers are recognised. */
-let epoch = 0;
-/** The puzzle on the board that is not solved yet, and how often it was tried. */
-let puzzle = null;
-/** The losing move that was warned of last. */
-let warned = "";
+export let [offers, game, seed] = [[], null, 1 + Math.floor(Math.random() * 1e9)];
+/** Grows with every change, so that late answers are recognised. */
+export let epoch = 0;
+/** The game before this one, and the one to which puzzles and statistics lead back. */
+let [former, table] = [null, null];
+let [page, isFirst, isSetUp] = ["play", false, false];
+/** The losing move that was warned of last, what is asked again after a failure, the puzzles once they are loaded. */
+let [warned, retry, puzzles] = ["", null, null];
 
-const view = new BoardView($("board"), {
+// A browser may keep nothing.
+export function stored(area, key) {
+  try { return JSON.parse(window[area].getItem(`trinim.${key}`)); } catch { return null; }
+}
+export function store(area, key, value) {
+  try { window[area].setItem(`trinim.${key}`, JSON.stringify(value)); } catch { /* as above */ }
+}
+
+export const view = new BoardView($("stage"), $("board"), {
   take: (move) => attempt(move),
-  preview: (move) => preview(move),
-  toggle: (cell) => {
-    game.set(game.toggled(cell));
-    changed();
-    view.cells[cell].focus();
+  choice: (move) => {
+    if (!move && $("news").dataset.line) $("news").textContent = $("news").dataset.line;
+    if (!move || !game || isSetUp) return;
+    const names = [move[0], move.at(-1)].map((cell) => game.offer.cells[cell].name);
+    $("news").textContent = move.length > 1 ? `${names.join(" to ")}, ${pieces(move.length)}` : `${names[0]} is chosen.`;
   },
+  toggle: (cell) => { setUp(game.toggled(cell), game.player); view.cells[cell].focus(); },
   refuse: (from, to) => {
     const [one, other] = [from, to].map((cell) => game.offer.cells[cell].name);
-    say(one === other ? `${one} cannot be taken alone.` : `No move leads from ${one} to ${other}.`);
+    $("news").textContent = one === other ? `${one} cannot be taken alone.` : `No move leads from ${one} to ${other}.`;
   },
 });
 
-const record = new RecordView($("record"), $("graph"), {
-  go: (at) => {
-    if (at < 0 || at >= game.stands.length || at === game.at) return;
-    game.at = at;
-    changed(at ? `After turn ${at} of ${game.stands.length - 1}.` : "The start.");
-  },
-  enter: (variation) => { game.enter(variation); changed("The variation."); },
-});
-
-const isAgainstProgram = () => $("opponent").value !== "person";
-const isProgramsTurn = () => isAgainstProgram() && game.player === 1 && game.winner() === null && !view.editing;
-/** A look back at the program's turns lets it play nothing. */
-const isPast = () => game.at < game.stands.length - 1;
-const mine = () => (isAgainstProgram() ? [0] : [0, 1]);
-const who = (player) => {
-  if (!isAgainstProgram()) return `Player ${player + 1}`;
-  return player === 0 ? "You" : "The program";
+export const isAgainstProgram = () => $("opponent").value !== "person";
+const isProgramsTurn = () => page === "play" && isAgainstProgram() && game.player === 1 && game.winner() === null;
+const mine = () => (page === "play" && isAgainstProgram() ? [0] : [0, 1]);
+export const names = () => {
+  if (isAgainstProgram()) return ["You", LEVELS[$("opponent").value]];
+  return game.first === 0 ? ["First", "Second"] : ["Second", "First"];
 };
+export const wins = (player) => (names()[player] === "You" ? "You win" : `${names()[player]} wins`);
+export const turnOf = (player) => (names()[player] === "You" ? "Your turn" : `${names()[player]} to move`);
+export const about = () => ({ board: game.offer.board, rule: game.offer.rule });
+const offered = () => offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
 
-/** Parameters of a question about a position. */
-const about = (position) => ({ board: game.offer.board, rule: game.offer.rule, p: position });
-
-function say(text) { $("turn").textContent = text; }
+/** Says what failed, and what to do to ask again; nothing without a reason. */
+export function trouble(error, again) {
+  retry = error && again;
+  [$("b-trouble").hidden, $("again").hidden] = [!error, !again];
+  $("trouble").textContent = error?.message ?? "";
+}
 
 // The game.
 
-const offered = () => offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
-
-/** How many of the moves win, in words. */
-function movesThatWin(winning, all, noun = "move") {
-  if (all === 1) return `the only ${noun} ${winning ? "wins" : "loses"}`;
-  return winning > 1 ? `${winning} of ${all} ${noun}s win` : `${winning || "none"} of ${all} ${noun}s wins`;
+function stateOf() {
+  if (page === "puzzles" || isSetUp) return page === "puzzles" ? page : "set-up";
+  if (page === "analyse" || isFirst) return page === "analyse" ? page : "first";
+  return game.winner() !== null ? "end" : "play";
 }
 
-function begin(position = null, player = Number($("first").value)) {
-  const offer = offered();
-  puzzle = null;
-  open(new Game(offer, isPosition(position, offer) ? position : null, player));
-}
-
-/** Puts a game on the table. */
-function open(other) {
-  game = other;
-  const { offer } = game;
-  $("guide").hidden = true;
-  seed = 1 + Math.floor(Math.random() * 1e9);
-  view.layOut(game);
-  $("rules").textContent = offer.rules;
-  // A move that takes more than one piece shows how such moves are written.
-  const example = game.moves().find((move) => move.length === 3) ?? game.moves().at(-1);
-  $("move").placeholder = example ? game.name(example) : "";
-  $("counts").replaceChildren();
-  if ($("statistics").open) statistics();
-  changed();
-}
-
-/** Sets the puzzle of the day. */
-async function setPuzzle() {
-  const asked = epoch;
-  try {
-    const position = await puzzleOf(offered(), dayOf());
-    if (asked !== epoch) return;
-    begin(position, 0);
-    puzzle = { position, tries: 0 };
-    say("Puzzle of the day: exactly one move wins. Find it.");
-  } catch (error) {
-    if (asked === epoch) say(`There is no puzzle here: ${error.message}.`);
+/** Puts the blocks of a state into the column. */
+function arrange(state) {
+  if ($("column").dataset.state !== state) {
+    $("column").dataset.state = state;
+    const blocks = ["trouble", ...BLOCKS[state]].map((id) => $(`b-${id}`));
+    for (const section of $("column").children) section.hidden = section === blocks[0] || !blocks.includes(section);
+    const focus = document.activeElement;
+    $("column").append(...blocks);
+    if (blocks.some((block) => block.contains(focus))) focus.focus();
+    blocks[1].classList.add("leads");
+    blocks.slice(2).forEach((block) => block.classList.remove("leads"));
   }
-}
-
-/** Plays a person's move, unless it is a try at a puzzle, or loses a won game and that is to be said first. */
-async function attempt(move) {
-  const isTry = puzzle?.position === game.position;
-  if (!isTry && (!$("teach").checked || warned === `${epoch} ${move}`)) return play(move);
-  const asked = epoch;
-  let found, after;
-  try {
-    [found, after] = await Promise.all([positionOf(game.position), positionOf(game.after(move))]);
-  } catch (error) {
-    // Of what is not known there is no warning.
-    if (asked === epoch) return error.unknown && !isTry ? play(move) : say(error.message);
-  }
-  if (asked !== epoch) return;
-  const name = game.name(move);
-  if (isTry && after.value === "loss") {
-    const [tries, days] = [puzzle.tries + 1, solvedOn()];
-    puzzle = null;
-    view.show(move);
-    say(`Right: ${name} wins, found ${tries === 1 ? "at once" : `in ${tries} tries`}. `
-      + `${days} ${days === 1 ? "day" : "days"} in a row. Play on from here, or begin a new game.`);
-  } else if (isTry || found.value === "win" && after.value === "win") {
-    const answer = after.moves.find((one) => one.value === "loss");
-    const why = answer ? `the answer is ${game.name(answer.cells)}` : "the other side has no move and wins";
-    if (isTry) puzzle.tries += 1; else warned = `${epoch} ${move}`;
-    view.choose(null);
-    say(isTry ? `${name} loses: ${why}. Try again.` : `${name} gives the game away: ${why}. Take it again to play it.`);
-  } else {
-    play(move);
-  }
-}
-
-function play(move, isGuess = false) {
-  const taken = `${who(game.player)} took ${game.name(move)}.`;
-  game.play(move);
-  changed(isGuess ? `${taken} It is a guess: the values are not known here.` : taken);
+  const actions = ACTIONS[state] ?? [];
+  for (const button of $("b-actions").children) button.hidden = !actions.includes(button.id);
+  $("b-actions").classList.toggle("two", actions.length === 2);
+  for (const id of ["opponent", "first", "new"]) $(id).hidden = state === "puzzles";
+  $("new").textContent = state === "first" ? "Start" : "New game";
+  $("new").classList.toggle("main", state === "first");
+  $("undone").hidden = !former || state !== "play" || game.moves.length > 0;
+  $("help").hidden = state === "analyse";
 }
 
 /** Shows the game after a change, and lets the program move if it is its turn. */
-function changed(news = "") {
+export function changed(news) {
   epoch += 1;
+  warned = "";
   leave();
-  view.locked = isProgramsTurn();
+  trouble(null);
+  const state = stateOf();
+  if (state !== "puzzles") table = game;
+  const hadFocus = $("stage").contains(document.activeElement);
+  for (const id of ["stage", "state", "column", "figures"]) $(id).hidden = id === "figures";
+  arrange(state);
+  [view.editing, view.locked] = [state === "set-up", isProgramsTurn()];
+  view.layOut(game.offer);
   view.update(game);
-  view.mark("good", []);
-  view.mark("bad", []);
-  $("unread").textContent = "";
-  const winner = game.winner();
-  const next = () => {
-    if (view.editing) return "Set up: choose cells to fill or empty them.";
-    if (winner !== null) return `No piece can be taken: ${won(winner)}`;
-    if (isProgramsTurn()) return isPast() ? "The program moved here." : "The program is choosing …";
-    return isAgainstProgram() ? "Your move." : `${who(game.player)} to move.`;
-  };
-  say(`${news} ${next()}`.trim());
-  $("undo").disabled = !game.stands.slice(0, game.at).some((stand) => mine().includes(stand.player));
-  $("redo").disabled = game.at === game.stands.length - 1;
-  $("hint").disabled = winner !== null || view.locked;
-  $("swap").disabled = winner !== null || view.locked;
-  record.show(game, turn);
-  $("text").href = `data:text/plain;charset=utf-8,${encodeURIComponent(transcript(game))}`;
+  view.paint([]);
+  view.mark(lastMark());
+  const moved = game.last ? `${names()[1 - game.player]} took ${shown(game, game.last)}.` : "";
+  const line = `${news ?? moved} ${pieces(count(game.position))} ${count(game.position) === 1 ? "is" : "are"} left.`.trim();
+  if (state === "first") say("", "Triangular Nim", game.offer.rules);
+  else if (state === "set-up") say("", "Set up", "Tap cells to fill or empty them.");
+  else if (state === "end") say("", wins(game.winner()), line);
+  else if (state === "play") {
+    const waits = isProgramsTurn() && !game.isPast;
+    const heading = waits ? `Waiting for ${names()[1]}` : isProgramsTurn() ? `${names()[1]} moved here` : turnOf(game.player);
+    say(view.locked ? "○" : "●", heading, line);
+  }
+  $("corner").textContent = {
+    first: "Drag along a line, or tap its first and its last piece. Tap one piece twice to take it alone.",
+    end: `The game in one picture. Filled: ${names()[0].replace("You", "you")} took it. Outlined: ${names()[1]} did. Numbers: at which move; “?”: a mistake.`,
+    analyse: "Thick ring: the quickest win. Thin rings: other wins. Dashes: the last move.",
+  }[state] ?? game.offer.rules;
+  const isRow = (move) => move.length === 3 && move.every((cell, index) => cell === move[0] + index);
+  if (state === "first") view.mark(game.legal().filter(isRow).slice(-2, -1).map((move) => ["choice", move]));
+  $("undo").disabled = !mine().some((player) => game.moves.slice(0, game.at).some((_, at) => game.playerAt(at) === player));
+  $("hint").disabled = view.locked;
+  $("back").disabled = $("first-step").disabled = game.at === 0;
+  $("forward").disabled = $("last-step").disabled = !game.isPast;
+  $("note").textContent = "";
+  $("rules-text").textContent = game.offer.rules;
+  listMoves($("moves"), game, names(), [], walk);
   address();
-  values();
-  if (isProgramsTurn() && !isPast()) reply(epoch);
+  if (state === "puzzles" || state === "set-up" || state === "first") return;
+  if (state === "end" || state === "analyse" || $("help").value === "values") tell(epoch, state, hadFocus);
+  else [$("value").textContent, $("solve").hidden] = ["", true];
+  if (isProgramsTurn() && !game.isPast) reply(epoch);
 }
 
-function won(winner) {
-  if (!isAgainstProgram()) return `${who(winner)} wins.`;
-  return winner === 0 ? "you win." : "the program wins.";
+/** Says what is known of the game: with the part that is loaded when it is first needed. */
+async function tell(asked, state, hadFocus, waits = false) {
+  const story = await load("./story.js");
+  if (asked === epoch && story) await (state === "end" ? story.end(asked, hadFocus) : story.values(asked, state, waits));
 }
 
+/** Loads a part of the page; null if that fails. */
+const load = (part) => import(part).catch(() => trouble(new Error("No answer from the server."), () => location.reload()) ?? null);
+
+export const lastMark = () => (game.last ? [["last", game.last]] : []);
+
+export const walk = {
+  go: (at) => { game.go(at); changed(); },
+  enter: (variation) => { game.enter(variation); changed(); },
+  address: (at) => addressOf("analyse", { ...game.parameters(), at }),
+};
+
+/** Begins a game; the one before it can be taken back. */
+export function begin(next, isNew = true) {
+  if (isNew && game?.moves.length) former = game;
+  game = next;
+  isFirst = isSetUp = false;
+  seed = 1 + Math.floor(Math.random() * 1e9);
+  [$("boards").value, $("rule").value, $("first").value] = [game.offer.board, game.offer.rule, game.first];
+  rulesOf();
+  if (isNew) keep();
+  changed();
+}
+
+const keep = () => store("localStorage", "settings", { ...about(), first: game.first, opponent: $("opponent").value });
+
+export const fresh = () => begin(new Game(offered(), { first: Number($("first").value) }));
+
+/** Plays a person's move, unless it loses a won game and that is to be said first. */
+export async function attempt(move) {
+  if (page === "puzzles") return puzzles.attempt(move);
+  if (isFirst) keep();
+  isFirst = false;
+  if (page === "analyse" || $("help").value !== "warnings" || warned === move.join()) return play(move);
+  const asked = epoch;
+  const isWarning = await (await load("./story.js"))?.warn(move);
+  if (asked === epoch && isWarning) warned = move.join();
+  else if (asked === epoch) play(move);
+}
+
+function play(move, isGuess = false) {
+  game.play(move);
+  changed(isGuess ? `${names()[1]} guessed ${shown(game, move)}.` : undefined);
+}
+
+/** Lets the program move. */
 async function reply(asked) {
   try {
-    const level = $("opponent").value;
     const [answer] = await Promise.all([
-      ask("/v1/reply", { ...about(game.position), level, seed }),
+      ask("v1/reply", { ...about(), p: game.position, level: $("opponent").value, seed }),
       // Long enough for the eye to see what the person took.
       new Promise((done) => { setTimeout(done, 350); }),
     ]);
     if (asked === epoch && answer.move) play(answer.move.cells, answer.move.guess);
   } catch (error) {
-    if (asked === epoch) say(`No move of the program: ${error.message}.`);
+    if (asked === epoch) trouble(error, () => changed());
   }
 }
 
-/** Says what happened between two entries of a game. */
-function turn(before, after) {
-  if (after.move) return `${who(before.player)}: ${game.name(after.move)}`;
-  return after.position === before.position ? "sides exchanged" : "position set up";
+// The address.
+
+function addressOf(which, parameters) {
+  const rest = new URLSearchParams(parameters).toString();
+  return `#${which}&${rest}`.replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
 /** Puts the game into the address, so that it can be shared and reloaded. */
 function address() {
-  const parameters = new URLSearchParams({
-    board: game.offer.board, rule: game.offer.rule, p: game.position, to: game.player, opponent: $("opponent").value,
-  });
-  const hash = `#${parameters.toString().replaceAll("%2F", "/").replaceAll("%3A", ":")}`;
-  history.replaceState(null, "", hash);
-  $("link").href = hash;
-}
-
-// Answers.
-
-/** The most pieces of a position that the server solves at once. */
-const AT_ONCE = 28;
-
-/**
- * Asks for a position, unless what the server keeps and solves cannot have it: rejects with `unknown`, too. Unless
- * it `waits`, nothing is solved for it that takes long.
- */
-async function positionOf(position, waits = true) {
-  const { keep, spot_pieces: spot } = game.offer;
-  const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
-  const most = waits || isAsked("/v1/position", about(position)) ? spot : Math.min(spot, AT_ONCE);
-  if (count(position) < least && count(position) > (spot === null ? -1 : most)) {
-    throw Object.assign(new Error("The value of this position is not known here."), { unknown: true });
+  const all = { ...(table ?? game).parameters(), opponent: $("opponent").value };
+  const board = { board: $("boards").value, rule: $("rule").value };
+  const own = page === "puzzles" ? puzzles.parameters() : page === "statistics" ? board : all;
+  for (const link of $("nav").children) {
+    const which = link.textContent.toLowerCase();
+    link.href = addressOf(which, which === "play" || which === "analyse" ? all : board);
+    if (which === page) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
   }
-  return ask("/v1/position", about(position));
+  if (!isFirst) history.replaceState(null, "", addressOf(page, own));
+  store("sessionStorage", "variations", { game: game.parameters().moves, variations: game.variations });
 }
-
-/** " in 5 moves"; nothing if that is not known. */
-const inMoves = (moves) => (moves ? ` in ${moves} ${moves === 1 ? "move" : "moves"}` : "");
-
-onProgress((done) => {
-  $("waiting").hidden = done === undefined;
-  const share = `Solving this position: ${Math.floor(100 * done)} %.`;
-  $("share").textContent = done === null ? "Another position is being solved first." : share;
-});
-
-async function values() {
-  // The property would do for HTML, not for SVG.
-  for (const id of ["answer", "verdict", "graph", "caption"]) $(id).toggleAttribute("hidden", !$("values").checked);
-  if (!$("values").checked) return;
-  const asked = epoch;
-  [$("upper").textContent, $("lower").textContent] = [0, 1].map((player) => won(player).slice(0, -1));
-  $("moves").replaceChildren();
-  $("answer").hidden = game.winner() !== null;
-  if (game.winner() !== null) {
-    $("verdict").textContent = "The game is over.";
-    marks(asked);
-    return;
-  }
-  $("verdict").textContent = "…";
-  try {
-    const found = await positionOf(game.position);
-    if (asked !== epoch) return;
-    const winning = found.moves.filter((move) => move.value === "loss").length;
-    const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
-    const moves = movesThatWin(winning, found.moves.length) + more;
-    const nimber = found.nimber === null ? "" : `, nimber ${found.nimber},`;
-    $("verdict").replaceChildren(
-      worded(found.value), `${inMoves(found.distance)}${nimber} for the player to move: ${moves}.`,
-    );
-    const kind = ["distance", "nimber"].find((kind) => found.moves.some((move) => move[kind] !== null));
-    $("numbers").hidden = !kind;
-    $("kind").textContent = kind === "distance" ? "moves until the end" : "nimber";
-    $("moves").replaceChildren(...game.classes(found.moves).map((moves) => alike(moves, kind)));
-    colour(found);
-  } catch (error) {
-    if (asked === epoch) $("verdict").textContent = error.message;
-  }
-  if (asked === epoch) marks(asked);
-}
-
-/** Marks the turns that gave a won game away, says so of the last one, and draws who was winning. */
-async function marks(asked) {
-  const values = [];
-  for (const [index, { position }] of game.stands.entries()) {
-    const found = await positionOf(position, false).catch(() => null);
-    if (asked !== epoch || !$("values").checked) return;
-    values.push(found);
-    const move = game.stands[index + 1]?.move;
-    const right = (found?.moves ?? []).filter((one) => one.value === "loss");
-    if (!move || right.length === 0 || right.some((one) => one.cells.join() === move.join())) continue;
-    const text = `a mistake: it was won${inMoves(found.distance)}; ${game.name(right[0].cells)} kept it`;
-    record.mark(index + 1, text);
-    if (index + 1 === game.at) $("verdict").append(` The last move was ${text}.`);
-  }
-  record.draw(game, values, [0, 1].map(who));
-}
-
-function worded(value) {
-  const span = document.createElement("span");
-  span.className = value;
-  span.textContent = `${value === "win" ? "+" : "−"} ${WORDS[value]}`;
-  return span;
-}
-
-/** A class of moves: images of each other, whose values are the same. */
-function alike(moves, kind) {
-  const item = document.createElement("li");
-  item.append(...moves.map((move) => chip(move, kind)));
-  if (moves.length > 1) {
-    const number = document.createElement("span");
-    number.className = "soft";
-    number.textContent = `${moves.length} alike`;
-    item.append(number);
-  }
-  return item;
-}
-
-/** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
-function chip(move, kind) {
-  const button = document.createElement("button");
-  const wins = move.value === "loss";
-  const part = (kind, text) => {
-    const span = document.createElement("span");
-    span.className = kind;
-    span.textContent = text;
-    button.append(span);
-  };
-  button.type = "button";
-  button.className = wins ? "win" : "loss";
-  button.textContent = `${wins ? "+" : "−"} ${game.name(move.cells)}`;
-  // Sign and colour in words, for those who hear them.
-  part("spoken", ` ${wins ? "wins" : "loses"}`);
-  if (kind && move[kind] !== null) {
-    part("spoken", kind === "nimber" ? ", nimber " : ", moves until the end: ");
-    part("nimber", move[kind]);
-  }
-  button.disabled = view.locked;
-  button.addEventListener("click", () => attempt(move.cells));
-  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
-  for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => view.show(null));
-  return button;
-}
-
-/** Colours the pieces: those of a winning move, and those that only losing moves take. */
-function colour(found) {
-  const of = (value) => found.moves.filter((move) => move.value === value).flatMap((move) => move.cells);
-  const good = new Set(of("loss"));
-  view.mark("good", good);
-  view.mark("bad", of("win").filter((cell) => !good.has(cell)));
-}
-
-let previewed = null;
-
-/** Says what the other side would answer to a move that is about to be made. */
-async function preview(move) {
-  previewed = move;
-  view.mark("reply", []);
-  const isWanted = $("explain").checked && move && game && !view.editing && isMove(move);
-  // The line keeps its place, so that nothing below it jumps.
-  $("why").hidden = !$("explain").checked || game?.winner() !== null;
-  if (!isWanted) {
-    $("why").textContent = "Choose a move to see what the other side would answer.";
-    return;
-  }
-  const name = game.name(move);
-  try {
-    const found = await positionOf(game.after(move));
-    if (previewed !== move) return;
-    const answer = found.moves.find((one) => one.value === "loss");
-    if (found.value === "loss") {
-      const all = found.moves.length ? `none of the ${found.moves.length} answers wins` : "no piece is left";
-      $("why").replaceChildren(`${name} `, verb("wins"), `: ${all}.`);
-    } else if (answer) {
-      view.mark("reply", answer.cells);
-      $("why").replaceChildren(`${name} `, verb("loses"), `: the answer is ${game.name(answer.cells)}.`);
-    } else {
-      const why = found.moves_not_kept ? "the answer is not known here" : "the other side has no move and wins";
-      $("why").replaceChildren(`${name} `, verb("loses"), `: ${why}.`);
-    }
-  } catch (error) {
-    if (previewed === move) $("why").textContent = error.unknown ? `${name}: not known here.` : error.message;
-  }
-}
-
-function isMove(move) { return game.moves().some((one) => one.join() === move.join()); }
-
-function verb(word) {
-  const span = document.createElement("span");
-  span.className = word === "wins" ? "win" : "loss";
-  span.textContent = word;
-  return span;
-}
-
-async function hint() {
-  const asked = epoch;
-  try {
-    const found = await positionOf(game.position);
-    const best = found.moves.find((move) => move.value === "loss");
-    let text = best && `Hint: ${game.name(best.cells)} wins${inMoves(found.distance)}.`;
-    if (!best) {
-      const { move } = await ask("/v1/reply", { ...about(game.position), level: "perfect", seed });
-      const lost = found.value === "loss";
-      text = lost ? `Hint: every move loses; try ${game.name(move.cells)}.` : "Hint: no move is known to win here.";
-      if (asked === epoch && lost) view.show(move.cells);
-    } else if (asked === epoch) {
-      view.show(best.cells);
-    }
-    if (asked === epoch) say(text);
-  } catch (error) {
-    if (asked === epoch) say(error.message);
-  }
-}
-
-// Statistics.
-
-async function statistics() {
-  const { board, rule } = game.offer;
-  const number = new Intl.NumberFormat("en");
-  const percent = (share) => `${(100 * share).toFixed(2)} %`;
-  try {
-    const found = await ask("/v1/stats", { board, rule });
-    const text = document.createElement("p");
-    text.textContent = `${number.format(found.positions)} positions, ${number.format(found.losses)} of them lost for `
-      + `the player to move (${percent(found.loss_rate)}). The start is a ${found.start}; `
-      + `${movesThatWin(found.winning_first_moves.length, found.first_moves, "first move")}.`;
-    const table = document.createElement("table");
-    const row = (kind, cells) => {
-      const line = document.createElement("tr");
-      for (const cell of cells) {
-        const made = document.createElement(kind);
-        if (kind === "th") made.scope = "col";
-        made.textContent = cell;
-        line.append(made);
-      }
-      return line;
-    };
-    const head = document.createElement("thead");
-    head.append(row("th", ["pieces", "positions", "losses", "share"]));
-    const body = document.createElement("tbody");
-    body.append(...found.by_pieces.map((one) => row("td", [
-      one.pieces, number.format(one.positions), number.format(one.losses), percent(one.losses / one.positions),
-    ])));
-    const caption = document.createElement("caption");
-    caption.textContent = "Losses by number of pieces";
-    table.append(caption, head, body);
-    const scroll = document.createElement("div");
-    scroll.className = "scroll";
-    scroll.append(table);
-    $("counts").replaceChildren(text, scroll);
-  } catch (error) {
-    $("counts").textContent = error.message;
-  }
-}
-
-// The rules, step by step, and what is shared.
-
-let stepAt = 0;
-
-/** Shows one of the steps on the board; after the last one the board is as it was. */
-function guide(at) {
-  const step = steps(game)[at];
-  stepAt = at;
-  $("guide").hidden = !step;
-  view.mark("chosen", step?.cells ?? []);
-  if (!step) {
-    try { localStorage.setItem("trinim.seen", "1"); } catch { /* a browser may keep nothing */ }
-    return view.cells.find((cell) => cell.tabIndex === 0)?.focus();
-  }
-  $("step").textContent = `${at + 1} of 3. ${step.text}`;
-  $("next").textContent = at === 2 ? "Play" : "Next";
-}
-
-function isFirstVisit() {
-  try { return !location.hash && !localStorage.getItem("trinim.seen"); } catch { return false; }
-}
-
-/** Lets the browser save a file. */
-function save(name, blob) {
-  const link = document.createElement("a");
-  [link.href, link.download] = [URL.createObjectURL(blob), name];
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
-// Controls.
-
-function undo() { if (!$("undo").disabled && game.undo(mine())) changed("Taken back."); }
-function redo() { if (!$("redo").disabled && game.redo(mine())) changed("Played again."); }
-
-$("next").addEventListener("click", () => guide(stepAt + 1));
-$("skip").addEventListener("click", () => guide(3));
-$("rules-again").addEventListener("click", () => { guide(0); $("next").focus(); });
-$("leave").addEventListener("click", leave);
-$("svg").addEventListener("click", () => save("position.svg", new Blob([svgOf(game)], { type: "image/svg+xml" })));
-$("png").addEventListener("click", async () => save("position.png", await pngOf(game)));
-$("undo").addEventListener("click", undo);
-$("redo").addEventListener("click", redo);
-$("hint").addEventListener("click", hint);
-$("new").addEventListener("click", () => {
-  if (game.at === 0 || game.winner() !== null || confirm("Leave this game?")) begin();
-});
-$("puzzle").addEventListener("click", setPuzzle);
-$("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
-$("values").addEventListener("change", () => { leave(); view.mark("good", []); view.mark("bad", []); values(); });
-$("explain").addEventListener("change", () => preview(null));
-$("edit").addEventListener("change", () => { view.editing = $("edit").checked; changed(); });
-$("statistics").addEventListener("toggle", () => { if ($("statistics").open) statistics(); });
-$("opponent").addEventListener("change", () => changed());
-$("first").addEventListener("change", () => begin());
-for (const id of ["boards", "rule"]) $(id).addEventListener("change", () => { rulesOf(); begin(); });
-
-$("entry").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (view.locked || game.winner() !== null) return;
-  try {
-    const move = game.read($("move").value);
-    $("move").value = "";
-    attempt(move);
-  } catch (error) {
-    $("unread").textContent = `Not understood: ${error.message}.`;
-  }
-});
-
-$("paste").addEventListener("submit", (event) => {
-  event.preventDefault();
-  try {
-    const read = readGame($("game").value, offers);
-    [$("boards").value, $("rule").value] = [read.offer.board, read.offer.rule];
-    rulesOf();
-    puzzle = null;
-    $("misread").textContent = "";
-    open(read);
-    say(`The game was read: ${$("turn").textContent}`);
-  } catch (error) {
-    $("misread").textContent = `Not read: ${error.message}.`;
-  }
-});
-
-document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const act = {
-    u: undo, r: redo, h: () => !$("hint").disabled && hint(),
-    arrowleft: () => record.act.go(game.at - 1), arrowright: () => record.act.go(game.at + 1),
-  }[event.key.toLowerCase()];
-  if (act) act();
-});
 
 /** Offers only the rules that the board has. */
-function rulesOf() {
+export function rulesOf() {
   const has = (rule) => offers.some((one) => one.board === $("boards").value && one.rule === rule);
   for (const option of $("rule").options) option.disabled = !has(option.value);
   if (!has($("rule").value)) $("rule").value = [...$("rule").options].find((option) => !option.disabled).value;
 }
 
-/** Reads the address; what it does not name stays as it is, and what it names wrongly is said. */
-function restore() {
+/** Reads the address; what it does not name stays, and what it names wrongly is said. */
+async function restore() {
   const given = new URLSearchParams(location.hash.slice(1));
   const wrong = [];
-  const choose = (select, value) => {
-    const isOffered = [...select.options].some((option) => option.value === value && !option.disabled);
-    if (isOffered) select.value = value;
-    else if (value !== null) wrong.push(`${select.id === "boards" ? "board" : select.id} ${value}`);
+  page = PAGES.find((one) => given.has(one)) ?? "play";
+  isSetUp = false;
+  const choose = (id, name = id) => {
+    const value = given.get(name);
+    if ([...$(id).options].some((option) => option.value === value && !option.disabled)) $(id).value = value;
+    else if (value !== null) wrong.push(`${name} ${value}`);
   };
-  choose($("boards"), given.get("board"));
+  choose("boards", "board");
   rulesOf();
-  choose($("rule"), given.get("rule"));
-  choose($("opponent"), given.get("opponent"));
-  rulesOf();
-  const position = given.get("p");
-  begin(position, given.get("to") === "1" ? 1 : given.get("to") === "0" ? 0 : undefined);
-  if (position !== null && !isPosition(position, game.offer)) wrong.push(`position ${position}`);
-  if (wrong.length) say(`The address names no ${wrong.join(", no ")} that there is here. ${$("turn").textContent}`);
+  for (const id of ["rule", "opponent", "first"]) choose(id);
+  const isGame = (page === "play" || page === "analyse") && (given.has("board") || given.has("p"));
+  if (!game || isGame) {
+    const offer = offered();
+    const start = given.get("p") ?? offer.start;
+    if (!isPosition(start, offer)) wrong.push(`position ${start}`);
+    // Links of earlier versions name a position and who moves.
+    const first = Number(given.get("to") ?? $("first").value) === 1 ? 1 : 0;
+    game = new Game(offer, { start: isPosition(start, offer) ? start : offer.start, first });
+    table = game;
+    wrong.push(replay(game, given.get("moves")?.split(",").filter(Boolean) ?? []));
+    const kept = stored("sessionStorage", "variations");
+    if (kept && kept.game === game.parameters().moves) game.variations = kept.variations;
+    if (given.has("at")) game.go(Number(given.get("at")) || 0);
+  } else if (page === "play" || page === "analyse") game = table ?? game;
+  if (given.size) isFirst = false;
+  $("first").value = game.first;
+  await show();
+  const said = wrong.filter(Boolean).join("; ");
+  if (said) $("news").textContent = `The address is wrong here: ${said}.`;
 }
 
+/** Shows the page that is chosen; puzzles and statistics are loaded when they are first opened. */
+async function show() {
+  document.title = page === "play" ? "trinim" : `trinim: ${page}`;
+  if (page === "play" || page === "analyse") return changed();
+  const asked = epoch += 1;
+  leave();
+  try {
+    if (page === "puzzles") {
+      puzzles = await import("./puzzle.js");
+      if (asked === epoch) await puzzles.open(offered(), new URLSearchParams(location.hash.slice(1)));
+      return;
+    }
+    const { statistics } = await import("./stats.js");
+    if (asked !== epoch) return;
+    for (const id of ["stage", "state", "column", "figures"]) $(id).hidden = id !== "figures";
+    address();
+    await statistics($("figures"), offered(), (board, rule) => { location.hash = addressOf(page, { board, rule }); });
+  } catch (error) {
+    if (page === "statistics") $("figures").replaceChildren(element("p", { role: "alert", textContent: error.message }));
+    if (page !== "puzzles") return;
+    arrange(page);
+    say("", "Puzzles", "");
+    trouble(error, show);
+  }
+}
+
+// Controls.
+
+function setUp(start, first) {
+  game = new Game(game.offer, { start, first });
+  changed();
+}
+
+const undo = () => { if (game.undo(mine())) changed("Taken back."); };
+const forward = () => { if (game.isPast) walk.go(game.at + 1); };
+
+async function readText(text) {
+  try {
+    begin((await import("./share.js")).readGame(text, offers));
+    $("misread").textContent = "";
+  } catch (error) {
+    $("misread").textContent = `Not read: ${error.message}.`;
+  }
+}
+
+export const goTo = (which) => { history.pushState(null, "", addressOf(which, game.parameters())); page = which; isSetUp = false; show(); };
+const openSetUp = () => { page = "analyse"; isSetUp = true; $("mover").value = game.player; changed(); };
+
+const CLICKS = {
+  undo, forward,
+  hint: async () => (await load("./story.js"))?.hint(),
+  back: () => walk.go(game.at - 1), "first-step": () => walk.go(0), "last-step": () => walk.go(game.moves.length),
+  again: () => retry?.(),
+  solve: () => tell(epoch, stateOf(), false, true),
+  stop: () => { leave(); changed(); },
+  new: () => fresh(),
+  "back-to": () => { begin(former); former = null; $("undone").hidden = true; },
+  other: () => { $("first").value = 1 - game.first; fresh(); },
+  analyse: () => { game.go(0); goTo("analyse"); },
+  "play-on": () => goTo("play"),
+  "set-up": openSetUp,
+  open: openSetUp, daily: () => goTo("puzzles"),
+  fill: () => setUp(game.offer.start, game.player),
+  clear: () => setUp(game.offer.start.replaceAll("1", "0"), game.player),
+  read: () => readText($("text").value),
+  done: () => { isSetUp = false; changed(); },
+  share: async () => (await import("./share.js")).share($("share-dialog"), game, $("turn").textContent),
+  rules: () => $("rules-dialog").showModal(),
+  close: () => $("rules-dialog").close(),
+};
+for (const [id, act] of Object.entries(CLICKS)) $(id).addEventListener("click", act);
+$("help").addEventListener("change", () => { store("sessionStorage", "help", $("help").value); changed(); });
+$("mover").addEventListener("change", () => setUp(game.position, Number($("mover").value)));
+$("opponent").addEventListener("change", () => { keep(); changed(); });
+const choose = () => {
+  rulesOf();
+  if (page === "puzzles") location.hash = addressOf(page, { board: $("boards").value, rule: $("rule").value }); else fresh();
+};
+for (const id of ["boards", "rule", "first"]) $(id).addEventListener("change", choose);
+onProgress(follow);
 addEventListener("hashchange", restore);
+addEventListener("online", () => retry?.());
+document.addEventListener("dragover", (event) => { if (isSetUp) event.preventDefault(); });
+document.addEventListener("drop", async (event) => {
+  if (isSetUp) event.preventDefault();
+  if (isSetUp && event.dataTransfer.files.length) readText(await event.dataTransfer.files[0].text());
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, select, textarea") || event.altKey || document.querySelector("dialog[open]")) return;
+  if (page !== "play" && page !== "analyse") return;
+  const [key, isControl] = [event.key.toLowerCase(), event.ctrlKey || event.metaKey];
+  const act = isControl ? key === "z" && (event.shiftKey ? forward : undo) : {
+    arrowleft: CLICKS.back, arrowright: forward, home: CLICKS["first-step"], end: CLICKS["last-step"], n: fresh,
+    "?": () => !$("hint").disabled && CLICKS.hint(),
+  }[key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
 
 async function start() {
+  for (const section of $("column").children) section.hidden = true;
+  $("main").hidden = false;
   try {
-    offers = (await ask("/v1/boards")).boards;
+    offers = (await ask("v1/boards")).boards;
     const boards = [...new Set(offers.map((one) => one.board))];
-    $("boards").replaceChildren(...boards.map((board) => new Option(board.replace(":", " "), board)));
-    // Whoever begins can win it, under both rules.
-    const usual = ["triangle:6", "triangle:4"].find((board) => boards.includes(board));
-    if (usual) $("boards").value = usual;
-    $("main").hidden = false;
-    const isFirst = isFirstVisit();
-    restore();
-    if (isFirst) guide(0);
+    $("boards").replaceChildren(...boards.map((board) => new Option(rowsOf(board), board)));
+    const kept = stored("localStorage", "settings");
+    isFirst = !kept && location.hash.length < 2;
+    const usual = { boards: kept?.board ?? "triangle:4", ...kept, help: stored("sessionStorage", "help") };
+    for (const [id, value] of Object.entries(usual).filter(([name]) => name !== "board")) {
+      if ([...$(id).options].some((option) => option.value === String(value))) $(id).value = value;
+    }
+    $("b-pictures").replaceChildren(...pictures());
+    $("rules-pictures").replaceChildren(...pictures());
+    await restore();
   } catch (error) {
-    $("main").hidden = false;
-    say(`The page cannot begin: ${error.message}.`);
+    say("", "trinim", "");
+    trouble(error, start);
   }
 }
 

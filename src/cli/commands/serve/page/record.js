@@ -1,74 +1,100 @@
-// The game so far: its turns with marks and variations, and a graph of who wins after each.
+// The moves of a game as a list, what is known of a position, and what all parts are made of.
 
-const SVG = "http://www.w3.org/2000/svg";
-/** Moves until the end from which on a bar is not shorter. */
-const FAR = 40;
+import { ask } from "./api.js";
+import { Game, count } from "./game.js";
+import { $, about, game } from "./page.js";
 
-/** Shows the turns of a game. Calls `act.go(index)` and `act.enter(variation)`. */
-export class RecordView {
-  constructor(list, graph, act) {
-    Object.assign(this, { list, graph, act });
+/** The most pieces of a position that the server solves at once. */
+const AT_ONCE = 28;
+
+export const pieces = (number) => `${number} ${number === 1 ? "piece" : "pieces"}`;
+export const inMoves = (moves) => (moves ? ` in ${moves} ${moves === 1 ? "move" : "moves"}` : "");
+export const rowsOf = (board) => (board.startsWith("triangle:") ? `${board.slice(9)} rows` : board.replace(":", " "));
+export const ruleOf = (offer) => (offer.rule === "misere" ? "last piece loses" : "last piece wins");
+
+/** The name of a move as it is shown. */
+export const shown = (game, move) => game.name(move).replace("-", "–");
+
+export const isWin = (found) => found?.value === "win";
+/** Whether a move gives a won game away, by the values of the positions before and after it. */
+export const isMistake = (values, index) => isWin(values[index]) && isWin(values[index + 1]);
+/** The moves that win in a position, the quickest first. */
+export function winning(found) {
+  const moves = found.moves.filter((move) => move.value === "loss");
+  return moves.sort((one, other) => (one.distance ?? 0) - (other.distance ?? 0));
+}
+
+export function element(name, properties = {}, ...children) {
+  const found = Object.assign(document.createElement(name), properties);
+  found.append(...children);
+  return found;
+}
+
+export function button(textContent, act, properties = {}) {
+  const found = element("button", { type: "button", textContent, ...properties });
+  found.addEventListener("click", () => act(found));
+  return found;
+}
+
+/** Lists all moves, also those that were taken back; `names` are those of the two sides. */
+export function listMoves(box, game, names, values, act) {
+  const focus = [...box.querySelectorAll("button")].indexOf(document.activeElement);
+  const entry = (index) => {
+    const found = button(shown(game, game.moves[index]), () => act.go(index + 1));
+    if (isMistake(values, index)) found.append(element("span", { className: "mistake", textContent: " ?" }));
+    found.classList.toggle("later", index >= game.at);
+    if (index === game.at - 1) found.setAttribute("aria-current", "step");
+    return found;
+  };
+  const heads = ["", names[game.first], names[1 - game.first]].map((textContent) => element("span", { textContent }));
+  box.replaceChildren(element("div", { className: "heads" }, ...heads));
+  for (let index = 0; index < game.moves.length; index += 2) {
+    const line = element("div", {}, element("small", { textContent: Game.number(index) }), entry(index));
+    if (index + 1 < game.moves.length) line.append(entry(index + 1));
+    const variations = game.variations.filter(({ from }) => from === index || from === index + 1);
+    for (const variation of variations) {
+      const turns = variation.moves.map((move) => shown(game, move)).join(" ");
+      line.append(button(`instead: ${turns}`, () => act.enter(variation), { className: "variation" }));
+    }
+    box.append(line);
   }
+  const now = box.querySelector("[aria-current]");
+  // The list scrolls, the page does not.
+  box.scrollTop = now ? now.offsetTop - box.clientHeight / 2 : 0;
+  box.scrollLeft = now ? now.offsetLeft - box.clientWidth + now.offsetWidth + 40 : 0;
+  box.classList.toggle("whole", box.scrollHeight <= box.clientHeight + 1);
+  if (focus >= 0) box.querySelectorAll("button")[focus]?.focus();
+}
 
-  button(text, act, parent) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = text;
-    button.addEventListener("click", act);
-    parent.append(button);
-    return button;
+/**
+ * Asks for a position, unless what the server keeps and solves cannot have it: rejects with
+ * `unknown`, too. Unless it `waits`, nothing is solved for it that takes long.
+ */
+export async function positionOf(position, waits = true) {
+  const { keep, spot_pieces: spot } = game.offer;
+  const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
+  const most = spot === null ? -1 : waits ? spot : Math.min(spot, AT_ONCE);
+  if (count(position) < least && count(position) > most) {
+    const isSolvable = count(position) <= (spot ?? -1);
+    throw Object.assign(new Error("The value of this position is not known."), { unknown: true, isSolvable });
   }
+  return ask("v1/position", { ...about(), p: position });
+}
 
-  /** Lists all turns, also those that were taken back; `words(before, after)` names one. */
-  show(game, words) {
-    const hadFocus = this.list.contains(document.activeElement);
-    this.items = game.stands.map((stand, index) => {
-      const item = document.createElement("li");
-      const text = index ? words(game.stands[index - 1], stand) : "start";
-      const button = this.button(text, () => this.act.go(index), item);
-      item.value = index;
-      item.classList.toggle("played", index > 0);
-      item.classList.toggle("later", index > game.at);
-      if (index === game.at) button.setAttribute("aria-current", "step");
-      for (const variation of game.variations.filter((one) => one.from === index - 1)) {
-        const turns = variation.stands.map((one) => (one.move ? game.name(one.move) : "…")).join(" ");
-        this.button(`instead: ${turns}`, () => this.act.enter(variation), item).className = "variation";
-      }
-      return item;
-    });
-    this.list.replaceChildren(...this.items);
-    const now = this.items[game.at].firstChild;
-    if (hadFocus) now.focus();
-    // The list scrolls, the page does not.
-    this.list.scrollTop = this.items[game.at].offsetTop - this.list.clientHeight / 2;
-  }
+/** Shows how far an answer is that has to be solved. */
+export function follow(done) {
+  const isSolving = done !== undefined;
+  $("solving").hidden = $("stop").hidden = !isSolving;
+  if (!isSolving) return;
+  $("solve").hidden = true;
+  if (done === null) $("solving").removeAttribute("value"); else $("solving").value = done;
+  $("value").textContent = done === null ? "Another position is being solved first." : `Solving: ${Math.floor(100 * done)} %`;
+}
 
-  /** Marks a turn as a mistake. */
-  mark(index, text) {
-    const mark = document.createElement("span");
-    mark.className = "loss";
-    mark.textContent = ` ${text}`;
-    this.items[index].querySelector("button").after(mark);
-  }
-
-  /** Draws what is known of each position: up where player 0 wins, longer the sooner the game ends. */
-  draw(game, values, names) {
-    this.graph.replaceChildren();
-    this.graph.setAttribute("viewBox", `0 -1.1 ${Math.max(game.stands.length, 12)} 2.2`);
-    const winners = values.map((found, index) => {
-      if (!found) return "not known";
-      const winner = found.value === "win" ? game.stands[index].player : 1 - game.stands[index].player;
-      const length = 1 - 0.8 * Math.min(found.distance ?? 0, FAR) / FAR;
-      const bar = document.createElementNS(SVG, "rect");
-      const [y, kind] = winner === 0 ? [-length, "up"] : [0, "down"];
-      for (const [key, value] of Object.entries({ x: index + 0.1, y, width: 0.8, height: length })) {
-        bar.setAttribute(key, value);
-      }
-      bar.setAttribute("class", index === game.at ? `${kind} now` : kind);
-      bar.addEventListener("click", () => this.act.go(index));
-      this.graph.append(bar);
-      return names[winner];
-    });
-    this.graph.setAttribute("aria-label", `Who wins, from the start on: ${winners.join(", ")}`);
-  }
+/** Says who is where: a sign, a heading and a line below it. */
+export function say(sign, heading, line) {
+  const kind = { "✓": "win", "✕": "loss", "●": "turn", "○": "waits" }[sign];
+  $("sign").className = kind ? `sign ${kind}` : "";
+  $("sign").textContent = /[✓✕]/.test(sign) ? sign : "";
+  [$("turn").textContent, $("news").textContent, $("news").dataset.line] = [heading, line, line];
 }

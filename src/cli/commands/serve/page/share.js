@@ -1,0 +1,113 @@
+// What leaves the page and comes back: the link, the game as text, and a picture.
+
+import { Game, isPosition, replay } from "./game.js";
+import { sketch } from "./board.js";
+import { button, element, rowsOf, ruleOf, shown } from "./record.js";
+import { lastMark } from "./page.js";
+
+const [WIDTH, HEIGHT] = [1200, 900];
+
+/** The game as text, which `trinim play` reads. */
+function textOf(game) {
+  const { offer, start, first, moves } = game;
+  const head = ["# trinim game", `board ${offer.board}`, `rule ${offer.rule}`, `start ${start}`];
+  const turns = moves.map((move) => `take ${game.name(move)}`);
+  return [...head, `first ${first === 0 ? "person" : "program"}`, ...turns, ""].join("\n");
+}
+
+/** Reads a game from text; throws an error that names the line. */
+export function readGame(text, offers) {
+  const lines = text.split("\n").map((line) => line.trim());
+  if (lines.find(Boolean) !== "# trinim game") throw new Error("line 1: expected “# trinim game”");
+  const head = {};
+  let game = null;
+  lines.forEach((line, index) => {
+    const [word, rest = ""] = line.split(/\s+(.*)/);
+    const wrong = (reason) => new Error(`line ${index + 1}: ${reason}`);
+    if (line === "" || line.startsWith("#")) return;
+    if (!game && ["board", "rule", "start"].includes(word)) {
+      head[word] = rest;
+    } else if (!game && word === "first") {
+      const offer = offers.find((one) => one.board === head.board && one.rule === head.rule);
+      if (!offer) throw wrong(`board ${head.board}, rule ${head.rule}: not offered here`);
+      if (!isPosition(head.start, offer)) throw wrong(`${head.start} is not a position of ${head.board}`);
+      game = new Game(offer, { start: head.start, first: rest === "person" ? 0 : 1 });
+    } else if (game && word === "take") {
+      const trouble = replay(game, [rest]);
+      if (trouble) throw wrong(trouble);
+    } else if (game && word === "set" && isPosition(rest, game.offer)) {
+      // A position that is set up, and sides that are exchanged, begin a game of their own.
+      game = new Game(game.offer, { start: rest });
+    } else if (game && word === "swap") {
+      game = new Game(game.offer, { start: game.position, first: 1 - game.player });
+    } else {
+      throw wrong(`${line} is not understood`);
+    }
+  });
+  if (!game) throw new Error("the game ends before it begins");
+  return game;
+}
+
+/** The board as PNG. Drawn here: the page's policy shows no picture that is not a file of the server. */
+function pictureOf(game, title) {
+  const canvas = element("canvas", { width: WIDTH, height: HEIGHT });
+  const pen = canvas.getContext("2d");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+  const { cells } = game.offer;
+  const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+  const scale = Math.min((WIDTH - 80) / (right + 1), (HEIGHT - 200) / (bottom + 1));
+  pen.fillStyle = colour("ground");
+  pen.fillRect(0, 0, WIDTH, HEIGHT);
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  const write = (text, x, y, size, ink) => {
+    [pen.font, pen.fillStyle] = [`${size}px system-ui, sans-serif`, colour(ink)];
+    pen.fillText(text, x, y);
+  };
+  write(title, WIDTH / 2, 60, 40, "ink");
+  write(`${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}`, WIDTH / 2, 110, 28, "soft");
+  cells.forEach((cell, index) => {
+    const has = game.has(index);
+    const [x, y] = [WIDTH / 2 + (cell.x - right / 2) * scale, 160 + (cell.y + 0.5) * scale];
+    pen.beginPath();
+    pen.arc(x, y, (has ? 0.37 : 0.27) * scale, 0, 2 * Math.PI);
+    pen.fillStyle = colour(has ? "piece" : "hole");
+    pen.fill();
+    write(cell.name, x, y, 0.28 * scale, has ? "piece-ink" : "soft");
+  });
+  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+}
+
+/** Lets the browser save a file. */
+function save(name, blob) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Opens the dialog; `line` is what the link is sent with. */
+export function share(dialog, game, title, line = `trinim: ${title}`) {
+  const url = location.href;
+  const copy = async (found) => {
+    try {
+      if (matchMedia("(pointer: coarse)").matches && navigator.share) await navigator.share({ text: line, url });
+      else await navigator.clipboard.writeText(`${line}\n${url}`);
+      found.textContent = "Copied";
+    } catch {
+      field.hidden = false;
+      field.select();
+    }
+  };
+  const field = element("input", { value: url, readOnly: true, hidden: true, ariaLabel: "Link" });
+  const last = lastMark().length ? `, after ${shown(game, game.last)}` : "";
+  dialog.replaceChildren(
+    element("h2", { textContent: `${title}${last}` }),
+    sketch(game.offer, game.position, lastMark(), title),
+    element("p", { className: "soft", textContent: `${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}. The link holds the whole game.` }),
+    button("Copy the link", copy, { className: "main" }), field,
+    button("Save picture", async () => save("trinim.png", await pictureOf(game, title))),
+    button("Save text", () => save("trinim.txt", new Blob([textOf(game)], { type: "text/plain" }))),
+    button("Close", () => dialog.close()),
+  );
+  dialog.showModal();
+}
