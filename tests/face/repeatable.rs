@@ -56,7 +56,7 @@ const MEASURED_JSON: &str = "\
     commits,generation,log_files";
 /// The same for a bench alone: its commands have the number of threads, its figures are times. A
 /// name is compared everywhere else.
-const MEASURED_BY_BENCH: &str = "name,command,median,min,max,mad,write_share,read_share,memory_share,free_bytes";
+const MEASURED_BY_BENCH: &str = "name,command,median,min,max,mad,ratio,write_share,read_share,memory_share,free_bytes";
 
 /// The lines of an output that do not measure this run.
 fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
@@ -68,6 +68,8 @@ fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
     let measured = [MEASURED_TEXT, MEASURED_JSON].into_iter().chain(by_bench);
     let measured: Vec<&str> = measured.flat_map(|names| names.split(',')).collect();
     let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
+    // What stands alone is a ratio of a round.
+    let lines = lines.filter(|line| command != "bench" || line.trim().trim_end_matches(',').parse::<f64>().is_err());
     lines.map(|line| if command == "plan" { untimed(line) } else { line }).collect()
 }
 

@@ -427,11 +427,16 @@ fn the_page_needs_nothing_from_elsewhere() {
         );
         let text = text(&file.body);
         if !path.starts_with("/v1/") {
-            let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
+            let elsewhere = text.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
             assert!(!elsewhere.contains("://") && !elsewhere.contains("url("), "{path}");
         }
-        let named = text.split(['"', '\'']).filter(|part| part.starts_with('/') && part.contains('.'));
-        open.extend(named.filter(|part| !part.contains(' ') && part.len() < 40).map(str::to_owned));
+        // Addresses are relative, so that the page works below any path.
+        let is_file = |part: &&str| [".js", ".css", ".svg", ".json"].iter().any(|end| part.ends_with(end));
+        let named = text.split(['"', '\'']).filter(is_file).filter(|part| !part.contains(' ') && part.len() < 40);
+        for part in named {
+            assert!(!part.starts_with('/') || path.starts_with("/v1/"), "{path}: {part}");
+            open.push(format!("/{}", part.trim_start_matches("./").trim_start_matches('/')));
+        }
         // Nobody has to fetch it again, but everybody asks whether it changed.
         let tag = file.header("etag").unwrap().replace("w/", "W/");
         let again = server.ask("GET", &path, &format!("if-none-match: {tag}\r\n"), b"");
@@ -439,7 +444,7 @@ fn the_page_needs_nothing_from_elsewhere() {
         open.retain(|path| !seen.contains(path));
     }
     let files = seen.iter().filter(|path| !path.starts_with("/v1/")).count();
-    assert_eq!(files, 9, "{seen:?}");
+    assert_eq!(files, 12, "{seen:?}");
 }
 
 /// A database of nimbers has them in its answers, and other tags than one of wins and losses.
