@@ -1,5 +1,5 @@
-//! A device with one arm in front of any storage: it counts what passes and how often the arm seeks,
-//! and takes the time for it if it has a speed.
+//! A device with one arm in front of any storage: it counts what passes and how often the arm
+//! seeks, and takes the time for it if it has a speed.
 //!
 //! Sorting log writes into runs pays on devices that seek; an SSD hardly shows the difference. Each
 //! file is contiguous and far from every other file. A read or write that begins where the last one

@@ -1,5 +1,5 @@
-//! One way to solve beside its rivals on the first blocks of a board, on this disk or on one with an
-//! arm.
+//! One way to solve beside its rivals on the first blocks of a board, on this disk or on one with
+//! an arm.
 //!
 //! ```text
 //! cargo run --release -p tools --bin rivals -- WAY FOLDER [--layers K] [--block-bits N] [--blocks N]
