@@ -13,6 +13,9 @@ export class Game {
   get position() { return this.positions[this.at]; }
   get player() { return this.playerAt(this.at); }
   get last() { return this.moves[this.at - 1] ?? null; }
+  /** What the last move marks on the board. */
+  get marks() { return this.last ? [["last", this.last]] : []; }
+  get about() { return { board: this.offer.board, rule: this.offer.rule }; }
   get isPast() { return this.at < this.moves.length; }
   playerAt(index) { return (this.first + index) % 2; }
 

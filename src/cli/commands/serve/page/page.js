@@ -3,9 +3,8 @@
 import { ask, leave, onProgress } from "./api.js";
 import { BoardView, pictures } from "./board.js";
 import { Game, count, isPosition, replay } from "./game.js";
-import { element, follow, listMoves, pieces, rowsOf, say, shown } from "./record.js";
+import { $, element, follow, listMoves, pieces, rowsOf, say, shown } from "./record.js";
 
-export const $ = (id) => document.getElementById(id);
 const PAGES = ["play", "analyse", "puzzles", "statistics"];
 export const LEVELS = { beginner: "Easy", club: "Club", perfect: "Perfect", person: "Second" };
 /** What the column shows in each state, in this order, and which actions. */
@@ -60,7 +59,6 @@ export const names = () => {
 };
 export const wins = (player) => (names()[player] === "You" ? "You win" : `${names()[player]} wins`);
 export const turnOf = (player) => (names()[player] === "You" ? "Your turn" : `${names()[player]} to move`);
-export const about = () => ({ board: game.offer.board, rule: game.offer.rule });
 const offered = () => offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
 
 /** Says what failed, and what to do to ask again; nothing without a reason. */
@@ -115,7 +113,7 @@ export function changed(news) {
   view.layOut(game.offer);
   view.update(game);
   view.paint([]);
-  view.mark(lastMark());
+  view.mark(game.marks);
   const moved = game.last ? `${names()[1 - game.player]} took ${shown(game, game.last)}.` : "";
   const line = `${news ?? moved} ${pieces(count(game.position))} ${count(game.position) === 1 ? "is" : "are"} left.`.trim();
   if (state === "first") say("", "Triangular Nim", game.offer.rules);
@@ -156,7 +154,6 @@ async function tell(asked, state, hadFocus, waits = false) {
 /** Loads a part of the page; null if that fails. */
 const load = (part) => import(part).catch(() => trouble(new Error("No answer from the server."), () => location.reload()) ?? null);
 
-export const lastMark = () => (game.last ? [["last", game.last]] : []);
 
 export const walk = {
   go: (at) => { game.go(at); changed(); },
@@ -176,7 +173,7 @@ export function begin(next, isNew = true) {
   changed();
 }
 
-const keep = () => store("localStorage", "settings", { ...about(), first: game.first, opponent: $("opponent").value });
+const keep = () => store("localStorage", "settings", { ...game.about, first: game.first, opponent: $("opponent").value });
 
 export const fresh = () => begin(new Game(offered(), { first: Number($("first").value) }));
 
@@ -201,7 +198,7 @@ function play(move, isGuess = false) {
 async function reply(asked) {
   try {
     const [answer] = await Promise.all([
-      ask("v1/reply", { ...about(), p: game.position, level: $("opponent").value, seed }),
+      ask("v1/reply", { ...game.about, p: game.position, level: $("opponent").value, seed }),
       // Long enough for the eye to see what the person took.
       new Promise((done) => { setTimeout(done, 350); }),
     ]);
@@ -290,7 +287,7 @@ async function show() {
     if (asked !== epoch) return;
     for (const id of ["stage", "state", "column", "figures"]) $(id).hidden = id !== "figures";
     address();
-    await statistics($("figures"), offered(), (board, rule) => { location.hash = addressOf(page, { board, rule }); });
+    await statistics($("figures"), offers, offered(), (board, rule) => { location.hash = addressOf(page, { board, rule }); });
   } catch (error) {
     if (page === "statistics") $("figures").replaceChildren(element("p", { role: "alert", textContent: error.message }));
     if (page !== "puzzles") return;

@@ -2,8 +2,8 @@
 
 import { ask } from "./api.js";
 import { Game } from "./game.js";
-import { button, element, pieces, positionOf, ruleOf, say, shown, winning } from "./record.js";
-import { $, about, begin, game, goTo, store, stored, trouble, view } from "./page.js";
+import { $, button, element, pieces, positionOf, ruleOf, say, shown, winning } from "./record.js";
+import { begin, game, goTo, store, stored, trouble, view } from "./page.js";
 
 const DAY = 86_400_000;
 /** How far back the next open day may be, in days. */
@@ -45,7 +45,7 @@ function note(result) {
 }
 
 /** What the address says of the puzzle. */
-export const parameters = () => ({ ...about(), day, ...(extra ? { extra } : {}) });
+export const parameters = () => ({ ...game.about, day, ...(extra ? { extra } : {}) });
 
 /** Sets the puzzle of a day, or an extra one of it. */
 export async function open(chosen, given) {
@@ -80,14 +80,14 @@ function tell(text = "", kind = "", marks = []) {
   calendar();
 }
 
-const winner = async () => winning(await positionOf(game.position))[0].cells;
+const winner = async () => winning(await positionOf(game, game.position))[0].cells;
 
 /** Tries a move: the one that wins solves the puzzle, another one is answered. */
 export async function attempt(move) {
   if (isSolved || isShown) return;
   const start = game.position;
   try {
-    const after = await positionOf(game.after(move));
+    const after = await positionOf(game, game.after(move));
     if (start !== game.position) return;
     tries += 1;
     if (after.value === "loss") {
@@ -129,7 +129,7 @@ function next() {
   go(isOpen ? { day: dayOf(date) } : { day: dayOf(new Date()), extra: extra + 1 });
 }
 
-const go = (to) => { location.hash = `puzzles&${new URLSearchParams({ ...about(), ...to })}`; };
+const go = (to) => { location.hash = `puzzles&${new URLSearchParams({ ...game.about, ...to })}`; };
 
 async function share() {
   const how = isShown ? "solution seen" : tries === 1 ? "first try" : `${tries} tries`;

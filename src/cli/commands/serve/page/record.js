@@ -2,7 +2,8 @@
 
 import { ask } from "./api.js";
 import { Game, count } from "./game.js";
-import { $, about, game } from "./page.js";
+
+export const $ = (id) => document.getElementById(id);
 
 /** The most pieces of a position that the server solves at once. */
 const AT_ONCE = 28;
@@ -67,10 +68,10 @@ export function listMoves(box, game, names, values, act) {
 }
 
 /**
- * Asks for a position, unless what the server keeps and solves cannot have it: rejects with
+ * Asks for a position of a game, unless what the server keeps and solves cannot have it: rejects with
  * `unknown`, too. Unless it `waits`, nothing is solved for it that takes long.
  */
-export async function positionOf(position, waits = true) {
+export async function positionOf(game, position, waits = true) {
   const { keep, spot_pieces: spot } = game.offer;
   const least = keep === "database" ? 0 : Number(keep.split(":")[1] ?? Infinity);
   const most = spot === null ? -1 : waits ? spot : Math.min(spot, AT_ONCE);
@@ -78,7 +79,7 @@ export async function positionOf(position, waits = true) {
     const isSolvable = count(position) <= (spot ?? -1);
     throw Object.assign(new Error("The value of this position is not known."), { unknown: true, isSolvable });
   }
-  return ask("v1/position", { ...about(), p: position });
+  return ask("v1/position", { ...game.about, p: position });
 }
 
 /** Shows how far an answer is that has to be solved. */

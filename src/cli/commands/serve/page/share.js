@@ -3,7 +3,6 @@
 import { Game, isPosition, replay } from "./game.js";
 import { sketch } from "./board.js";
 import { button, element, rowsOf, ruleOf, shown } from "./record.js";
-import { lastMark } from "./page.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
 
@@ -99,10 +98,10 @@ export function share(dialog, game, title, line = `trinim: ${title}`) {
     }
   };
   const field = element("input", { value: url, readOnly: true, hidden: true, ariaLabel: "Link" });
-  const last = lastMark().length ? `, after ${shown(game, game.last)}` : "";
+  const last = game.last ? `, after ${shown(game, game.last)}` : "";
   dialog.replaceChildren(
     element("h2", { textContent: `${title}${last}` }),
-    sketch(game.offer, game.position, lastMark(), title),
+    sketch(game.offer, game.position, game.marks, title),
     element("p", { className: "soft", textContent: `${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}. The link holds the whole game.` }),
     button("Copy the link", copy, { className: "main" }), field,
     button("Save picture", async () => save("trinim.png", await pictureOf(game, title))),

@@ -4,7 +4,6 @@ import { ask } from "./api.js";
 import { made, sketch } from "./board.js";
 import { Game } from "./game.js";
 import { element, inMoves, pieces, rowsOf, ruleOf, shown } from "./record.js";
-import { offers } from "./page.js";
 
 const number = new Intl.NumberFormat("en");
 /** From this many bars on no figures stand above them. */
@@ -15,7 +14,7 @@ const share = (one) => (one.positions ? one.losses / one.positions : 0);
 const percent = (one) => `${(100 * share(one)).toFixed(1)} %`;
 
 /** Fills a box with the statistics of a board; `choose(board, rule)` shows another one. */
-export async function statistics(box, offer, choose) {
+export async function statistics(box, offers, offer, choose) {
   const { board, rule } = offer;
   box.replaceChildren(element("p", { className: "soft", role: "status", textContent: "…" }));
   const [found, start] = await Promise.all([

@@ -4,11 +4,11 @@ import { ask, askAll } from "./api.js";
 import { made } from "./board.js";
 import { Game, count } from "./game.js";
 import {
-  $, LEVELS, about, attempt, changed, epoch, fresh, game, isAgainstProgram, lastMark, names, offers, rulesOf, seed,
+  LEVELS, attempt, changed, epoch, fresh, game, isAgainstProgram, names, offers, rulesOf, seed,
   trouble, turnOf, view, walk, wins,
 } from "./page.js";
 import {
-  button, element, inMoves, isMistake, isWin, listMoves, pieces, positionOf, rowsOf, say, shown, winning,
+  $, button, element, inMoves, isMistake, isWin, listMoves, pieces, positionOf, rowsOf, say, shown, winning,
 } from "./record.js";
 
 /** Draws one bar a position: up where player 0 wins, as high as moves or pieces are left. */
@@ -84,7 +84,7 @@ export async function values(asked, state, waits = false) {
   if (isAnalysis) graph(asked);
   if (!isAnalysis && $("help").value !== "values") return;
   try {
-    const found = await positionOf(game.position, waits);
+    const found = await positionOf(game, game.position, waits);
     if (asked !== epoch) return;
     const isWon = found.value === "win";
     const text = `${wins(isWon ? game.player : 1 - game.player)}${inMoves(found.distance)}`;
@@ -116,7 +116,7 @@ function chips(found, best) {
   const marks = best.map((move, index) => [index ? "win" : "quick", move.cells]).reverse();
   $("best").textContent = best.length ? "Winning moves" : "Every move loses; these last longest";
   // The full board may have many: rings around all would hide it.
-  const all = () => view.mark([...lastMark(), ...marks.slice(-12)]);
+  const all = () => view.mark([...game.marks, ...marks.slice(-12)]);
   all();
   const groups = game.classes(moves);
   const show = (most) => $("wins").replaceChildren(...groups.slice(0, most).map((alike, index) => {
@@ -128,7 +128,7 @@ function chips(found, best) {
     const own = [best.length ? "quick" : "wrong", move.cells];
     const alone = async () => {
       view.mark([own]);
-      const after = await positionOf(game.after(move.cells), false).catch(() => null);
+      const after = await positionOf(game, game.after(move.cells), false).catch(() => null);
       if (found.matches(":hover, :focus") && after?.moves.length) view.mark([own, ["answer", after.moves[0].cells]]);
     };
     for (const event of ["focus", "pointerenter"]) found.addEventListener(event, alone);
@@ -140,7 +140,7 @@ function chips(found, best) {
 
 /** Asks for all positions of the game, draws who was winning and marks mistakes; null if it is too late. */
 async function graph(asked) {
-  const found = await askAll(about(), game.positions).catch((error) => error);
+  const found = await askAll(game.about, game.positions).catch((error) => error);
   if (asked !== epoch) return null;
   if (found instanceof Error) {
     trouble(found, () => changed());
@@ -204,11 +204,11 @@ function nextStep() {
 export async function hint() {
   const asked = epoch;
   try {
-    const found = await positionOf(game.position);
+    const found = await positionOf(game, game.position);
     const best = winning(found)[0];
-    const move = best?.cells ?? (await ask("v1/reply", { ...about(), p: game.position, level: "perfect", seed })).move.cells;
+    const move = best?.cells ?? (await ask("v1/reply", { ...game.about, p: game.position, level: "perfect", seed })).move.cells;
     if (asked !== epoch) return;
-    view.mark([...lastMark(), [best ? "quick" : "wrong", move]]);
+    view.mark([...game.marks, [best ? "quick" : "wrong", move]]);
     $("news").textContent = `${shown(game, move)} ${best ? "wins" : "loses as every move does, but lasts longest"}.`;
   } catch (error) {
     if (asked === epoch) trouble(error, error.lost && (() => { trouble(null); hint(); }));
@@ -218,7 +218,7 @@ export async function hint() {
 /** Shows what answers a move that gives a won game away; whether it does, as far as that is known. */
 export async function warn(move) {
   const asked = epoch;
-  const [found, after] = await Promise.all([game.position, game.after(move)].map((one) => positionOf(one, false)))
+  const [found, after] = await Promise.all([game.position, game.after(move)].map((one) => positionOf(game, one, false)))
     .catch(() => []);
   if (asked !== epoch || found?.value !== "win" || after.value !== "win") return false;
   const answer = winning(after)[0];
