@@ -1,8 +1,10 @@
 """The page of `trinim serve` in headless Chromium; see the script `check` beside this file.
 
-The values that the page shows are compared with the definition of the game, computed here.
+The values that the page shows are compared with the definition of the game, computed here. PAGE names
+a folder of page sources that are tested in place of those in the program.
 """
 
+import gzip
 import http.client
 import os
 import re
@@ -22,6 +24,8 @@ from playwright.sync_api import sync_playwright
 PROGRAM = os.environ["TRINIM"]
 CHROMIUM = os.environ["CHROMIUM"]
 SHOTS = os.environ.get("SHOTS")
+PAGE = os.environ.get("PAGE")
+SOURCES = Path(PAGE or Path(__file__).parents[2] / "src/cli/commands/serve/page")
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
 
@@ -67,21 +71,6 @@ def mask(rows):
     return sum(1 << cell for cell, held in enumerate(rows.replace("/", "")) if held == "1")
 
 
-def serve(*arguments):
-    """Starts a server; returns its process and its address."""
-    command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--quiet", *arguments]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    return server, re.match(r"listening on (http://\S+)", server.stdout.readline()).group(1)
-
-
-def stop(server):
-    server.terminate()
-    ended = server.wait(20)
-    server.stdout.close()
-    if ended != 0:
-        raise AssertionError(f"the server ended with {ended}")
-
-
 WIDE, LARGE, PHONE, NARROW = (1280, 800), (1920, 1080), (390, 844), (320, 640)
 TABLET, FLAT = (768, 1024), (844, 390)
 #: A game of six rows that both sides could have won, and its last moves.
@@ -90,34 +79,84 @@ LOST = BEGUN + ",o,l-m,r-u,j-n,a,d,p"
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Hands requests below a path to the server, and nothing else."""
+    """Hands requests below a path to the server, except for the page's files if a folder has them."""
 
-    PREFIX = "/games/trinim"
-    target = ""
+    protocol_version = "HTTP/1.1"
+    prefix, target, folder = "", "", None
+    KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
     def log_message(self, *_):
         pass
 
     def do_GET(self):
-        if not self.path.startswith(self.PREFIX + "/"):
+        if not self.path.startswith(self.prefix + "/"):
             return self.send_error(404)
+        path = self.path.removeprefix(self.prefix)
+        own = self.folder and Path(self.folder, path.split("?")[0].strip("/") or "index.html")
+        own = own if own and own.is_file() else None
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         upstream = http.client.HTTPConnection(self.target, timeout=30)
-        upstream.putrequest(self.command, self.path.removeprefix(self.PREFIX), skip_host=True, skip_accept_encoding=True)
+        # All files of the page have the same headers, those which the program does not know yet, too.
+        path = "/" if own else path
+        upstream.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():
             upstream.putheader(name, value)
         upstream.endheaders(body)
         answer = upstream.getresponse()
         found = answer.read()
-        self.send_response(answer.status)
+        upstream.close()
+        if own:
+            found = own.read_bytes()
+            found = gzip.compress(found) if answer.getheader("content-encoding") == "gzip" else found
+        self.send_response_only(answer.status)
         for name, value in answer.getheaders():
-            if name not in ("transfer-encoding", "content-length", "connection"):
+            if own and name == "content-type":
+                value = self.KINDS[own.suffix] + "; charset=utf-8"
+            dropped = ("transfer-encoding", "content-length", "connection", *(["etag"] if own else []))
+            if name not in dropped:
                 self.send_header(name, value)
         self.send_header("content-length", str(len(found)))
         self.end_headers()
         self.wfile.write(found)
 
     do_POST = do_GET
+
+
+class Front(ThreadingHTTPServer):
+    """A proxy in front of the server at an address, on a thread of its own."""
+
+    daemon_threads = True
+    # A browser drops connections whose answers it no longer needs.
+    handle_error = lambda *_: None
+
+    def __init__(self, address, **options):
+        options["target"] = address.removeprefix("http://").strip("/")
+        super().__init__(("127.0.0.1", 0), type("Handler", (Proxy,), options))
+        self.address = f"http://127.0.0.1:{self.server_port}{options.get('prefix', '')}/"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+def serve(*arguments):
+    """Starts a server; returns its process and its address."""
+    command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--quiet", *arguments]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    address = re.match(r"listening on (http://\S+)", server.stdout.readline()).group(1)
+    server.front = Front(address, folder=PAGE) if PAGE else None
+    return server, server.front.address if PAGE else address
+
+
+def stop(server):
+    if server.front:
+        server.front.close()
+    server.terminate()
+    ended = server.wait(20)
+    server.stdout.close()
+    if ended != 0:
+        raise AssertionError(f"the server ended with {ended}")
 
 
 class Page(unittest.TestCase):
@@ -451,12 +490,9 @@ class Page(unittest.TestCase):
                 page.context.close()
 
     def test_the_page_works_below_a_path_of_a_proxy(self):
-        handler = type("Handler", (Proxy,), {"target": self.address.removeprefix("http://").rstrip("/")})
-        proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=proxy.serve_forever, daemon=True).start()
-        self.addCleanup(proxy.server_close)
-        self.addCleanup(proxy.shutdown)
-        address = f"http://127.0.0.1:{proxy.server_port}{Proxy.PREFIX}/"
+        proxy = Front(self.address, prefix="/games/trinim")
+        self.addCleanup(proxy.close)
+        address = proxy.address
         page = self.open("#play&board=triangle:4", address=address)
         self.cell(page, "a").click()
         self.cell(page, "a").click()
@@ -702,8 +738,7 @@ class Page(unittest.TestCase):
         self.assertLessEqual(len(names), 9, names)
         self.assertLessEqual(len(sizes), 9)
         self.assertTrue(10_000 < sum(sizes) <= 30_000, sum(sizes))
-        source = Path(__file__).parents[2] / "src/cli/commands/serve/page"
-        counts = {file.name: len(file.read_text().splitlines()) for file in source.iterdir()}
+        counts = {file.name: len(file.read_text().splitlines()) for file in SOURCES.iterdir()}
         self.assertLessEqual(max(counts.values()), 400, counts)
         self.assertLessEqual(sum(counts.values()), 2_050, counts)
 
