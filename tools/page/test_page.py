@@ -236,7 +236,7 @@ class Page(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        boards = ["rect:2x3", "hex:2", "cram:2x3", "rect:1x6"]
+        boards = ["rect:2x3", "hex:2", "cram:2x3", "rect:1x6", "rect:5x4"]
         cls.server, cls.address = serve("--layers", "4,5,6,9", *(f"--board={board}" for board in boards))
         cls.playwright = sync_playwright().start()
         cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -457,17 +457,18 @@ class Page(unittest.TestCase):
 
     def test_any_board_is_played(self):
         # The cells between which a drag goes, and how many pieces it takes.
-        drags = {"rect:2x3": (0, 2, 3), "hex:2": (0, -1, 3), "cram:2x3": (0, 1, 2), "rect:1x6": (1, 4, 4)}
+        drags = {"rect:2x3": (0, 2, 3), "hex:2": (0, -1, 3), "cram:2x3": (0, 1, 2), "rect:1x6": (1, 4, 4), "rect:5x4": (0, 3, 4)}
         for board, (begin, end, taken) in drags.items():
             page = self.open(f"#play&board={board}&rule=normal&opponent=person")
             names = page.locator(".cell text").all_text_contents()
-            self.drag(page, self.center(page, names[begin]), self.center(page, names[end]), True)
-            self.assertEqual(self.held(page), len(names) - taken, board)
             # Words do not lie on cells.
             words = page.locator("#corner").bounding_box()
-            for name in names:
-                x, y = self.center(page, name)
-                self.assertFalse(x < words["x"] + words["width"] and y < words["y"] + words["height"], (board, name))
+            for disc in page.locator(".disc").all():
+                box = disc.bounding_box()
+                is_beside = box["x"] > words["x"] + words["width"] or box["y"] > words["y"] + words["height"]
+                self.assertTrue(is_beside, (board, box, words))
+            self.drag(page, self.center(page, names[begin]), self.center(page, names[end]), True)
+            self.assertEqual(self.held(page), len(names) - taken, board)
             page.context.close()
 
     def test_a_whole_game_is_played_by_keys(self):

@@ -1,0 +1,86 @@
+"""Plants faults in the page, one at a time, and checks that the test that should notice does.
+
+`python faults.py [WORD..]` takes TRINIM and CHROMIUM like `check`, and only faults that have one of
+the words in their file or test. Each test has to pass on the unchanged sources first.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SOURCES = Path(os.environ.get("PAGE") or HERE.parents[1] / "src/cli/commands/serve/page")
+
+#: A file of the page, a text that it has once, what stands there instead, and the test.
+FAULTS = [
+    ("page.css", "main { height: calc(100dvh", "main { height: calc(130dvh", "all_that_a_state_needs_is_in_sight"),
+    ("board.js", "one.reach < far + 0.5", "one.reach < far - 0.5", "drags_go_along_the_lines_that_are_offered"),
+    ("board.js", '"pointercancel"', '"pointerlost"', "a_drag_ends_at_a_gap_and_can_be_given_up"),
+    ("page.css", ".crowded #corner { position: static;", ".crowded #corner {", "any_board_is_played"),
+    ("board.js", "Math.round(20 * part)", "Math.round(part)", "boards_of_files_and_limits_of_takes_are_played"),
+    ("story.js", 'if (hadFocus) $("next").focus();', "", "a_whole_game_is_played_by_keys"),
+    ("page.css", ".cell:focus-visible .ring { stroke: var(--accent);", ".cell:focus-visible .ring {", "a_whole_game_is_played_by_keys"),
+    ("board.js", "(this.editing || this.game.has(index)) && along", "along", "arrows_and_replies_lead_to_the_nearest_piece"),
+    ("board.js", "this.cells[near].focus({ preventScroll: true });", "{}", "arrows_and_replies_lead_to_the_nearest_piece"),
+    ("page.js", 'if (given.has("at"))', 'if (given.has("to"))', "the_address_holds_the_game"),
+    ("api.js", "const RETRIES = [500, 1000, 2000];", "const RETRIES = [];", "lost_answers_are_asked_for_again"),
+    ("api.js", "import.meta.url", "location.origin", "the_page_works_below_a_path_of_a_proxy"),
+    ("page.css", "grid-area: 2 / 2 / 4 / 3;", "grid-area: 2 / 2 / 3 / 3;", "statistics_have_no_hole_and_nothing_is_cut"),
+    ("story.js", "game.playerAt(index) === loser", "game.playerAt(index) === winner", "the_end_names_the_move_that_decided"),
+    ("record.js", 'move.value === "loss"', 'move.value === "win"', "the_analysis_agrees_with_the_definition"),
+    ("story.js", "(isWin(found) ? game.playerAt(index)", "(!isWin(found) ? game.playerAt(index)", "every_bar_of_the_graph_is_a_link_with_its_value"),
+    ("puzzle.js", "streak(today) || streak(before(today))", "streak(today)", "a_puzzle_has_one_solution_and_days_are_counted"),
+    ("story.js", 'after.value !== "win"', 'after.value !== "loss"', "warnings_show_the_answer_and_the_same_move_again_plays"),
+    ("share.js", "take ${game.name(move)}", "took ${game.name(move)}", "a_game_is_shared_as_link_picture_and_text"),
+    ("record.js", '$("solving").hidden = $("stop").hidden', '$("solving").hidden', "nine_layers_are_played_to_the_end"),
+    ("page.js", "stop: () => { leave(); changed(); }", "stop: () => {}", "nine_layers_offer_to_solve_and_can_be_stopped"),
+    ("index.html", ' aria-label="Opponent"', "", "no_finding_of_axe_in_any_state"),
+    ("index.html", ' aria-label="Share"></dialog>', "></dialog>", "no_finding_of_axe_in_any_state"),
+    ("page.css", "{ button, select { min-height: 44px; } }", "{}", "targets_are_large_enough"),
+    ("page.css", "max-width: 560px;", "min-width: 660px;", "nothing_is_cut_or_out_of_reach_when_enlarged"),
+    ("page.css", ".sketch .empty { fill: Canvas;", ".sketch .empty { fill: CanvasText;", "forced_colours_tell_pieces_from_holes"),
+    ("index.html", '<link rel="modulepreload" href="game.js">', '<link rel="modulepreload" href="stats.js">', "the_first_load_is_small"),
+    ("index.html", '<link rel="preload" href="v1/boards" as="fetch" crossorigin>', "", "the_first_load_takes_two_trips"),
+    ("page.css", "--soft: #59626e", "--soft: #8a929c", "colours_can_be_told_apart_in_light_and_dark"),
+]
+
+
+def reason(test, folder):
+    """Why a test fails on a folder of sources; None if it passes."""
+    command = [sys.executable, "-m", "unittest", f"test_page.Page.test_{test}"]
+    env = {"PATIENCE": "20", **os.environ, "PAGE": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, timeout=900)
+    said = [line for line in ended.stderr.splitlines() if "Error" in line]
+    return (said or ["?"])[-1][:120] if ended.returncode else None
+
+
+def main():
+    chosen = [one for one in FAULTS if any(word in one[0] + one[3] for word in sys.argv[1:] or [""])]
+    for file, old, _, test in chosen:
+        found = (SOURCES / file).read_text().count(old)
+        if found != 1:
+            sys.exit(f"{file} has {found} times what the fault for {test} changes: {old}")
+    missed, passes = 0, {}
+    for file, old, new, test in chosen:
+        if test not in passes:
+            why = reason(test, SOURCES)
+            passes[test] = why is None
+            if why:
+                print(f"FAILS WITHOUT A FAULT  {test}: {why}", flush=True)
+        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
+            folder = Path(shutil.copytree(SOURCES, f"{scratch}/page"))
+            text = (folder / file).read_text()
+            (folder / file).write_text(text.replace(old, new))
+            why = reason(test, folder)
+        is_caught = passes[test] and why is not None
+        missed += not is_caught
+        print(f"{'caught' if is_caught else 'NOT CAUGHT':10}  {file:10}  {test}: {why}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
+    return missed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
