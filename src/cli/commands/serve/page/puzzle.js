@@ -127,9 +127,9 @@ function calendar() {
   const [known, today, now] = [days(), dayOf(new Date()), streakNow()];
   const solved = Object.keys(known).map(Number).filter((one) => known[one] === "solved");
   const inMonth = (one) => Math.floor(one / 100) === Math.floor(month / 100);
-  const turn = (label, text, to) => {
+  const turn = (label, sign, to) => {
     const act = () => { month = to - (to % 100) + 1; calendar(); $("b-days").querySelector(`[aria-label="${label}"]`).focus(); };
-    return button(text, act, { className: "plain", ariaLabel: label, disabled: to > today });
+    return button("", act, { className: "plain", ariaLabel: label, disabled: to > today }, sign);
   };
   const all = Array.from({ length: 31 }, (_, later) => dayOf(dateOf(month, later))).filter(inMonth).map((one) => {
     const state = known[one] ?? "open";
@@ -147,7 +147,7 @@ function calendar() {
     element("p", { className: "row" }, element("span", {}, element("b", { textContent: now }), ` ${now === 1 ? "day" : "days"} in a row`),
       element("small", { textContent: `Best ${best} · ${ofMonth} this month` })),
     element("p", { className: "row" }, element("h2", { textContent: written(month, { month: "long", year: "numeric" }) }),
-      element("span", {}, turn("Month before", "‹", before(month)), turn("Month after", "›", dayOf(dateOf(month, 31))))),
+      element("span", {}, turn("Month before", "back", before(month)), turn("Month after", "forward", dayOf(dateOf(month, 31))))),
     element("div", { className: "calendar" }, ...heads, ...gap, ...all),
     element("p", { className: "legend" }, key("solved", "Solved"), key("tried", "Tried"), key("today", "This one")),
   );

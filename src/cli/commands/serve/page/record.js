@@ -11,7 +11,8 @@ const AT_ONCE = 28;
 
 export const pieces = (number) => `${number} ${number === 1 ? "piece" : "pieces"}`;
 export const inMoves = (moves) => (moves ? ` in ${moves} ${moves === 1 ? "move" : "moves"}` : "");
-export const rowsOf = (board) => (board.startsWith("triangle:") ? `${board.slice(9)} rows` : board.replace(":", " "));
+/** The name of a board for people, like “5 rows, at most 3” for triangle:5,take:3. */
+export const rowsOf = (board) => board.replace(/^triangle:(\d+)/, "$1 rows").replace(",least:", ", at least ").replace(",take:", ", at most ").replace(":", " ");
 export const ruleOf = (offer) => (offer.rule === "misere" ? "last piece loses" : "last piece wins");
 
 /** The name of a move as it is shown. */

@@ -2,7 +2,7 @@
 
 import { Game, isPosition, replay } from "./game.js";
 import { sketch } from "./board.js";
-import { button, element, rowsOf, ruleOf, shown } from "./record.js";
+import { button, element, rowsOf, ruleOf } from "./record.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
 
@@ -101,7 +101,7 @@ export function share(dialog, game, title, line = `trinim: ${title}`) {
   const about = `${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}. The link holds the whole game.`;
   dialog.replaceChildren(
     element("div", { className: "card" }, sketch(game.offer, game.position, game.marks, title),
-      element("p", { className: "soft" }, element("b", { textContent: `${title}${game.last ? `, after ${shown(game, game.last)}` : ""}` }), element("br"), about)),
+      element("p", { className: "soft" }, element("b", { textContent: `${title}${game.last ? `, after move ${Game.number(game.at - 1)}` : ""}` }), element("br"), about)),
     button("Copy the link", copy, { className: "main" }, "share"), field,
     button("Save picture", async () => save("trinim.png", await pictureOf(game, title))),
     button("Save text", () => save("trinim.txt", new Blob([textOf(game)], { type: "text/plain" }))),

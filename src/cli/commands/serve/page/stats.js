@@ -10,12 +10,15 @@ const number = new Intl.NumberFormat("en");
 const MANY = 30;
 const [LEFT, TOP] = [56, 24];
 
+const isWide = () => matchMedia("(min-width: 900px)").matches;
 const share = (one) => (one.positions ? one.losses / one.positions : 0);
 const percent = (one) => `${(100 * share(one)).toFixed(1)} %`;
 
 /** Shows the statistics of a board. */
 export async function open(offer) {
   const { board, rule } = offer;
+  // Beside the column; on phones within it, between the choice of the board and the table.
+  if (isWide()) $("column").before($("figures")); else $("b-settings").after($("figures"));
   const [found, start] = await Promise.all([
     ask("v1/stats", { board, rule }), ask("v1/position", { board, rule, p: offer.start }).catch(() => null),
   ]);
@@ -52,8 +55,7 @@ function table(rows) {
 }
 
 function chart(rows) {
-  const isWide = matchMedia("(min-width: 900px)").matches;
-  const [WIDTH, HEIGHT, most] = isWide ? [754, 440, MANY] : [360, 290, 8];
+  const [WIDTH, HEIGHT, most] = isWide() ? [754, 440, MANY] : [360, 290, 8];
   const BASE = HEIGHT - 44;
   const svg = made("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Share of lost positions by number of pieces; the table has the figures" });
   const write = (words, x, y, parent = svg, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
@@ -70,7 +72,7 @@ function chart(rows) {
     made("rect", { x, y: TOP, width: step, height: BASE - TOP, class: "hit" }, group);
     made("rect", { x: x + 0.15 * step, y: BASE - height, width: 0.7 * step, height, rx: 2 }, group);
     if (index % every === 0) write(one.pieces, x + step / 2, BASE + 20, group);
-    if (isWide && rows.length < MANY) write(Number((100 * share(one)).toPrecision(2)), x + step / 2, BASE - height - 6, group);
+    if (isWide() && rows.length < MANY) write(Number((100 * share(one)).toPrecision(2)), x + step / 2, BASE - height - 6, group);
     group.addEventListener("pointerenter", () => {
       $("told").textContent = `${pieces(one.pieces)}: ${percent(one)} of ${number.format(one.positions)} positions are lost.`;
     });

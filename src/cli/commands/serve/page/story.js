@@ -31,7 +31,7 @@ function drawGraph(found) {
     const x = index * step;
     const winner = one && (isWin(one) ? game.playerAt(index) : 1 - game.playerAt(index));
     const value = one ? `${wins(winner).replace("You", "you")}${far ? ` in ${one.distance}` : ""}` : "not known";
-    const link = made("a", { href: walk.address(index), "aria-label": `After ${index} moves: ${value}` }, svg);
+    const link = made("a", { href: walk.address(index), "aria-label": `After ${index} ${index === 1 ? "move" : "moves"}: ${value}` }, svg);
     if (index === game.at) link.setAttribute("aria-current", "step");
     made("rect", { x, y: 0, width: step, height: 82, class: index === game.at ? "now" : "hit" }, link);
     if (one) {
@@ -142,8 +142,10 @@ export async function end(asked, hadFocus) {
   const [winner, isAlone] = [game.winner(), !isAgainstProgram()];
   const who = names()[1 - game.player];
   const took = game.offer.rule !== "misere" || who === "You" || isAlone ? "took" : "had to take";
-  say(winner === 0 || isAlone ? "✓" : "✕", wins(winner), game.last
-    ? `${who} ${took} the last ${game.last.length === 1 ? "piece" : "pieces"}, ${shown(game, game.last)}, at ${numberOf(game.at - 1)}.` : "No piece is left.");
+  const [last, at] = game.last ? [shown(game, game.last), numberOf(game.at - 1)] : [];
+  const line = count(game.position) ? `${last ? `${who} took ${last} at ${at}; no` : "No"} move is left.`
+    : last ? `${who} ${took} the last ${game.last.length === 1 ? "piece" : "pieces"}, ${last}, at ${at}.` : "No piece is left.";
+  say(winner === 0 || isAlone ? "✓" : "✕", wins(winner), line);
   const step = winner === 0 && !isAlone ? nextStep() : null;
   const offer = (id, text, act) => Object.assign($(id), { textContent: text, onclick: act, hidden: !text });
   offer("next", step?.text ?? "Play again", () => { step?.choose(); fresh(); });
@@ -159,10 +161,10 @@ export async function end(asked, hadFocus) {
   if (!found) return;
   paint(found);
   if (found.includes(null)) return $("story").append("Not every position of this game is known here.");
-  const { words: [before, stressed, after], slips, last } = tale(found, winner);
+  const { words: [before, stressed, after], slips, last: lost } = tale(found, winner);
   $("story").append(before, element("b", { textContent: stressed }), after);
   if (slips.length) $("slips").append(`Earlier slips: ${[...new Set(slips)].join(", ")}.`);
-  if (!step && last !== undefined && winner === 1) offer("retry", `Retry ${numberOf(last)}`, () => walk.go(last));
+  if (!step && lost !== undefined && winner === 1) offer("retry", `Retry ${numberOf(lost)}`, () => walk.go(lost));
 }
 
 /** After a win: a larger board, then a stronger opponent. */
