@@ -25,38 +25,25 @@ export function leave() {
   tell();
 }
 
-function addressOf(path, parameters) {
+/** Asks for a path with parameters, or about positions; rejects with the reason that the server gives. */
+export function ask(path, parameters = {}, positions = null) {
   const query = new URLSearchParams(parameters).toString();
-  return new URL(query ? `${path}?${query}` : path, import.meta.url).href;
-}
-
-/** Asks for a path with parameters; rejects with the reason that the server gives. */
-export function ask(path, parameters = {}) {
-  const url = addressOf(path, parameters);
-  return stored(url, () => fetched(url, {}, (response) => response.json()));
-}
-
-/** Asks for many positions of a board in one request: their answers, null where none is known. */
-export function askAll(parameters, positions) {
-  const url = addressOf("v1/positions", parameters);
-  const body = positions.join("\n");
-  const options = { method: "POST", headers: { "content-type": "text/plain" }, body };
-  const read = async (response) => (await response.text()).trim().split("\n").map(JSON.parse);
-  return stored(`${url} ${body}`, async () => {
-    const answers = await fetched(url, options, read);
-    return answers.map((answer) => (answer.error ? null : answer));
-  });
-}
-
-function stored(key, make) {
+  const url = new URL(query ? `${path}?${query}` : path, import.meta.url).href;
+  const body = positions?.join("\n");
+  const key = `${url} ${body}`;
   if (!known.has(key)) {
     if (known.size >= MOST) known.delete(known.keys().next().value);
-    const answer = make();
+    const answer = answered(url, positions && { method: "POST", headers: { "content-type": "text/plain" }, body });
     known.set(key, answer);
     // A failure may be over the next time.
     answer.catch(() => known.delete(key));
   }
   return known.get(key);
+}
+
+/** Asks for many positions of a board in one request: their answers, null where none is known. */
+export async function askAll(parameters, positions) {
+  return (await ask("v1/positions", parameters, positions)).map((answer) => (answer.error ? null : answer));
 }
 
 /** One answer of the server, asked for again while it is lost or the server is too busy. */
@@ -72,27 +59,23 @@ async function response(url, options) {
   }
 }
 
-async function fetched(url, options, read) {
+/** What an answer says, once it is solved: a value, or of many positions one a line. */
+async function answered(url, options) {
   const begun = visit;
-  let waits = false;
+  let found = await response(url, options ?? {});
+  const waits = found.status === 202;
   try {
-    for (;;) {
-      const found = await response(url, options);
-      if (found.status === 202) {
-        waits = true;
-        if (visit === begun) tell((await found.json()).done);
-        await pause(AGAIN);
-        if (visit === begun) continue;
-        throw Object.assign(new Error("Not solved: it was stopped."), { unknown: true });
-      }
-      if (!found.ok) {
-        const { detail } = await found.json().catch(() => ({}));
-        const error = new Error(detail || `The server answers ${found.status}.`);
-        throw Object.assign(error, { unknown: found.status === 404 });
-      }
-      return await read(found);
+    while (found.status === 202) {
+      const { done } = await found.json();
+      if (visit === begun) tell(done);
+      await pause(AGAIN);
+      if (visit !== begun) throw Object.assign(new Error("Not solved: it was stopped."), { unknown: true });
+      found = await response(url, options ?? {});
     }
   } finally {
     if (waits) tell();
   }
+  if (found.ok) return options ? (await found.text()).trim().split("\n").map(JSON.parse) : found.json();
+  const { detail } = await found.json().catch(() => ({}));
+  throw Object.assign(new Error(detail || `The server answers ${found.status}.`), { unknown: found.status === 404 });
 }

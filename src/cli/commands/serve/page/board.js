@@ -1,8 +1,8 @@
 // The board as SVG: cells that are dragged over, tapped, or reached by keys.
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Radii in cells: of a piece, of a hole, of a mark around a run, and of a run in the picture of a game. */
-const [PIECE, HOLE, AROUND, RUN] = [0.37, 0.27, 0.455, 0.385];
+/** Radii in cells: of a piece, of a hole, of marks around pieces and holes, and of a run in the picture of a game. */
+const [PIECE, HOLE, AROUND, LAST, RUN] = [0.37, 0.27, 0.455, 0.41, 0.385];
 /** How far a pointer goes before it drags, and how far from a cell it still means it, in cells. */
 const [SLACK, NEAR] = [0.3, 0.62];
 /** How long the next character belongs to the same name, in ms. */
@@ -19,17 +19,13 @@ const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
 
 /** The two cells of a move that are farthest apart. */
 function endsOf(move, cells) {
-  let ends = [move[0], move[0]];
-  for (const one of move) {
-    for (const other of move) {
-      if (distance(cells[one], cells[other]) > distance(cells[ends[0]], cells[ends[1]])) ends = [one, other];
-    }
-  }
-  return ends;
+  const span = ([one, other]) => distance(cells[one], cells[other]);
+  const pairs = move.flatMap((one) => move.map((other) => [one, other]));
+  return pairs.reduce((best, pair) => (span(pair) > span(best) ? pair : best));
 }
 
 /** A capsule around the cells of a move; a circle around each if they are not in one line. */
-export function capsule(move, cells, radius, kind, parent) {
+function capsule(move, cells, radius, kind, parent) {
   const [from, to] = endsOf(move, cells).map((cell) => cells[cell]);
   const [dx, dy, far] = [to.x - from.x, to.y - from.y, distance(from, to)];
   const isOff = (cell) => Math.abs((cell.x - from.x) * dy - (cell.y - from.y) * dx) > 0.1 * far;
@@ -44,7 +40,7 @@ export function capsule(move, cells, radius, kind, parent) {
 }
 
 /** The lines between neighbours, as moves of two pieces have them. */
-export function mesh(offer, parent) {
+function mesh(offer, parent) {
   const lines = made("g", { class: "mesh", "aria-hidden": "true" }, parent);
   for (const [one, other] of offer.moves.filter((move) => move.length === 2)) {
     const [a, b] = [offer.cells[one], offer.cells[other]];
@@ -104,7 +100,7 @@ export class BoardView {
   layOut(offer) {
     if (this.offer === offer) return;
     this.offer = offer;
-    const { cells, moves } = offer;
+    const { cells } = offer;
     const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
     // Small boards are no larger than those of five cells, in the middle.
     const [width, height] = [Math.max(right, 4) + 1.06, bottom + 1.06];
@@ -125,18 +121,6 @@ export class BoardView {
       return group;
     });
     this.picture = made("g", { class: "picture", "aria-hidden": "true" }, this.svg);
-    // For each cell the moves that end there, by direction.
-    this.lines = cells.map(() => new Map());
-    for (const move of moves.filter((one) => one.length > 1)) {
-      const ends = endsOf(move, cells);
-      for (const [from, to] of [ends, [...ends].reverse()]) {
-        const reach = distance(cells[from], cells[to]);
-        const unit = [(cells[to].x - cells[from].x) / reach, (cells[to].y - cells[from].y) / reach];
-        const key = unit.map((part) => Math.round(20 * part)).join();
-        if (!this.lines[from].has(key)) this.lines[from].set(key, { unit, moves: [] });
-        this.lines[from].get(key).moves.push({ move, reach });
-      }
-    }
     this.from = null;
   }
 
@@ -156,16 +140,15 @@ export class BoardView {
     // The way in by the Tab key is a piece, if there is one; so is the cell in focus.
     const way = this.cells.findIndex((group) => group.getAttribute("tabindex") === "0");
     if (this.editing || game.has(way)) return;
-    const near = this.nearest(way);
+    const near = this.nearest(game.offer.cells[way], (cell) => game.has(cell)) ?? way;
     if (this.cells[way] === document.activeElement) this.cells[near].focus({ preventScroll: true });
     this.enter(near);
   }
 
-  /** The piece nearest to a cell; the cell itself if there is none. */
-  nearest(cell) {
-    const { cells } = this.game.offer;
-    const held = [...cells.keys()].filter((other) => this.game.has(other));
-    return held.sort((one, other) => distance(cells[one], cells[cell]) - distance(cells[other], cells[cell]))[0] ?? cell;
+  /** The cell nearest to a point of those that fit; undefined if none does. */
+  nearest(point, fits = () => true) {
+    const { cells } = this.offer;
+    return [...cells.keys()].filter(fits).sort((one, other) => distance(cells[one], point) - distance(cells[other], point))[0];
   }
 
   /** Makes this cell the one that the Tab key leads to. */
@@ -174,7 +157,7 @@ export class BoardView {
   /** Draws marks around moves: pairs of a kind and the cells. */
   mark(marks) {
     this.marks.replaceChildren();
-    for (const [kind, move] of marks) capsule(move, this.offer.cells, AROUND, kind, this.marks);
+    for (const [kind, move] of marks) capsule(move, this.offer.cells, kind === "last" ? LAST : AROUND, kind, this.marks);
   }
 
   /** Draws the game as one picture: for each move its cells, whose it is, and what stands on it. */
@@ -209,9 +192,7 @@ export class BoardView {
 
   cellAt(event) {
     const point = this.point(event);
-    const { cells } = this.offer;
-    const cell = [...cells.keys()].reduce((a, b) => (distance(cells[b], point) < distance(cells[a], point) ? b : a));
-    return distance(cells[cell], point) < NEAR ? cell : null;
+    return this.nearest(point, (cell) => distance(this.offer.cells[cell], point) < NEAR) ?? null;
   }
 
   isFree(cell) { return cell !== null && !this.locked && (this.editing || this.game.has(cell)); }
@@ -246,14 +227,20 @@ export class BoardView {
 
   /** The move from a cell in the offered direction nearest to a point, up to there or to a gap. */
   along(cell, point) {
-    const { x, y } = this.offer.cells[cell];
-    const reach = ([ux, uy]) => (point.x - x) * ux + (point.y - y) * uy;
-    const lines = [...this.lines[cell].values()].sort((one, other) => reach(other.unit) - reach(one.unit));
-    const far = lines.length ? reach(lines[0].unit) : 0;
-    if (far < 0.5 || far < 0.5 * distance(point, { x, y })) return null;
-    const legal = lines[0].moves.filter(({ move }) => move.every((one) => this.game.has(one)));
-    const within = legal.sort((one, other) => one.reach - other.reach || one.move.length - other.move.length);
-    return (within.findLast((one) => one.reach < far + 0.5) ?? within[0])?.move ?? null;
+    const { cells, moves } = this.offer;
+    const from = cells[cell];
+    const runs = moves.filter((move) => move.length > 1 && move.includes(cell)).flatMap((move) => {
+      const ends = endsOf(move, cells);
+      if (!ends.includes(cell)) return [];
+      const to = cells[ends[0] === cell ? ends[1] : ends[0]];
+      const reach = distance(from, to);
+      return [{ move, reach, far: ((point.x - from.x) * (to.x - from.x) + (point.y - from.y) * (to.y - from.y)) / reach }];
+    });
+    const far = Math.max(0, ...runs.map((run) => run.far));
+    if (far < 0.5 || far < 0.5 * distance(point, from)) return null;
+    const legal = runs.filter((run) => run.far > far - 1e-6 && run.move.every((one) => this.game.has(one)));
+    legal.sort((one, other) => one.reach - other.reach || one.move.length - other.move.length);
+    return (legal.findLast((run) => run.reach < far + 0.5) ?? legal[0])?.move ?? null;
   }
 
   up(event) {
@@ -324,16 +311,13 @@ export class BoardView {
   /** The nearest piece in a direction, any cell while editing; the cell itself if there is none. */
   neighbour(cell, [dx, dy]) {
     const { cells } = this.offer;
-    let [best, least] = [cell, Infinity];
-    cells.forEach((other, index) => {
+    const costs = cells.map((other, index) => {
       const [x, y] = [other.x - cells[cell].x, other.y - cells[cell].y];
-      const along = x * dx + y * dy;
-      const across = Math.abs(x * dy) + Math.abs(y * dx);
-      const cost = along + 2 * across;
-      if ((this.editing || this.game.has(index)) && along > 0.01 && across <= 2 * along && cost < least) {
-        [best, least] = [index, cost];
-      }
+      const [along, across] = [x * dx + y * dy, Math.abs(x * dy) + Math.abs(y * dx)];
+      const isFit = (this.editing || this.game.has(index)) && along > 0.01 && across <= 2 * along;
+      return isFit ? along + 2 * across : Infinity;
     });
-    return best;
+    const least = Math.min(...costs);
+    return least < Infinity ? costs.indexOf(least) : cell;
   }
 }

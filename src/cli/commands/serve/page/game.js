@@ -70,20 +70,14 @@ export class Game {
     return run?.length === move.length ? `${names[0]}-${names.at(-1)}` : names.join(",");
   }
 
-  /** Reads the name of a move; throws an error with the reason. */
+  /** The legal move of this name, which may begin at either end; throws an error with the reason. */
   read(text) {
-    const cellOf = (name) => {
-      const cell = this.offer.cells.findIndex((one) => one.name === name.trim().toLowerCase());
-      if (cell < 0) throw new Error(`no cell is named “${name.trim()}”`);
-      if (!this.has(cell)) throw new Error(`there is no piece on ${name.trim()}`);
-      return cell;
-    };
-    const parts = text.split(/[-–]/);
-    const cells = (parts.length === 2 ? parts : text.split(/[\s,.]+/).filter(Boolean)).map(cellOf);
-    const wanted = [...cells].sort((one, other) => one - other).join();
-    const move = parts.length === 2 ? this.between(...cells)
-      : this.legal().find((one) => [...one].sort((a, b) => a - b).join() === wanted);
-    if (!move) throw new Error(`${text.trim()} is not a move`);
+    const wanted = text.trim().toLowerCase().replace("–", "-").replaceAll(/[\s.]+/g, ",");
+    const names = this.offer.names ??= this.offer.moves.map((move) => this.name(move));
+    const found = [wanted, wanted.split("-").reverse().join("-")].map((name) => names.indexOf(name));
+    const move = this.offer.moves[Math.max(...found)];
+    if (!move) throw new Error("the board has no such move");
+    if (!move.every((cell) => this.has(cell))) throw new Error("a piece of it is gone");
     return move;
   }
 
@@ -116,15 +110,11 @@ export class Game {
     this.at = variation.from + 1;
   }
 
-  /** Goes back to the last position in which one of these players moves; whether there is one. */
-  undo(players) {
-    for (let at = this.at - 1; at >= 0; at -= 1) {
-      if (players.includes(this.playerAt(at))) {
-        this.at = at;
-        return true;
-      }
-    }
-    return false;
+  /** The last position before this one in which one of these players moves; -1 if there is none. */
+  before(players) {
+    let at = this.at - 1;
+    while (at >= 0 && !players.includes(this.playerAt(at))) at -= 1;
+    return at;
   }
 
   /** Who has won; null if a move is left. */

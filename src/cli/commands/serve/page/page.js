@@ -3,20 +3,11 @@
 import { ask, leave, onProgress } from "./api.js";
 import { BoardView, pictures } from "./board.js";
 import { Game, count, isPosition, replay } from "./game.js";
-import { $, element, follow, listMoves, pieces, rowsOf, say, shown } from "./record.js";
+import { $, follow, icon, listMoves, pieces, rowsOf, say, shown } from "./record.js";
 
-const PAGES = ["play", "analyse", "puzzles", "statistics"];
+/** The parts of the page whose address holds a game, and those that have only a board. */
+const [OF_GAME, BY_BOARD] = [["play", "analyse"], ["puzzles", "statistics"]];
 export const LEVELS = { beginner: "Easy", club: "Club", perfect: "Perfect", person: "Second" };
-/** What the column shows in each state, in this order, and which actions. */
-const BLOCKS = {
-  first: ["settings", "pictures", "intro"],
-  play: ["value", "moves", "actions", "settings"],
-  end: ["story", "next", "graph", "moves", "actions"],
-  analyse: ["value", "wins", "moves", "graph", "actions"],
-  "set-up": ["set-up"],
-  puzzles: ["tries", "days", "settings"],
-};
-const ACTIONS = { play: ["undo", "hint", "share"], end: ["analyse", "share"], analyse: ["play-on", "set-up", "share"] };
 
 export let [offers, game, seed] = [[], null, 1 + Math.floor(Math.random() * 1e9)];
 /** Grows with every change, so that late answers are recognised. */
@@ -64,38 +55,25 @@ const offered = () => offers.find((one) => one.board === $("boards").value && on
 /** Says what failed, and what to do to ask again; nothing without a reason. */
 export function trouble(error, again) {
   retry = error && again;
-  [$("b-trouble").hidden, $("again").hidden] = [!error, !again];
-  $("trouble").textContent = error?.message ?? "";
+  [$("b-trouble").hidden, $("again").hidden, $("trouble").textContent] = [!error, !again, error?.message ?? ""];
 }
 
 // The game.
 
 function stateOf() {
-  if (page === "puzzles" || isSetUp) return page === "puzzles" ? page : "set-up";
-  if (page === "analyse" || isFirst) return page === "analyse" ? page : "first";
-  return game.winner() !== null ? "end" : "play";
+  if (page !== "play") return isSetUp ? "set-up" : page;
+  if (isFirst) return "first";
+  return game.winner() === null ? "play" : "end";
 }
 
-/** Puts the blocks of a state into the column. */
+/** Shows the parts of a state. */
 function arrange(state) {
-  if ($("column").dataset.state !== state) {
-    $("column").dataset.state = state;
-    const blocks = ["trouble", ...BLOCKS[state]].map((id) => $(`b-${id}`));
-    for (const section of $("column").children) section.hidden = section === blocks[0] || !blocks.includes(section);
-    const focus = document.activeElement;
-    $("column").append(...blocks);
-    if (blocks.some((block) => block.contains(focus))) focus.focus();
-    blocks[1].classList.add("leads");
-    blocks.slice(2).forEach((block) => block.classList.remove("leads"));
-  }
-  const actions = ACTIONS[state] ?? [];
-  for (const button of $("b-actions").children) button.hidden = !actions.includes(button.id);
-  $("b-actions").classList.toggle("two", actions.length === 2);
-  for (const id of ["opponent", "first", "new"]) $(id).hidden = state === "puzzles";
+  for (const part of document.querySelectorAll("[data-in]")) part.hidden = !part.dataset.in.split(" ").includes(state);
+  if ($("main").dataset.state === state) return;
+  $("main").dataset.state = state;
+  $("b-moves")[state === "end" ? "before" : "after"]($("b-graph"));
   $("new").textContent = state === "first" ? "Start" : "New game";
-  $("new").classList.toggle("main", state === "first");
-  $("undone").hidden = !former || state !== "play" || game.moves.length > 0;
-  $("help").hidden = state === "analyse";
+  $("new").className = state === "first" ? "main" : "wide";
 }
 
 /** Shows the game after a change, and lets the program move if it is its turn. */
@@ -107,8 +85,8 @@ export function changed(news) {
   const state = stateOf();
   if (state !== "puzzles") table = game;
   const hadFocus = $("stage").contains(document.activeElement);
-  for (const id of ["stage", "state", "column", "figures"]) $(id).hidden = id === "figures";
   arrange(state);
+  $("undone").hidden = !former || state !== "play" || game.moves.length > 0;
   [view.editing, view.locked] = [state === "set-up", isProgramsTurn()];
   view.layOut(game.offer);
   view.update(game);
@@ -127,11 +105,11 @@ export function changed(news) {
   $("corner").textContent = {
     first: "Drag along a line, or tap its first and its last piece. Tap one piece twice to take it alone.",
     end: `The game in one picture. Filled: ${names()[0].replace("You", "you")} took it. Outlined: ${names()[1]} did. Numbers: at which move; “?”: a mistake.`,
-    analyse: "Thick ring: the quickest win. Thin rings: other wins. Dashes: the last move.",
+    analyse: "Thick ring: the quickest win\nThin rings: other wins\nDashes: the last move",
   }[state] ?? game.offer.rules;
   const isRow = (move) => move.length === 3 && move.every((cell, index) => cell === move[0] + index);
   if (state === "first") view.mark(game.legal().filter(isRow).slice(-2, -1).map((move) => ["choice", move]));
-  $("undo").disabled = !mine().some((player) => game.moves.slice(0, game.at).some((_, at) => game.playerAt(at) === player));
+  $("undo").disabled = game.before(mine()) < 0;
   $("hint").disabled = view.locked;
   $("back").disabled = $("first-step").disabled = game.at === 0;
   $("forward").disabled = $("last-step").disabled = !game.isPast;
@@ -154,7 +132,6 @@ async function tell(asked, state, hadFocus, waits = false) {
 /** Loads a part of the page; null if that fails. */
 const load = (part) => import(part).catch(() => trouble(new Error("No answer from the server."), () => location.reload()) ?? null);
 
-
 export const walk = {
   go: (at) => { game.go(at); changed(); },
   enter: (variation) => { game.enter(variation); changed(); },
@@ -175,7 +152,10 @@ export function begin(next, isNew = true) {
 
 const keep = () => store("localStorage", "settings", { ...game.about, first: game.first, opponent: $("opponent").value });
 
-export const fresh = () => begin(new Game(offered(), { first: Number($("first").value) }));
+export function fresh() {
+  rulesOf();
+  begin(new Game(offered(), { first: Number($("first").value) }));
+}
 
 /** Plays a person's move, unless it loses a won game and that is to be said first. */
 export async function attempt(move) {
@@ -222,7 +202,7 @@ function address() {
   const own = page === "puzzles" ? puzzles.parameters() : page === "statistics" ? board : all;
   for (const link of $("nav").children) {
     const which = link.textContent.toLowerCase();
-    link.href = addressOf(which, which === "play" || which === "analyse" ? all : board);
+    link.href = addressOf(which, OF_GAME.includes(which) ? all : board);
     if (which === page) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
   }
   if (!isFirst) history.replaceState(null, "", addressOf(page, own));
@@ -230,7 +210,7 @@ function address() {
 }
 
 /** Offers only the rules that the board has. */
-export function rulesOf() {
+function rulesOf() {
   const has = (rule) => offers.some((one) => one.board === $("boards").value && one.rule === rule);
   for (const option of $("rule").options) option.disabled = !has(option.value);
   if (!has($("rule").value)) $("rule").value = [...$("rule").options].find((option) => !option.disabled).value;
@@ -240,7 +220,7 @@ export function rulesOf() {
 async function restore() {
   const given = new URLSearchParams(location.hash.slice(1));
   const wrong = [];
-  page = PAGES.find((one) => given.has(one)) ?? "play";
+  page = [...OF_GAME, ...BY_BOARD].find((one) => given.has(one)) ?? "play";
   isSetUp = false;
   const choose = (id, name = id) => {
     const value = given.get(name);
@@ -250,7 +230,7 @@ async function restore() {
   choose("boards", "board");
   rulesOf();
   for (const id of ["rule", "opponent", "first"]) choose(id);
-  const isGame = (page === "play" || page === "analyse") && (given.has("board") || given.has("p"));
+  const isGame = OF_GAME.includes(page) && (given.has("board") || given.has("p"));
   if (!game || isGame) {
     const offer = offered();
     const start = given.get("p") ?? offer.start;
@@ -263,7 +243,7 @@ async function restore() {
     const kept = stored("sessionStorage", "variations");
     if (kept && kept.game === game.parameters().moves) game.variations = kept.variations;
     if (given.has("at")) game.go(Number(given.get("at")) || 0);
-  } else if (page === "play" || page === "analyse") game = table ?? game;
+  } else if (OF_GAME.includes(page)) game = table ?? game;
   if (given.size) isFirst = false;
   $("first").value = game.first;
   await show();
@@ -274,27 +254,18 @@ async function restore() {
 /** Shows the page that is chosen; puzzles and statistics are loaded when they are first opened. */
 async function show() {
   document.title = page === "play" ? "trinim" : `trinim: ${page}`;
-  if (page === "play" || page === "analyse") return changed();
+  if (OF_GAME.includes(page)) return changed();
   const asked = epoch += 1;
   leave();
-  try {
-    if (page === "puzzles") {
-      puzzles = await import("./puzzle.js");
-      if (asked === epoch) await puzzles.open(offered(), new URLSearchParams(location.hash.slice(1)));
-      return;
-    }
-    const { statistics } = await import("./stats.js");
-    if (asked !== epoch) return;
-    for (const id of ["stage", "state", "column", "figures"]) $(id).hidden = id !== "figures";
-    address();
-    await statistics($("figures"), offers, offered(), (board, rule) => { location.hash = addressOf(page, { board, rule }); });
-  } catch (error) {
-    if (page === "statistics") $("figures").replaceChildren(element("p", { role: "alert", textContent: error.message }));
-    if (page !== "puzzles") return;
-    arrange(page);
-    say("", "Puzzles", "");
-    trouble(error, show);
-  }
+  trouble(null);
+  const part = await load(page === "puzzles" ? "./puzzle.js" : "./stats.js");
+  if (asked !== epoch) return;
+  arrange(page);
+  say("", "Puzzles", "");
+  if (!part) return;
+  if (page === "puzzles") puzzles = part; else address();
+  const given = new URLSearchParams(location.hash.slice(1));
+  await part.open(offered(), given).catch((error) => { if (asked === epoch) trouble(error, show); });
 }
 
 // Controls.
@@ -304,7 +275,11 @@ function setUp(start, first) {
   changed();
 }
 
-const undo = () => { if (game.undo(mine())) changed("Taken back."); };
+const undo = () => {
+  if ($("undo").disabled) return;
+  game.go(game.before(mine()));
+  changed("Taken back.");
+};
 const forward = () => { if (game.isPast) walk.go(game.at + 1); };
 
 async function readText(text) {
@@ -347,7 +322,7 @@ $("mover").addEventListener("change", () => setUp(game.position, Number($("mover
 $("opponent").addEventListener("change", () => { keep(); changed(); });
 const choose = () => {
   rulesOf();
-  if (page === "puzzles") location.hash = addressOf(page, { board: $("boards").value, rule: $("rule").value }); else fresh();
+  if (BY_BOARD.includes(page)) location.hash = addressOf(page, { board: $("boards").value, rule: $("rule").value }); else fresh();
 };
 for (const id of ["boards", "rule", "first"]) $(id).addEventListener("change", choose);
 onProgress(follow);
@@ -361,7 +336,7 @@ document.addEventListener("drop", async (event) => {
 
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input, select, textarea") || event.altKey || document.querySelector("dialog[open]")) return;
-  if (page !== "play" && page !== "analyse") return;
+  if (!OF_GAME.includes(page)) return;
   const [key, isControl] = [event.key.toLowerCase(), event.ctrlKey || event.metaKey];
   const act = isControl ? key === "z" && (event.shiftKey ? forward : undo) : {
     arrowleft: CLICKS.back, arrowright: forward, home: CLICKS["first-step"], end: CLICKS["last-step"], n: fresh,
@@ -385,7 +360,8 @@ async function start() {
     for (const [id, value] of Object.entries(usual).filter(([name]) => name !== "board")) {
       if ([...$(id).options].some((option) => option.value === String(value))) $(id).value = value;
     }
-    $("b-pictures").replaceChildren(...pictures());
+    for (const one of document.querySelectorAll("[data-icon]:not(:has(svg))")) one.prepend(icon(one.dataset.icon));
+    $("pictures").replaceChildren(...pictures());
     $("rules-pictures").replaceChildren(...pictures());
     await restore();
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { Game, isPosition, replay } from "./game.js";
 import { sketch } from "./board.js";
-import { button, element, rowsOf, ruleOf, shown } from "./record.js";
+import { button, element, rowsOf, ruleOf } from "./record.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
 
@@ -87,6 +87,7 @@ function save(name, blob) {
 /** Opens the dialog; `line` is what the link is sent with. */
 export function share(dialog, game, title, line = `trinim: ${title}`) {
   const url = location.href;
+  const field = element("input", { value: url, readOnly: true, hidden: true, ariaLabel: "Link" });
   const copy = async (found) => {
     try {
       if (matchMedia("(pointer: coarse)").matches && navigator.share) await navigator.share({ text: line, url });
@@ -97,16 +98,14 @@ export function share(dialog, game, title, line = `trinim: ${title}`) {
       field.select();
     }
   };
-  const field = element("input", { value: url, readOnly: true, hidden: true, ariaLabel: "Link" });
-  const last = game.last ? `, after ${shown(game, game.last)}` : "";
+  const about = `${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}. The link holds the whole game.`;
   dialog.replaceChildren(
-    element("h2", { textContent: `${title}${last}` }),
-    sketch(game.offer, game.position, game.marks, title),
-    element("p", { className: "soft", textContent: `${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}. The link holds the whole game.` }),
-    button("Copy the link", copy, { className: "main" }), field,
+    element("div", { className: "card" }, sketch(game.offer, game.position, game.marks, title),
+      element("p", { className: "soft" }, element("b", { textContent: `${title}${game.last ? `, after move ${Game.number(game.at - 1)}` : ""}` }), element("br"), about)),
+    button("Copy the link", copy, { className: "main" }, "share"), field,
     button("Save picture", async () => save("trinim.png", await pictureOf(game, title))),
     button("Save text", () => save("trinim.txt", new Blob([textOf(game)], { type: "text/plain" }))),
-    button("Close", () => dialog.close()),
+    button("Close", () => dialog.close(), { className: "plain" }),
   );
   dialog.showModal();
 }
