@@ -128,12 +128,13 @@ CUT = """() => {
   const pen = document.createElement("canvas").getContext("2d");
   const texts = document.querySelectorAll("h1, h2, p, dt, dd, td, th, button, nav a, select");
   return [...texts].filter(one => one.checkVisibility() && !one.closest(".moves")).filter(one => {
-    const { fontWeight, fontSize, fontFamily, display, paddingLeft, paddingRight } = getComputedStyle(one);
+    const { fontWeight, fontSize, fontFamily, display, appearance, paddingLeft, paddingRight } = getComputedStyle(one);
     if (!one.matches("select")) return display !== "inline" && one.scrollWidth > one.clientWidth + 1;
-    // Beside the text there is an arrow.
+    // Beside the text there is an arrow, the browser's or one in the padding.
     pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
     const text = pen.measureText(one.selectedOptions[0].text).width;
-    return text + parseFloat(paddingLeft) + parseFloat(paddingRight) + 16 > one.clientWidth;
+    const arrow = parseFloat(paddingRight) + (appearance === "none" ? 0 : 16);
+    return parseFloat(paddingLeft) + text + arrow > one.clientWidth + 1;
   }).map(one => one.selectedOptions?.[0].text ?? one.textContent);
 }"""
 #: Controls that the focus does not bring into sight.
@@ -999,6 +1000,11 @@ class Page(unittest.TestCase):
                 self.assertGreaterEqual(contrast(ring, ground), 3, scheme)
                 self.assertGreater(float(width[:-2]), 0)
                 self.shot(page, f"forced-{scheme}")
+                # What colours say otherwise: the page that is shown, fields that open, whose turn it is.
+                tabs = [style(f"nav a{which}", "borderBottomColor") for which in ("[aria-current]", ":not([aria-current])")]
+                self.assertNotEqual(*tabs)
+                self.assertNotEqual(style("select", "appearance", "backgroundImage"), ["none", "none"])
+                self.assertNotEqual(style("#sign", "backgroundColor"), [ground])
 
     def test_the_first_load_is_small(self):
         sizes = []
