@@ -151,7 +151,7 @@ FAR = """() => [...document.querySelectorAll("a[href], button, select, textarea,
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Hands requests below a path to the server, except for the page's files if a folder has them."""
+    """Hands requests below a path to the server, but for files that a folder has."""
 
     protocol_version = "HTTP/1.1"
     prefix, target, folder = "", "", None
@@ -172,7 +172,7 @@ class Proxy(BaseHTTPRequestHandler):
         own = own if own and own.is_file() else None
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         upstream = http.client.HTTPConnection(self.target, timeout=30)
-        # All files of the page have the same headers, those which the program does not know yet, too.
+        # All files of the page have the same headers, new ones, too.
         path = "/" if own else path
         upstream.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():
@@ -253,7 +253,10 @@ class Page(unittest.TestCase):
         stop(cls.server)
 
     def open(self, hash="", size=WIDE, address=None, before=None, fails=False, **options):
-        """Opens the page; requests to elsewhere and errors fail the test at its end, unless it makes requests fail."""
+        """Opens the page. Requests to elsewhere and errors fail the test at its end.
+
+        `fails`: the test makes requests fail, which the browser reports as errors.
+        """
         address = address or self.address
         width, height = size
         context = self.browser.new_context(
@@ -288,7 +291,10 @@ class Page(unittest.TestCase):
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def until(self, page, expression):
-        """Waits until an expression holds: Playwright would evaluate text in the page, whose policy forbids that."""
+        """Waits until an expression holds.
+
+        Playwright's own way would evaluate text in the page, whose policy forbids that.
+        """
         end = time.monotonic() + PATIENCE
         while not page.evaluate(expression):
             self.assertLess(time.monotonic(), end, f"{expression}: {page.locator('main').inner_text()}")
@@ -1004,7 +1010,7 @@ class Page(unittest.TestCase):
                 self.assertGreaterEqual(contrast(ring, ground), 3, scheme)
                 self.assertGreater(float(width[:-2]), 0)
                 self.shot(page, f"forced-{scheme}")
-                # What colours say otherwise: the page that is shown, fields that open, whose turn it is.
+                # What colours say otherwise: which page it is, fields that open, whose turn it is.
                 tabs = [style(f"nav a{which}", "borderBottomColor") for which in ("[aria-current]", ":not([aria-current])")]
                 self.assertNotEqual(*tabs)
                 self.assertNotEqual(style("select", "appearance", "backgroundImage"), ["none", "none"])
