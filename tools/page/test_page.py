@@ -123,6 +123,8 @@ STATES = {
     "solved": (PUZZLE, "#turn:has-text('Solved')", lambda test, page: test.take(page, test.solution(page))),
     "statistics": ("#statistics&board=triangle:5", "#counts td", None),
 }
+#: How many moves the address has.
+COUNT = "(new URLSearchParams(location.hash).get('moves') ?? '').split(',').filter(Boolean).length"
 #: Texts that are wider than their place.
 CUT = """() => {
   const pen = document.createElement("canvas").getContext("2d");
@@ -319,7 +321,7 @@ class Page(unittest.TestCase):
         piece = page.locator(".cell.piece").first
         piece.press("Enter")
         piece.press("Enter")
-        self.until(page, f"(new URLSearchParams(location.hash).get('moves') ?? '').split(',').filter(Boolean).length > {before}")
+        self.until(page, f"{COUNT} > {before}")
 
     def take(self, page, move):
         """Takes the pieces of a move, given as cells or as bits of a number, by keys."""
@@ -864,6 +866,10 @@ class Page(unittest.TestCase):
         self.says(page, "wins.", "#news")
         runs = [[cell for cell in range(45) if run >> cell & 1] for run in moves(9)]
         heading = "document.querySelector('#turn').textContent"
+        progress = (
+            "['solving', 'stop'].every(id => document.getElementById(id).checkVisibility())"
+            " && document.querySelector('#value').textContent.startsWith('Solving: ')"
+        )
         times, solved, lost = [], 0, False
         while True:
             position = self.position(page)
@@ -874,16 +880,14 @@ class Page(unittest.TestCase):
                 run = min(legal, key=len)
             on_the_spot = 28 < position.bit_count() - len(run) <= 36
             begun = time.monotonic()
+            played = len(self.moves(page))
             self.take(page, run)
-            self.until(page, f"!{heading}.startsWith('Your turn')")
             if on_the_spot:
-                page.wait_for_selector("#solving")
-                self.assertTrue(page.locator("#stop").is_visible())
-                self.says(page, "Solving: ", "#value")
+                self.until(page, progress)
                 solved += 1
-            self.until(page, f"/^Your turn| wins?$/.test({heading})")
+            self.until(page, f"{COUNT} > {played + 1} && {heading} === 'Your turn' || / wins?$/.test({heading})")
             self.assertFalse(page.locator("#solving").is_visible())
-            if not page.locator("#turn").inner_text().startswith("Your turn"):
+            if page.locator("#turn").inner_text() != "Your turn":
                 break
             if 28 < self.held(page) <= 36:
                 page.wait_for_selector("#solve")
