@@ -260,8 +260,8 @@ async function show() {
   trouble(null);
   const part = await load(page === "puzzles" ? "./puzzle.js" : "./stats.js");
   if (asked !== epoch) return;
+  if ($("main").dataset.state !== page) say("", "Puzzles", "");
   arrange(page);
-  say("", "Puzzles", "");
   if (!part) return;
   if (page === "puzzles") puzzles = part; else address();
   const given = new URLSearchParams(location.hash.slice(1));
