@@ -182,18 +182,17 @@ macro_rules! file {
 }
 
 /// All files.
-pub static FILES: [File; 12] = [
+pub static FILES: [File; 11] = [
     file!("/", "index.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     file!("/page.js", "page.js", "text/javascript; charset=utf-8"),
     file!("/game.js", "game.js", "text/javascript; charset=utf-8"),
     file!("/board.js", "board.js", "text/javascript; charset=utf-8"),
-    file!("/record.js", "record.js", "text/javascript; charset=utf-8"),
+    file!("/answers.js", "answers.js", "text/javascript; charset=utf-8"),
     file!("/story.js", "story.js", "text/javascript; charset=utf-8"),
     file!("/puzzle.js", "puzzle.js", "text/javascript; charset=utf-8"),
     file!("/stats.js", "stats.js", "text/javascript; charset=utf-8"),
     file!("/share.js", "share.js", "text/javascript; charset=utf-8"),
-    file!("/api.js", "api.js", "text/javascript; charset=utf-8"),
     file!("/icon.svg", "icon.svg", "image/svg+xml"),
 ];
 

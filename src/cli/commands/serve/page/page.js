@@ -1,9 +1,8 @@
 // The page: which of its four parts is shown, whose turn it is, answers, and the address of it all.
 
-import { ask, leave, onProgress } from "./api.js";
+import { $, ask, follow, icon, leave, listMoves, onProgress, pieces, rowsOf, say, shown } from "./answers.js";
 import { BoardView, pictures } from "./board.js";
 import { Game, count, isPosition, replay } from "./game.js";
-import { $, follow, icon, listMoves, pieces, rowsOf, say, shown } from "./record.js";
 
 /** The parts of the page whose address holds a game, and those that have only a board. */
 const [OF_GAME, BY_BOARD] = [["play", "analyse"], ["puzzles", "statistics"]];

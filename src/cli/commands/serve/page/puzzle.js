@@ -1,9 +1,8 @@
 // Puzzles: positions with one winning move. A day is a seed, so the server stores nothing.
 
-import { ask } from "./api.js";
+import { $, answerTo, ask, button, element, pieces, positionOf, ruleOf, say, shown, winning } from "./answers.js";
 import { Game } from "./game.js";
 import { begin, game, goTo, store, stored, trouble, view } from "./page.js";
-import { $, answerTo, button, element, pieces, positionOf, ruleOf, say, shown, winning } from "./record.js";
 
 /** How far back the next open day may be, in days. */
 const BACK = 60;

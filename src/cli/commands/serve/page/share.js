@@ -2,7 +2,7 @@
 
 import { Game, isPosition, replay } from "./game.js";
 import { sketch } from "./board.js";
-import { button, element, rowsOf, ruleOf } from "./record.js";
+import { button, element, rowsOf, ruleOf } from "./answers.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
 

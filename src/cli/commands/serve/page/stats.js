@@ -1,9 +1,8 @@
 // Statistics of a board: how often the player to move is lost, first moves that win, and the counts.
 
-import { ask } from "./api.js";
+import { $, ask, element, inMoves, pieces, shown } from "./answers.js";
 import { made, sketch } from "./board.js";
 import { Game } from "./game.js";
-import { $, element, inMoves, pieces, shown } from "./record.js";
 
 const number = new Intl.NumberFormat("en");
 /** From this many bars on no figures stand above them. */

@@ -1,10 +1,9 @@
 // What is said of a game: who wins and by which moves, who was winning as a graph, and what decided it.
 
-import { ask, askAll } from "./api.js";
+import { $, answerTo, ask, askAll, button, element, inMoves, isMistake, isWin, listMoves, pieces, positionOf, rowsOf, say, shown, winning } from "./answers.js";
 import { made } from "./board.js";
 import { Game, count } from "./game.js";
 import { LEVELS, attempt, changed, epoch, fresh, game, isAgainstProgram, names, offers, seed, trouble, turnOf, view, walk, wins } from "./page.js";
-import { $, answerTo, button, element, inMoves, isMistake, isWin, listMoves, pieces, positionOf, rowsOf, say, shown, winning } from "./record.js";
 
 /** The most rings around moves that win: more would hide a full board. */
 const RINGS = 12;
