@@ -93,7 +93,7 @@ fn positions_are_solved_up_to_the_pieces_that_are_said() {
         let ask = |pieces: u64| {
             let position = format!("{:#x}", (1u64 << pieces) - 1);
             ["/v1/position", "/v1/reply"]
-                .map(|path| server.get(&format!("{path}?{}", query("triangle:9", "misere", &position))))
+                .map(|path| server.own(&format!("{path}?{}", query("triangle:9", "misere", &position))))
         };
         let [more, guess] = ask(most + 1);
         assert_eq!((more.status, &guess.json()["move"]["guess"]), (404, &true.into()), "{most}");
@@ -116,20 +116,21 @@ fn positions_that_take_long_say_how_far_they_are() {
     let is_left = || std::fs::read_dir(path).unwrap().next().is_some();
     // 36 pieces: a minute's work. 32 pieces that are no subset of them.
     let (long, short) = (0xf_ffff_ffff, 0x1fff_0007_ffff);
-    let begun = server.get(&of("/v1/position", long));
+    let begun = server.own(&of("/v1/position", long));
     assert_eq!((begun.status, begun.header("retry-after"), begun.header("etag")), (202, Some("1"), None));
     assert_eq!((&begun.json()["schema"], &begun.json()["done"]), (&"trinim.solving/1".into(), &0.0.into()));
-    let waits = server.get(&of("/v1/reply", short));
+    let waits = server.own(&of("/v1/reply", short));
     assert_eq!((waits.status, &waits.json()["done"]), (202, &Value::Null));
     // Many positions at a time do not wait for one of them.
-    let many = server.post("/v1/positions?board=triangle:9", &format!("{short:#x}\n0x7"));
+    let body = format!("{short:#x}\n0x7");
+    let many = server.ask("POST", "/v1/positions?board=triangle:9", "origin: http://localhost\r\n", body.as_bytes());
     let lines: Vec<Value> = text(&many.body).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines[0]["error"].as_str().unwrap().contains("not known here"), "{}", lines[0]);
     assert_eq!(lines[1]["value"], "win");
     // Nobody asks for the long one any more: it is given up, and the other one has its turn.
     let mut shares = Vec::new();
     let reply = loop {
-        let found = server.get(&of("/v1/reply", short));
+        let found = server.own(&of("/v1/reply", short));
         if found.status == 200 {
             break found;
         }
@@ -139,7 +140,7 @@ fn positions_that_take_long_say_how_far_they_are() {
     };
     assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
     assert!(is_left());
-    // Also by another question, and for a part of the pieces.
+    // Also by another question, for a part of the pieces, and for clients that are not the page.
     let mut random = Random::new(31);
     let parts = (0..6).map(|_| short & !(1 << random.below(19)));
     for mask in [short].into_iter().chain(parts) {
@@ -154,7 +155,7 @@ fn positions_that_take_long_say_how_far_they_are() {
         }
     }
     // The server ends at once, and leaves nothing.
-    assert_eq!(server.get(&of("/v1/position", long)).status, 202);
+    assert_eq!(server.own(&of("/v1/position", long)).status, 202);
     assert_eq!(server.end("TERM").0, Some(0));
     assert!(!is_left());
 }
@@ -204,10 +205,10 @@ fn questions_in_any_order_are_answered_as_probe_answers_them() {
         }
         for (board, rule, mask, probed) in &asked {
             let asked = query(board, rule, &format!("{mask:#x}"));
-            let mut found = server.get(&format!("/v1/position?{asked}"));
+            let mut found = server.own(&format!("/v1/position?{asked}"));
             while found.status == 202 {
                 std::thread::sleep(std::time::Duration::from_millis(5));
-                found = server.get(&format!("/v1/position?{asked}"));
+                found = server.own(&format!("/v1/position?{asked}"));
             }
             let found = found.json();
             for field in ["position", "value", "moves", "moves_not_kept"] {

@@ -271,6 +271,57 @@ fn foreign_names_and_pages_are_refused() {
     assert_eq!((own.status, own.header("access-control-allow-origin")), (200, None));
 }
 
+/// A position that takes a minute is solved for the server's own page, and for the origins that the
+/// operator names.
+#[test]
+fn deep_solves_are_for_the_page() {
+    let folder = scratch();
+    let path = folder.path();
+    let deep = ["/v1/position", "/v1/reply"].map(|path| format!("{path}?board=triangle:9&p=0xfffffffff"));
+    let none = Server::start(path, &["--layers", "3"]);
+    let is_idle = || std::fs::read_dir(path).unwrap().next().is_none();
+    let named = "origin: https://nim.example\r\n";
+    let foreign = [
+        "",
+        "sec-fetch-site: none\r\n",
+        "sec-fetch-site: cross-site\r\nsec-fetch-dest: document\r\n",
+        "referer: https://nim.example/\r\n",
+    ];
+    let refused = |server: &Server| {
+        for (deep, headers) in deep.iter().flat_map(|deep| foreign.map(|headers| (deep, headers))) {
+            let found = server.ask("GET", deep, headers, b"");
+            assert_eq!((found.status, found.header("cache-control")), (403, Some("no-store")), "{deep} {headers}");
+            assert!(found.problem().contains("for the server's own page alone: --allow-origin"), "{headers}");
+            assert!(found.problem().contains("up to 28 pieces, and kept ones"), "{headers}");
+        }
+    };
+    let solves = |server: &Server, headers: &str| {
+        for deep in &deep {
+            assert_eq!(server.ask("GET", deep, headers, b"").status, 202, "{deep} {headers}");
+        }
+    };
+    refused(&none);
+    // As far as they need no solve, the same questions are answered to all.
+    for pieces in [28, 45] {
+        let kept = format!("/v1/position?board=triangle:9&p={:#x}", (1_u64 << pieces) - 1);
+        assert_eq!(foreign.map(|headers| none.ask("GET", &kept, headers, b"").status), [200; 4], "{pieces}");
+    }
+    assert!(is_idle(), "a solve has begun");
+    for own in ["sec-fetch-site: same-origin\r\n", "origin: http://localhost\r\n", "referer: http://localhost/\r\n"] {
+        solves(&none, own);
+    }
+    assert!(!is_idle());
+    // Nobody else may wait for it, either.
+    refused(&none);
+    drop(none);
+    let one = Server::start(path, &["--layers", "3", "--allow-origin", "https://nim.example"]);
+    refused(&one);
+    solves(&one, named);
+    drop(one);
+    let all = Server::start(path, &["--layers", "3", "--allow-origin", "*"]);
+    foreign.iter().chain([&named]).for_each(|headers| solves(&all, headers));
+}
+
 /// The operator sees which database, where and why, once a second; what comes back is read again.
 #[test]
 fn a_broken_database_is_reported_and_comes_back() {

@@ -148,7 +148,7 @@ fn every_answer_has_its_headers() {
         let kind = found.header("content-type").unwrap();
         assert!(!kind.starts_with("text/") || kind.ends_with("charset=utf-8"), "{path}: {kind}");
         let is_page = page.contains(&path);
-        assert_eq!(found.header("referrer-policy"), is_page.then_some("no-referrer"), "{path}");
+        assert_eq!(found.header("referrer-policy"), is_page.then_some("same-origin"), "{path}");
         let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
         assert_eq!(found.header("content-security-policy"), is_page.then_some(policy), "{path}");
         // The same of an answer that the client has.

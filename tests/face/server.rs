@@ -86,6 +86,11 @@ impl Server {
         answer(&found)
     }
 
+    /// Asks as the server's own page does, which may have positions solved that take long.
+    pub fn own(&self, path: &str) -> Answer {
+        self.ask("GET", path, "sec-fetch-site: same-origin\r\n", b"")
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, "", b"")
     }

@@ -56,8 +56,8 @@ pub fn position_of(answers: &dyn Answers, position: u64) -> Result<String, Probl
 pub async fn position(request: ApiRequest) -> Result<Response, Problem> {
     let (offer, position) = request.query(&["board", "rule", "p"])?.position(&request.app)?;
     request.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
-    let (deep, source) = (request.app.deep.clone(), offer.clone());
-    let found = move |_: &Offer| Ok((position_of(&*deep.answers(&source, position)?, position)?, true));
+    let (deep, source, may_solve) = (request.app.deep.clone(), offer.clone(), request.may_solve);
+    let found = move |_: &Offer| Ok((position_of(&*deep.answers(&source, position, may_solve)?, position)?, true));
     request.answer(&offer, true, found).await
 }
 
@@ -84,9 +84,9 @@ pub async fn reply(request: ApiRequest) -> Result<Response, Problem> {
     let (offer, position) = query.position(&request.app)?;
     let level = query.parsed("level", "perfect, club or beginner")?.unwrap_or_default();
     let seed = query.parsed("seed", "a whole number")?.unwrap_or(1);
-    let (deep, source) = (request.app.deep.clone(), offer.clone());
+    let (deep, source, may_solve) = (request.app.deep.clone(), offer.clone(), request.may_solve);
     let reply = move |_: &Offer| {
-        let answers = deep.answers(&source, position)?;
+        let answers = deep.answers(&source, position, may_solve)?;
         Ok((tagged("trinim.reply/1", &Reply::choose(&*answers, position, level, seed)?)?, true))
     };
     request.answer(&offer, true, reply).await
@@ -210,7 +210,8 @@ impl File {
         // Another version of the program has another page.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        // `origin.rs` knows the page by it.
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         response
     }
 }

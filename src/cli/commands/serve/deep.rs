@@ -1,7 +1,8 @@
 //! Positions that take long to solve: one at a time for all clients, in a folder, with progress.
 //!
 //! A client learns how far the solve is, and asks again. A solve that no client asks about any more
-//! is abandoned; the last finished one answers for all subsets of its pieces.
+//! is abandoned; the last finished one answers for all subsets of its pieces, even to clients that
+//! may not begin one (`origin.rs`).
 
 use super::offer::{AT_ONCE, Offer};
 use super::reply::Problem;
@@ -76,8 +77,14 @@ impl DeepSolver {
     /// Returns the source of values for a position and its moves, as far as they can be known here.
     ///
     /// # Errors
-    /// [`Problem`] with status 202 while it is solved; those of a solve and of the offer.
-    pub fn answers(self: &Arc<DeepSolver>, offer: &Arc<Offer>, position: u64) -> Result<Arc<dyn Answers>, Problem> {
+    /// [`Problem`] with status 202 while it is solved, or 403 without `may_solve`; those of a solve
+    /// and of the offer.
+    pub fn answers(
+        self: &Arc<DeepSolver>,
+        offer: &Arc<Offer>,
+        position: u64,
+        may_solve: bool,
+    ) -> Result<Arc<dyn Answers>, Problem> {
         let pieces = position.count_ones();
         let most = offer.spot_pieces.filter(|most| (AT_ONCE + 1..=*most).contains(&pieces));
         let Some(most) = most else { return Ok(offer.answers.clone()) };
@@ -88,10 +95,22 @@ impl DeepSolver {
         }
         let mut state = self.solves.lock();
         let answers_this = |other: &Arc<Offer>, solved: u64| Arc::ptr_eq(other, offer) && position & !solved == 0;
-        if let Some(found) = state.solved.take_if(|solved| answers_this(&solved.offer, solved.position)) {
+        // An error stays for a client that may begin the solve again.
+        let is_for_this = |solved: &FinishedSolve| {
+            answers_this(&solved.offer, solved.position) && (may_solve || solved.answers.is_ok())
+        };
+        if let Some(found) = state.solved.take_if(|solved| is_for_this(solved)) {
             let answers = found.answers.map_err(AnswerError::Solve)?;
             state.solved = Some(FinishedSolve { answers: Ok(answers.clone()), ..found });
             return Ok(answers);
+        }
+        if !may_solve {
+            let detail = format!(
+                "a position of more than {AT_ONCE} pieces is solved for the server's own page alone: --allow-origin \
+                 allows an origin, or * all clients; positions of up to {AT_ONCE} pieces, and kept ones, are answered \
+                 to all"
+            );
+            return Err(Problem::with(StatusCode::FORBIDDEN, detail));
         }
         // The worker removes its entry when it ends, unless it panics.
         if state.running.take_if(|running| running.worker.is_finished()).is_some() {
@@ -183,5 +202,63 @@ impl DeepSolver {
             drop(state);
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::offer::Offers;
+    use super::*;
+    use crate::cli::face::output::{ColorChoice, Out};
+    use crate::cli::words::answers::in_memory;
+    use axum::response::IntoResponse;
+    use std::sync::mpsc::channel;
+    use trinim::game::Rule;
+
+    /// They neither begin a solve nor prolong one, and an error stays for the client that waits.
+    #[test]
+    fn clients_that_may_not_solve_get_what_is_solved_and_change_nothing() {
+        let out = Out::new(ColorChoice::Never, true);
+        let offers = Offers::open(&[], &[], 1 << 20, 36, &out).expect("what is built in");
+        let offer = offers.find("triangle:9", Rule::Misere).expect("nine layers").clone();
+        let deep = Arc::new(DeepSolver::default());
+        let position = (1 << 36) - 1;
+        let status = |position: u64, may_solve: bool| {
+            let found = deep.answers(&offer, position, may_solve);
+            found.map_or_else(|problem| problem.into_response().status().as_u16(), |_| 200)
+        };
+        assert_eq!((status(position, false), status(position >> 8, false)), (403, 200));
+        assert!(deep.solves.lock().running.is_none());
+        let detail = deep.answers(&offer, position, false).err().expect("a problem").detail().to_owned();
+        assert!(detail.contains("--allow-origin") && detail.contains("up to 28 pieces, and kept ones"), "{detail}");
+        let (end, ends) = channel::<()>();
+        let asked = Instant::now();
+        let running = RunningSolve {
+            offer: offer.clone(),
+            position,
+            done: 0.5,
+            asked,
+            stop: Arc::default(),
+            worker: std::thread::spawn(move || ends.recv().unwrap_or_default()),
+        };
+        deep.solves.lock().running = Some(running);
+        let last = || deep.solves.lock().running.as_ref().map(|running| running.asked);
+        assert_eq!((status(position, false), last()), (403, Some(asked)));
+        assert_eq!((status(position, true), last() > Some(asked)), (202, true));
+        // A solve that ends without a result is an error for one request, and so is one that fails.
+        drop(end);
+        while !deep.solves.lock().running.as_ref().is_none_or(|running| running.worker.is_finished()) {
+            std::thread::sleep(LOOK);
+        }
+        assert_eq!((status(position, false), last().is_some()), (403, true));
+        assert_eq!((status(position, true), last()), (500, None));
+        let finish = |answers| {
+            deep.solves.lock().solved = Some(FinishedSolve { offer: offer.clone(), position, answers });
+        };
+        finish(Err(PartError::TooMany { pieces: 36, limit: 0, component_limit: 0 }));
+        assert_eq!([false, true].map(|may_solve| status(position, may_solve)), [403, 500]);
+        let solver = in_memory(offer.answers.board(), offer.rule, AT_ONCE);
+        finish(Ok(Arc::new(OnTheSpot::new(Some(offer.answers.clone()), solver))));
+        assert_eq!([position, position >> 4, position << 1].map(|position| status(position, false)), [200, 200, 403]);
     }
 }

@@ -70,7 +70,9 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
-    /// Answer pages of this origin, too, like https://nim.example; * for all; may be repeated
+    /// Answer pages of this origin, too, like https://nim.example, and let them have positions of
+    /// more than 28 pieces solved, as the server's own page may; * for all pages and programs; may
+    /// be repeated
     #[arg(long, value_name = "ORIGIN", value_parser = origin::origin)]
     allow_origin: Vec<String>,
 
@@ -97,8 +99,8 @@ pub struct ServeArgs {
 
     /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up
     /// to 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a
-    /// time for all clients, which see the progress: 36 pieces take 512 MiB, 1 GiB in the folder
-    /// for temporary files and up to a minute
+    /// time, with progress, for the server's own page and --allow-origin alone: 36 pieces take 512
+    /// MiB, 1 GiB in the folder for temporary files and up to a minute
     #[arg(long, value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
@@ -194,8 +196,12 @@ mod tests {
         for (most, is_whole) in [(Duration::ZERO, false), (Duration::MAX, true)] {
             let (line, is_same) = api::line_within(most, &offer, 0b111).expect("a line");
             assert_eq!((is_same, line.contains("\"complete\":true")), (is_whole, is_whole), "{line}");
-            let request =
-                request::ApiRequest { app: app.clone(), uri: Uri::from_static("/x"), headers: HeaderMap::new() };
+            let request = request::ApiRequest {
+                app: app.clone(),
+                uri: Uri::from_static("/x"),
+                headers: HeaderMap::new(),
+                may_solve: false,
+            };
             let answer =
                 runtime.block_on(request.answer(&offer, true, move |_| Ok((line, is_same)))).expect("an answer");
             for name in [header::ETAG, header::CACHE_CONTROL] {
@@ -251,7 +257,7 @@ mod tests {
         let deep = Arc::new(deep::DeepSolver::with_patience(patience));
         // The share that is done; null while another position is solved.
         let asked = |position: u64| {
-            let response = deep.answers(&offer, position).err()?.into_response();
+            let response = deep.answers(&offer, position, true).err()?.into_response();
             assert_eq!(response.status(), StatusCode::ACCEPTED);
             let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 1000)).expect("a body");
             Some(serde_json::from_slice::<serde_json::Value>(&body).expect("JSON")["done"].clone())

@@ -4,6 +4,10 @@
 //! answer without leave, but would start solves with its question; a page whose name is made to
 //! lead to this machine (DNS rebinding) could read answers, too. The first says where it is from
 //! (`Origin`, `Sec-Fetch-Site`), the second calls the server by a foreign name (`Host`).
+//!
+//! A deep solve takes the machine for a minute: it is for requests that show that they come from
+//! the server's own page. Browsers send neither of those headers with a GET of that page to a plain
+//! address outside this machine. They send `Referer`, which the page's policy keeps from others.
 
 use super::reply::Problem;
 use axum::extract::Request;
@@ -34,6 +38,15 @@ pub fn origin(text: &str) -> Result<String, String> {
         .ok_or_else(|| "expected an origin, like https://nim.example or http://localhost:3000, or *".to_owned())
 }
 
+/// What a request may have that is answered at all.
+#[derive(Clone)]
+pub struct Access {
+    /// Whose page may read the answer, if not only the server's own.
+    pub reader: Option<HeaderValue>,
+    /// Whether it may begin a deep solve, or wait for one.
+    pub may_solve: bool,
+}
+
 /// The names and origins that are answered.
 pub struct Origins {
     address: IpAddr,
@@ -55,11 +68,11 @@ impl Origins {
         Origins { address: address.ip(), hosts, origins: origins.to_vec() }
     }
 
-    /// Returns whose page may read the answer, if not only the server's own.
+    /// Returns what a request may have.
     ///
     /// # Errors
     /// [`Problem`] with status 421 for a foreign name, 403 for a page from elsewhere.
-    pub fn check(&self, request: &Request) -> Result<Option<HeaderValue>, Problem> {
+    pub fn check(&self, request: &Request) -> Result<Access, Problem> {
         let headers = request.headers();
         let named = match request.uri().authority() {
             Some(authority) => Some(authority.as_str()),
@@ -78,26 +91,28 @@ impl Origins {
         let allowed = |origin: &str| self.origins.iter().find(|one| *one == ANY || one.eq_ignore_ascii_case(origin));
         if let Some(allowed) = allowed(origin.unwrap_or_default()) {
             let echoed = if allowed == ANY { Some(ANY) } else { origin };
-            return Ok(echoed.and_then(|origin| HeaderValue::from_str(origin).ok()));
+            let reader = echoed.and_then(|origin| HeaderValue::from_str(origin).ok());
+            return Ok(Access { reader, may_solve: true });
         }
         let site = text(headers, HeaderName::from_static("sec-fetch-site"));
-        let is_own_page = || {
-            origin.is_none_or(|origin| {
-                origin
-                    .split_once("://")
-                    .is_some_and(|(_, authority)| named.is_some_and(|named| authority.eq_ignore_ascii_case(named)))
-            })
+        let is_here = |address: &str| {
+            let authority = address.split_once("://").and_then(|(_, behind)| behind.split('/').next());
+            authority.zip(named).is_some_and(|(authority, named)| authority.eq_ignore_ascii_case(named))
+        };
+        let is_own_page = match site {
+            Some(site) => site == "same-origin",
+            None => origin.or_else(|| text(headers, header::REFERER)).is_some_and(is_here),
         };
         // A link from elsewhere is followed by a person.
         let is_link =
             || origin.is_none() && text(headers, HeaderName::from_static("sec-fetch-dest")) == Some("document");
         let is_fine = match site {
-            Some("same-origin" | "none") => true,
-            Some(_) => is_link(),
-            None => is_own_page(),
+            _ if is_own_page => true,
+            Some(site) => site == "none" || is_link(),
+            None => origin.is_none(),
         };
         if is_fine {
-            return Ok(None);
+            return Ok(Access { reader: None, may_solve: is_own_page });
         }
         let page: String = origin.unwrap_or("another site").chars().take(80).collect();
         Err(Problem::with(
@@ -142,15 +157,19 @@ mod tests {
     use axum::body::Body;
     use axum::response::IntoResponse;
 
-    /// The status for a request with these headers, or the origin that may read its answer.
-    fn checked(origins: &Origins, headers: &[(&str, &str)]) -> Result<String, u16> {
+    /// The status for a request with these headers, or what it may have.
+    fn access(origins: &Origins, headers: &[(&str, &str)]) -> Result<Access, u16> {
         let built = headers
             .iter()
             .fold(Request::builder().uri("/v1/boards"), |built, (name, value)| built.header(*name, *value));
         let found = origins.check(&built.body(Body::empty()).expect("a request"));
-        let shown =
-            |value: Option<HeaderValue>| value.map_or(String::new(), |value| value.to_str().expect("text").to_owned());
-        found.map(shown).map_err(|problem| problem.into_response().status().as_u16())
+        found.map_err(|problem| problem.into_response().status().as_u16())
+    }
+
+    /// The status for a request with these headers, or the origin that may read its answer.
+    fn checked(origins: &Origins, headers: &[(&str, &str)]) -> Result<String, u16> {
+        let shown = |value: HeaderValue| value.to_str().expect("text").to_owned();
+        access(origins, headers).map(|access| access.reader.map_or(String::new(), shown))
     }
 
     #[test]
@@ -221,5 +240,61 @@ mod tests {
         for text in ["nim.example", "https://", "ftp://a", "https://a/b", "https://a@b", ""] {
             assert!(origin(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn deep_solves_are_for_its_own_page_and_allowed_origins() {
+        let allowed = "https://nim.example";
+        let served = |hosts: &[&str], origins: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            Origins::new(SocketAddr::from(([127, 0, 0, 1], 8080)), &owned(hosts), &owned(origins))
+        };
+        let (none, one, all) = (served(&[], &[]), served(&[], &[allowed]), served(&[], &["*"]));
+        let own = "http://localhost:8080/play?x=1#y";
+        let (yes, no, refused) = (Ok(true), Ok(false), Err(403));
+        for (headers, [alone, with_allowed]) in [
+            // Each of the three is enough.
+            (&[("sec-fetch-site", "same-origin")][..], [yes, yes]),
+            (&[("origin", "http://LOCALHOST:8080")], [yes, yes]),
+            (&[("referer", own)], [yes, yes]),
+            (&[("referer", "http://localhost:8080")], [yes, yes]),
+            // Nothing, an address that a person types, a page from elsewhere.
+            (&[], [no, no]),
+            (&[("sec-fetch-site", "none")], [no, no]),
+            (&[("referer", "https://nim.example/")], [no, no]),
+            (&[("referer", "http://localhost/")], [no, no]),
+            (&[("referer", "http://localhost:8080@nim.example/")], [no, no]),
+            (&[("referer", "http://nim.example/http://localhost:8080/")], [no, no]),
+            (&[("referer", "localhost:8080/")], [no, no]),
+            (&[("referer", "")], [no, no]),
+            // A link from elsewhere. What the browser says itself counts for more than an address.
+            (&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], [no, no]),
+            (&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "document"), ("referer", own)], [no, no]),
+            (&[("sec-fetch-site", "none"), ("referer", own)], [no, no]),
+            (&[("sec-fetch-site", "none"), ("origin", "http://localhost:8080")], [no, no]),
+            (&[("origin", "null"), ("referer", own)], [refused, refused]),
+            (&[("origin", "http://localhost:3000"), ("referer", own)], [refused, refused]),
+            // A page that may ask says so by its origin alone.
+            (&[("origin", allowed)], [refused, yes]),
+            (&[("origin", allowed), ("sec-fetch-site", "cross-site")], [refused, yes]),
+        ] {
+            let headers = [&[("host", "localhost:8080")], headers].concat();
+            for (served, answer) in [(&none, alone), (&one, with_allowed), (&all, yes)] {
+                assert_eq!(access(served, &headers).map(|access| access.may_solve), answer, "{headers:?}");
+            }
+        }
+        // Behind a proxy, the page has the name by which the request calls the server.
+        let proxied = served(&["nim.example"], &[]);
+        for (host, header, answer) in [
+            ("nim.example", ("origin", allowed), yes),
+            ("nim.example", ("referer", "https://nim.example/games/trinim/"), yes),
+            ("nim.example", ("referer", own), no),
+            ("localhost:8080", ("referer", "https://nim.example/games/trinim/"), no),
+        ] {
+            let found = access(&proxied, &[("host", host), header]);
+            assert_eq!(found.map(|access| access.may_solve), answer, "{host} {header:?}");
+        }
+        // Without a name there is nothing to compare with.
+        assert_eq!(access(&none, &[("referer", own)]).map(|access| access.may_solve), no);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::app::App;
 use super::offer::Offer;
+use super::origin::Access;
 use super::reply::{Problem, Tag, json_answer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -28,13 +29,17 @@ pub struct ApiRequest {
     pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
+    /// See [`Access`].
+    pub may_solve: bool,
 }
 
 impl FromRequestParts<Arc<App>> for ApiRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ApiRequest, Infallible> {
-        Ok(ApiRequest { app: app.clone(), uri: parts.uri.clone(), headers: std::mem::take(&mut parts.headers) })
+        let may_solve = parts.extensions.get::<Access>().is_some_and(|access| access.may_solve);
+        let headers = std::mem::take(&mut parts.headers);
+        Ok(ApiRequest { app: app.clone(), uri: parts.uri.clone(), headers, may_solve })
     }
 }
 

@@ -4,6 +4,7 @@
 use super::api;
 use super::app::App;
 use super::batch;
+use super::origin::Access;
 use super::reply::Problem;
 use crate::cli::face::http::Crowded;
 use axum::Router;
@@ -55,7 +56,7 @@ const CHEAP: [&str; 2] = ["/healthz", "/metrics"];
 
 /// Counts a request, refuses it if it may not ask or there is no room, compresses its answer if the
 /// client accepts that, and adds the headers of every answer.
-async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {
         path if api::FILES.iter().any(|file| file.path == path) => "page",
@@ -63,20 +64,23 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     });
     let (path, is_gzip) = (path.to_owned(), takes_gzip(request.headers()));
     let has_body = !request.body().is_end_stream();
-    let origin = app.origins.check(&request);
+    let access = app.origins.check(&request);
     let is_crowded = request.extensions().get::<Crowded>().is_some() && !CHEAP.contains(&&*path);
-    let mut response = match (&origin, request.method()) {
+    let mut response = match (&access, request.method()) {
         _ if is_crowded => {
             Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests: try again").into_response()
         }
         (Err(problem), _) => problem.clone().into_response(),
-        (Ok(None), &Method::OPTIONS) => StatusCode::OK.into_response(),
-        (Ok(Some(_)), &Method::OPTIONS) => {
+        (Ok(Access { reader: None, .. }), &Method::OPTIONS) => StatusCode::OK.into_response(),
+        (Ok(_), &Method::OPTIONS) => {
             let allowed =
                 [(header::ACCESS_CONTROL_ALLOW_METHODS, "GET,POST"), (header::ACCESS_CONTROL_ALLOW_HEADERS, "*")];
             allowed.into_response()
         }
-        _ => next.run(request).await,
+        (Ok(access), _) => {
+            request.extensions_mut().insert(access.clone());
+            next.run(request).await
+        }
     };
     if response.body().size_hint().exact().is_none_or(|bytes| bytes >= GZIP_BYTES_MIN) {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -94,7 +98,7 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     if has_body && !is_read {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if let Ok(Some(origin)) = origin {
+    if let Ok(Access { reader: Some(origin), .. }) = access {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
     if app.origins.vary() {
