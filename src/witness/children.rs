@@ -44,6 +44,8 @@ impl Moves {
                 None => families.push(Family { line, word, shifts: vec![shift] }),
             }
         }
+        // Families that read the same chunk of the child follow each other.
+        families.sort_by_key(|family| family.line & !(CHUNK_LINES - 1));
         Moves(families)
     }
 
