@@ -445,7 +445,7 @@ fn the_page_needs_nothing_from_elsewhere() {
         open.retain(|path| !seen.contains(path));
     }
     let files = seen.iter().filter(|path| !path.starts_with("/v1/")).count();
-    assert_eq!(files, 12, "{seen:?}");
+    assert_eq!(files, 11, "{seen:?}");
 }
 
 /// A database of nimbers has them in its answers, and other tags than one of wins and losses.

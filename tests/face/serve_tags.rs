@@ -127,8 +127,8 @@ fn a_tag_is_that_of_what_answers() {
 fn every_answer_has_its_headers() {
     let folder = scratch();
     let server = Server::start(folder.path(), &["--layers", "3"]);
-    let scripts = ["page", "game", "board", "record", "story", "puzzle", "stats", "share", "api"]
-        .map(|name| format!("/{name}.js"));
+    let scripts =
+        ["page", "game", "board", "answers", "story", "puzzle", "stats", "share"].map(|name| format!("/{name}.js"));
     let page: Vec<&str> =
         ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(|path| &**path)).collect();
     let position = format!("/v1/position?{}", query("triangle:3", "misere", "0x3f"));
