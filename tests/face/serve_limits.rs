@@ -311,10 +311,10 @@ fn deep_solves_are_for_the_page() {
         solves(&none, own);
     }
     // The solve makes its folder when its thread runs.
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while is_idle() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "no solve has begun");
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(begun.elapsed() < Duration::from_secs(60), "no solve has begun");
+        std::thread::sleep(Duration::from_millis(20));
     }
     // Nobody else may wait for it, either.
     refused(&none);
