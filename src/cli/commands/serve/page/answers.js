@@ -126,6 +126,9 @@ export function icon(name) {
   return found;
 }
 
+/** An entry of a legend: what stands for something, and its name. */
+export const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
+
 export function button(text, act, properties = {}, sign = null) {
   const found = element("button", { type: "button", ...properties }, ...(sign ? [icon(sign)] : []), text);
   found.addEventListener("click", () => act(found));

@@ -15,6 +15,12 @@ export function made(name, attributes, parent) {
   return element;
 }
 
+/** Writes words at a place. */
+export const write = (words, x, y, parent, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
+
+/** The largest coordinates of a board's cells; the least ones are 0. */
+export const extent = (offer) => ["x", "y"].map((axis) => Math.max(...offer.cells.map((cell) => cell[axis])));
+
 const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
 
 /** The two cells of a move that are farthest apart. */
@@ -51,7 +57,7 @@ function mesh(offer, parent) {
 /** A small picture of a position with marked moves, each with its kind. */
 export function sketch(offer, position, marks, label) {
   const { cells } = offer;
-  const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+  const [right, bottom] = extent(offer);
   const box = [-0.55, -0.55, right + 1.1, bottom + 1.1].map((length) => length.toFixed(2)).join(" ");
   const svg = made("svg", { viewBox: box, class: "sketch", role: "img", "aria-label": label });
   mesh(offer, svg);
@@ -101,7 +107,7 @@ export class BoardView {
     if (this.offer === offer) return;
     this.offer = offer;
     const { cells } = offer;
-    const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+    const [right, bottom] = extent(offer);
     // Small boards are no larger than those of five cells, in the middle.
     const [width, height] = [Math.max(right, 4) + 1.06, bottom + 1.06];
     const [left, top] = [(right - width) / 2, (bottom - height) / 2];
@@ -146,7 +152,7 @@ export class BoardView {
   }
 
   /** The cell nearest to a point of those that fit; undefined if none does. */
-  nearest(point, fits = () => true) {
+  nearest(point, fits) {
     const { cells } = this.offer;
     return [...cells.keys()].filter(fits).sort((one, other) => distance(cells[one], point) - distance(cells[other], point))[0];
   }
@@ -167,7 +173,7 @@ export class BoardView {
     for (const { move, mine, text } of runs) {
       capsule(move, this.offer.cells, RUN, mine ? "mine" : "theirs", this.picture);
       const middle = (axis) => move.reduce((sum, cell) => sum + this.offer.cells[cell][axis], 0) / move.length;
-      made("text", { x: middle("x"), y: middle("y"), class: mine ? "mine" : "theirs" }, this.picture).textContent = text;
+      write(text, middle("x"), middle("y"), this.picture, mine ? "mine" : "theirs");
     }
   }
 

@@ -1,6 +1,6 @@
 // Puzzles: positions with one winning move. A day is a seed, so the server stores nothing.
 
-import { $, answerTo, ask, button, element, pieces, positionOf, ruleOf, say, shown, winning } from "./answers.js";
+import { $, answerTo, ask, button, element, key, pieces, positionOf, ruleOf, say, shown, winning } from "./answers.js";
 import { Game } from "./game.js";
 import { begin, game, goTo, store, stored, trouble, view } from "./page.js";
 
@@ -139,7 +139,6 @@ function calendar() {
   });
   const heads = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"].map((textContent) => element("span", { textContent }));
   const gap = Array.from({ length: (dateOf(month).getDay() + 6) % 7 }, () => element("span"));
-  const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
   const best = Math.max(0, ...solved.filter((one) => known[dayOf(dateOf(one, 1))] !== "solved").map(streak));
   const ofMonth = solved.filter((one) => Math.floor(one / 100) === Math.floor(today / 100)).length;
   $("b-days").replaceChildren(

@@ -1,7 +1,7 @@
 // What leaves the page and comes back: the link, the game as text, and a picture.
 
 import { Game, isPosition, replay } from "./game.js";
-import { sketch } from "./board.js";
+import { extent, sketch } from "./board.js";
 import { button, element, rowsOf, ruleOf } from "./answers.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
@@ -53,7 +53,7 @@ function pictureOf(game, title) {
   const pen = canvas.getContext("2d");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
   const { cells } = game.offer;
-  const [right, bottom] = ["x", "y"].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+  const [right, bottom] = extent(game.offer);
   const scale = Math.min((WIDTH - 80) / (right + 1), (HEIGHT - 200) / (bottom + 1));
   pen.fillStyle = colour("ground");
   pen.fillRect(0, 0, WIDTH, HEIGHT);

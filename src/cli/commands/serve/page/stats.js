@@ -1,7 +1,7 @@
 // Statistics of a board: how often the player to move is lost, first moves that win, and the counts.
 
 import { $, ask, element, inMoves, pieces, shown } from "./answers.js";
-import { made, sketch } from "./board.js";
+import { made, sketch, write } from "./board.js";
 import { Game } from "./game.js";
 
 const number = new Intl.NumberFormat("en");
@@ -57,7 +57,6 @@ function chart(rows) {
   const [WIDTH, HEIGHT, most] = isWide() ? [754, 440, MANY] : [360, 290, 8];
   const BASE = HEIGHT - 44;
   const svg = made("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Share of lost positions by number of pieces; the table has the figures" });
-  const write = (words, x, y, parent = svg, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
   for (const part of [0, 25, 50, 75, 100]) {
     const y = BASE - ((BASE - TOP) * part) / 100;
     made("line", { x1: LEFT, x2: WIDTH, y1: y, y2: y }, svg);
@@ -76,6 +75,6 @@ function chart(rows) {
       $("told").textContent = `${pieces(one.pieces)}: ${percent(one)} of ${number.format(one.positions)} positions are lost.`;
     });
   });
-  write("Pieces on the board", (LEFT + WIDTH) / 2, HEIGHT - 4);
+  write("Pieces on the board", (LEFT + WIDTH) / 2, HEIGHT - 4, svg);
   return svg;
 }

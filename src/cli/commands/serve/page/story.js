@@ -1,7 +1,7 @@
 // What is said of a game: who wins and by which moves, who was winning as a graph, and what decided it.
 
-import { $, answerTo, ask, askAll, button, element, inMoves, isMistake, isWin, listMoves, pieces, positionOf, rowsOf, say, shown, winning } from "./answers.js";
-import { made } from "./board.js";
+import { $, answerTo, ask, askAll, button, element, inMoves, isMistake, isWin, key, listMoves, pieces, positionOf, rowsOf, say, shown, winning } from "./answers.js";
+import { made, write } from "./board.js";
 import { Game, count } from "./game.js";
 import { LEVELS, attempt, changed, epoch, fresh, game, isAgainstProgram, names, offers, seed, trouble, turnOf, view, walk, wins } from "./page.js";
 
@@ -25,7 +25,6 @@ function drawGraph(found) {
   svg.replaceChildren();
   const hatch = made("pattern", { id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse" }, made("defs", {}, svg));
   made("path", { d: "M-1 1 1 -1M-1 6 6 -1M4 6 6 4", class: "hatch" }, hatch);
-  const write = (words, x, y, parent, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
   found.forEach((one, index) => {
     const x = index * step;
     const winner = one && (isWin(one) ? game.playerAt(index) : 1 - game.playerAt(index));
@@ -46,7 +45,6 @@ function drawGraph(found) {
   });
   made("line", { x1: 0, x2: width, y1: axis, y2: axis }, svg);
   $("height").textContent = `Who was winning, and ${far ? "moves to the end" : "pieces left"}`;
-  const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
   $("legend").replaceChildren(key("up", wins(0)), key("down", wins(1)), element("span", {}, element("b", { className: "mistake", textContent: "? " }), "Mistake"));
 }
 
