@@ -1,4 +1,4 @@
-// Questions to the server, what its answers say of a position, and how the page writes them and the moves.
+// Questions to the server, and how the page writes answers and moves.
 
 import { made } from "./board.js";
 import { Game, count } from "./game.js";
@@ -126,7 +126,7 @@ export function icon(name) {
   return found;
 }
 
-/** An entry of a legend: what stands for something, and its name. */
+/** An entry of a legend. */
 export const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
 
 export function button(text, act, properties = {}, sign = null) {

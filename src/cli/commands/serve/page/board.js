@@ -18,7 +18,7 @@ export function made(name, attributes, parent) {
 /** Writes words at a place. */
 export const write = (words, x, y, parent, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
 
-/** The largest coordinates of a board's cells; the least ones are 0. */
+/** The largest coordinates of cells; the least are 0. */
 export const extent = (offer) => ["x", "y"].map((axis) => Math.max(...offer.cells.map((cell) => cell[axis])));
 
 const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);

@@ -65,7 +65,7 @@ function stateOf() {
   return game.winner() === null ? "play" : "end";
 }
 
-/** Shows the parts of a state. */
+/** Shows the parts of a state, which name it in `data-in`. */
 function arrange(state) {
   for (const part of document.querySelectorAll("[data-in]")) part.hidden = !part.dataset.in.split(" ").includes(state);
   if ($("main").dataset.state === state) return;
