@@ -1,51 +1,26 @@
 //! The binary under test, for tests of several subcommands.
 
 pub use super::{copy, tree};
+pub use processes::signal;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{PipeReader, PipeWriter, Write};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Output};
 
-/// A command that obeys SIGINT, which a process ignores that a script started in the background,
-/// and with it all that it starts.
-fn interruptible(program: &str) -> Command {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = ignored.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
-    if mask & 1 << (Signal::INT.as_raw() - 1) == 0 {
-        return Command::new(program);
-    }
-    let mut command = Command::new("env");
-    command.args(["--default-signal=INT", program]);
-    command
-}
-
-/// The program in a folder, without this program's variables from the environment.
+/// The program in a folder.
 pub fn trinim(folder: &Path, args: &[&str]) -> Command {
-    let mut command = interruptible(env!("CARGO_BIN_EXE_trinim"));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = processes::command(env!("CARGO_BIN_EXE_trinim"));
+    command.current_dir(folder).args(args);
     command
 }
 
 /// The program after commands of a shell, which it replaces: limits, masks, traps.
 pub fn after(folder: &Path, commands: &str, args: &[&str]) -> Command {
-    let mut shell = interruptible("sh");
-    shell.arg("-c").arg(format!("{commands}\nexec \"$0\" \"$@\"")).arg(env!("CARGO_BIN_EXE_trinim")).args(args);
-    for (name, value) in trinim(folder, args).get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    shell.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut shell = processes::after(commands, env!("CARGO_BIN_EXE_trinim"));
+    shell.current_dir(folder).args(args);
     shell
 }
 
@@ -109,14 +84,10 @@ pub fn begin(path: &Path, name: &str) -> Child {
 /// Waits until a solve at work in a folder has done its first commit.
 pub fn committed(child: &mut Child, run: &Path) {
     let journal = run.join("m/journal.1.a");
-    for _ in 0..24_000 {
+    processes::wait_until("committed", || {
         assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
-        if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!("nothing was committed in two minutes");
+        fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0)
+    });
 }
 
 /// A pipe that is full.
@@ -138,19 +109,4 @@ pub fn terminal() -> (File, File) {
     let name = ptsname(&person, Vec::new()).unwrap();
     let program = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     (File::from(person), program)
-}
-
-/// Sends a signal at once: on a busy machine, a solve was over before the command `kill` began.
-pub fn signal(child: &Child, name: &str) {
-    let signal = match name {
-        "CONT" => Signal::CONT,
-        "HUP" => Signal::HUP,
-        "INT" => Signal::INT,
-        "KILL" => Signal::KILL,
-        "STOP" => Signal::STOP,
-        "TERM" => Signal::TERM,
-        "USR1" => Signal::USR1,
-        other => panic!("no test sends {other}"),
-    };
-    kill_process(Pid::from_child(child), signal).unwrap();
 }

@@ -5,7 +5,6 @@ use crate::common::program::text;
 use crate::common::scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The files below a folder of the repository whose names end like this.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
@@ -70,7 +69,7 @@ fn systemd_understands_every_line_of_a_unit() {
         let copy = folder.path().join(unit.file_name().unwrap());
         fs::write(&copy, written.replace("ExecStart=/usr/local/bin/trinim ", &format!("ExecStart={program} ")))
             .unwrap();
-        let Ok(checked) = Command::new("systemd-analyze").arg("verify").arg(&copy).output() else {
+        let Ok(checked) = processes::command("systemd-analyze").arg("verify").arg(&copy).output() else {
             eprintln!("systemd-analyze is not installed: {} was checked by the list here alone", unit.display());
             continue;
         };

@@ -1,13 +1,12 @@
 //! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption.
 //! No test checks a time.
 
-use crate::common::program::{ends, text, trinim};
+use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
 use trinim::record::Record;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -235,8 +234,7 @@ fn an_interrupted_bench_reports_what_it_has() {
         let mut child = trinim(path, &args).spawn().unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
         assert!(errors.any(|line| line.unwrap().starts_with("round 2 of 1000")));
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args([format!("-{name}"), id]).status().unwrap().success());
+        signal(&child, name);
         let told: Vec<String> = errors.map(Result::unwrap).collect();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code));

@@ -10,7 +10,7 @@ use crate::common::scratch;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 /// Commands that are stopped by SIGTERM soon after their start, and why. A command is meant if it
@@ -199,16 +199,13 @@ fn prepare(folder: &Path) {
 fn run(folder: &Path, command: &str, most: Option<Duration>) -> (Output, Duration) {
     let binaries = Path::new(env!("CARGO_BIN_EXE_trinim")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut shell = Command::new("sh");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        shell.env_remove(name);
-    }
+    let mut shell = processes::command("sh");
     // The shell becomes the command, so that the signal reaches it.
     let script = if most.is_some() { format!("exec {command}") } else { command.to_owned() };
     shell.args(["-c", &script]).current_dir(folder).env("HOME", folder);
     shell.env("PATH", format!("{}:{path}", binaries.display()));
     let started = Instant::now();
-    let child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = shell.spawn().unwrap();
     if let Some(most) = most {
         std::thread::sleep(most);
         crate::common::program::signal(&child, "TERM");

@@ -5,7 +5,6 @@ use crate::common::scratch;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::Command;
 use trinim::game::{Board, Rule, Takes, position, reference};
 
 /// Losses by the definition.
@@ -277,7 +276,7 @@ fn a_file_appears_whole_and_is_not_replaced_unasked() {
     let before = tree(path);
     let program = env!("CARGO_BIN_EXE_trinim");
     let script = format!("trap '' XFSZ; ulimit -f 0; exec {program} export four -o large.npy");
-    let output = Command::new("sh").args(["-c", &script]).current_dir(path).output().unwrap();
+    let output = processes::command("sh").args(["-c", &script]).current_dir(path).output().unwrap();
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{error}");
     assert!(

@@ -5,7 +5,6 @@ use crate::common::{assert_same_files, database_files, scratch};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The hint of a command that must end with 2.
@@ -20,7 +19,7 @@ fn hint(path: &Path, args: &[&str], reason: &str) -> String {
 fn follow(path: &Path, hint: &str) {
     let command = hint.split_once("trinim ").unwrap().1;
     let script = format!("exec {} {command}", env!("CARGO_BIN_EXE_trinim"));
-    let output = Command::new("sh").args(["-c", &script]).current_dir(path).output().unwrap();
+    let output = processes::command("sh").args(["-c", &script]).current_dir(path).output().unwrap();
     assert!(output.status.success(), "{command}: {}", crate::common::program::text(&output.stderr));
 }
 

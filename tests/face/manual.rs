@@ -6,7 +6,6 @@ use crate::common::scratch;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use trinim::game::Board;
 use trinim::game::position::{self, FORMS};
 
@@ -89,7 +88,7 @@ fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
         words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" "),
         words.len() - 1
     );
-    let output = Command::new("bash").args(["-c", &script]).current_dir(folder).output().unwrap();
+    let output = processes::command("bash").args(["-c", &script]).current_dir(folder).output().unwrap();
     let mut words: Vec<String> = crate::common::program::text(&output.stdout).lines().map(str::to_owned).collect();
     words.sort();
     words
@@ -120,7 +119,7 @@ fn completions_offer_choices_and_folders() {
     assert!(line.ends_with(" -r -f -a \"(__fish_complete_directories)\""), "{line}");
     let script = ends(path, 0, &["completions", "bash"]).0;
     fs::write(path.join("trinim.bash"), script).unwrap();
-    let Ok(checked) = Command::new("bash").args(["-n", "trinim.bash"]).current_dir(path).output() else {
+    let Ok(checked) = processes::command("bash").args(["-n", "trinim.bash"]).current_dir(path).output() else {
         eprintln!("there is no bash here: its completions are not tried");
         return;
     };

@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
 
 /// A program that says its name, process, arguments and variables, and ends as its first argument
 /// says. It is written by another process: one that a test begins meanwhile would hold the file
@@ -23,7 +22,7 @@ esac
 END"#;
 
 fn write(program: &Path) {
-    assert!(Command::new("sh").args(["-c", HELLO]).arg(program).status().unwrap().success());
+    assert!(processes::command("sh").args(["-c", HELLO]).arg(program).status().unwrap().success());
 }
 
 /// The program with the folder `bin` in front of the PATH.
@@ -83,12 +82,12 @@ fn a_program_beside_trinim_comes_first() {
         write(&path.join(folder).join("trinim-hello"));
     }
     let own = path.join("beside/trinim");
-    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_trinim")).arg(&own).status().unwrap().success());
-    let mut command = Command::new(&own);
+    assert!(processes::command("cp").arg(env!("CARGO_BIN_EXE_trinim")).arg(&own).status().unwrap().success());
+    let mut command = processes::command(&own);
     command.arg("hello").env("PATH", path.join("bin")).current_dir(path);
     assert!(outcome(&mut command).1.starts_with(&format!("{}/beside/trinim-hello ", path.display())));
     // A file that is not executable is not a program.
-    assert!(Command::new("chmod").arg("-x").arg(path.join("beside/trinim-hello")).status().unwrap().success());
+    assert!(processes::command("chmod").arg("-x").arg(path.join("beside/trinim-hello")).status().unwrap().success());
     assert!(outcome(&mut command).1.starts_with(&format!("{}/bin/trinim-hello ", path.display())));
 }
 
@@ -126,7 +125,7 @@ fn hostile_names_run_nothing() {
     }
     // What is found, but cannot be run, is reported.
     fs::write(path.join("bin/trinim-broken"), "#!/no/interpreter\n").unwrap();
-    assert!(Command::new("chmod").arg("+x").arg(path.join("bin/trinim-broken")).status().unwrap().success());
+    assert!(processes::command("chmod").arg("+x").arg(path.join("bin/trinim-broken")).status().unwrap().success());
     let (code, _, error) = outcome(&mut with_path(path, &["broken"]));
     assert!(code == 4 && error.contains("cannot run ") && error.contains("\nhint: "), "{error}");
     assert!(ends(path, 0, &["--help"]).0.contains("\n  games  evolve "));

@@ -97,7 +97,7 @@ fn lines_have_the_time() {
         let (time, _) = line.split_once(' ').unwrap();
         let form: String = time.chars().map(|char| if char.is_ascii_digit() { '0' } else { char }).collect();
         assert_eq!(form, "0000-00-00T00:00:00Z", "{line}");
-        let date = Command::new("date").args(["-u", "-d", time, "+%s"]).output().unwrap();
+        let date = processes::command("date").args(["-u", "-d", time, "+%s"]).output().unwrap();
         let time: u64 = text(&date.stdout).trim().parse().unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         assert!(now.abs_diff(time) < 600, "{line}");
@@ -474,7 +474,7 @@ fn a_job_of_slurm_is_queued_again_until_it_is_finished() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/batch/solve.sbatch");
     let requeued = path.join("requeued");
     let job = |args: &[&str]| {
-        let mut command = Command::new("bash");
+        let mut command = processes::command("bash");
         command.arg(&script).args(args).current_dir(path).env("TRINIM", env!("CARGO_BIN_EXE_trinim"));
         command.env("PATH", format!("{}:{}", path.display(), std::env::var("PATH").unwrap()));
         command.env("REQUEUED", &requeued).env("SLURM_JOB_ID", "17").env("SLURM_CPUS_PER_TASK", "1");

@@ -5,7 +5,6 @@ use crate::common::scratch;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 const SMALL: [&str; 6] = ["solve", "-k", "5", "--block-bits", "9", "--out"];
@@ -83,7 +82,7 @@ fn what_a_kill_leaves_is_no_damage() {
     ends(path, 0, &["repair", "run", "--dry-run"]);
     // Of an owner in another container, no process is known.
     let lock = fs::File::open(path.join("run/LOCK")).unwrap();
-    let taken = Command::new("flock").arg("0").stdin(lock.try_clone().unwrap()).status();
+    let taken = processes::command("flock").arg("0").stdin(lock.try_clone().unwrap()).status();
     assert!(taken.unwrap().success());
     let status = json(path, 0, &["status", "run", "--json"]);
     let held = (&"running".into(), &"held".into(), &serde_json::Value::Null);
@@ -173,7 +172,7 @@ fn pipes_folders_and_endless_files_end_with_a_reason() {
             let spoilt = path.join("run/db").join(file);
             fs::remove_file(&spoilt).unwrap();
             match kind {
-                "pipe" => assert!(Command::new("mkfifo").arg(&spoilt).status().unwrap().success()),
+                "pipe" => assert!(processes::command("mkfifo").arg(&spoilt).status().unwrap().success()),
                 "folder" => fs::create_dir(&spoilt).unwrap(),
                 _ => fs::File::create(&spoilt).unwrap().set_len(1 << 42).unwrap(),
             }

@@ -2,11 +2,10 @@
 //! tests, for `.ci/run`.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 #[test]
 fn the_page_lists_the_parts_of_the_harness() {
-    let refused = Command::new(env!("CARGO_BIN_EXE_faults")).args(["--part", "none"]).output().unwrap();
+    let refused = processes::command(env!("CARGO_BIN_EXE_faults")).args(["--part", "none"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let error = String::from_utf8(refused.stderr).unwrap();
     let (_, parts) = error.split_once("[possible values: ").unwrap();

@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
 fn program(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim-plane"));
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = processes::command(env!("CARGO_BIN_EXE_trinim-plane"));
+    command.args(args).stdin(Stdio::piped());
     command
 }
 
@@ -183,8 +183,7 @@ fn a_full_disk_ends_with_its_exit_code() {
 fn an_interrupt_ends_a_long_command() {
     let mut child = program(&["points", "--count", "100000000000"]).spawn().unwrap();
     child.stdout.as_mut().unwrap().read_exact(&mut [0; 100]).unwrap();
-    let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    processes::signal(&child, "INT");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(2));
 }
 
@@ -193,9 +192,8 @@ fn an_interrupt_ends_a_long_command() {
 #[test]
 fn closed_standard_output_is_an_error() {
     for args in [&["at", "1", "2"][..], &["claims", "--json"], &["--help"]] {
-        let mut command = Command::new("sh");
-        command.args(["-c", "exec >&-; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_trinim-plane")]).args(args);
-        let (_, error) = ended(4, args, command.stderr(Stdio::piped()).spawn().unwrap());
+        let mut command = processes::after("exec >&-", env!("CARGO_BIN_EXE_trinim-plane"));
+        let (_, error) = ended(4, args, command.args(args).spawn().unwrap());
         assert!(error.starts_with("error: standard output: "), "{error}");
     }
 }
@@ -217,12 +215,10 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     // As much as a pipe takes.
     writer.write_all(&[0; 65_536]).unwrap();
     let mut child = program(&["at", "x", "1"]).stderr(writer).spawn().unwrap();
-    let ended = (0..200).find_map(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        child.try_wait().unwrap()
+    let mut ended = None;
+    processes::wait_until("ended", || {
+        ended = child.try_wait().unwrap();
+        ended.is_some()
     });
-    if ended.is_none() {
-        child.kill().unwrap();
-    }
     assert_eq!(ended.and_then(|status| status.code()), Some(2));
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 #[test]
@@ -63,7 +63,7 @@ fn a_task_ends_with_its_parent_if_asked_to() {
     // The source never comes, so that the task waits.
     let program = env!("CARGO_BIN_EXE_trinim");
     let script = format!("{program} task --store s --batch 1 --wait 60s --die-with-parent & echo $!; sleep 60");
-    let mut shell = Command::new("sh");
+    let mut shell = processes::command("sh");
     shell.args(["-c", &script]).current_dir(path).stdout(Stdio::piped());
     let mut child = shell.spawn().unwrap();
     let mut line = String::new();

@@ -9,7 +9,6 @@ use pipeline::{BlockId, Error, RealStorage, Storage};
 use preload as _;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::{env, fs};
 use trinim::Solve;
@@ -35,7 +34,7 @@ fn calls(test: &str, fails: Option<usize>, work: fn(&Path)) -> Vec<String> {
     let folder = scratch.path().canonicalize().unwrap();
     let (root, log) = (folder.join("root"), folder.join("log"));
     fs::create_dir(&root).unwrap();
-    let mut command = Command::new(env::current_exe().unwrap());
+    let mut command = processes::command(env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]).env("FAULTS_ROOT", &root).env("FAULTS_LOG", &log);
     command.env("FAULTS_CALLS", CHANGES).env("FAULTS_TRACE", "1").env("FAULTS_DO", "errno:5");
     if let Some(call) = fails {

@@ -3,7 +3,6 @@
 //! `TRINIM_WRITE_GOLDEN=1` rewrites the golden files.
 
 use std::path::Path;
-use std::process::Command;
 use trinim_evolve::export::{Language, export};
 use trinim_evolve::games::Game;
 use trinim_evolve::language::{Formula, OnFault, Scope, parse, parse_chromosome, simplify};
@@ -95,7 +94,7 @@ fn python_computes_the_formula() {
             "{code}\nfor row in [{}]:\n    try:\n        print(strategy(*row))\n    except ZeroDivisionError:\n        print('none')\n",
             rows.join(", ")
         );
-        let python = Command::new("python3").args(["-c", &main]).output().expect("this test needs python3");
+        let python = processes::command("python3").args(["-c", &main]).output().expect("this test needs python3");
         assert!(python.status.success(), "{name}: {}", String::from_utf8_lossy(&python.stderr));
         let value = |args: &[i32; 4]| formula(text).value(&scope(), args, on_fault);
         let expected: Vec<String> =

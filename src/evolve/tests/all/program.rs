@@ -5,15 +5,14 @@
 //! code that is not 0 after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
 
 use super::export::golden;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 fn program(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim-evolve"));
-    command.args(args).env_remove("TRINIM_THREADS").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = processes::command(env!("CARGO_BIN_EXE_trinim-evolve"));
+    command.args(args);
     command
 }
 
@@ -128,16 +127,14 @@ fn the_claims_are_computed_from_the_runs_of_the_experiments() {
 }
 
 /// Sends a signal once the program has worked for a while, and returns its report.
-fn interrupted(args: &[&str], signal: Signal, code: i32) -> String {
+fn interrupted(args: &[&str], signal: &str, code: i32) -> String {
     let child = program(args).spawn().unwrap();
     let worked = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
         stat.rsplit(' ').nth(52 - 14).unwrap().parse::<u64>().unwrap()
     };
-    while worked() < 15 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    kill_process(Pid::from_child(&child), signal).unwrap();
+    processes::wait_until("at work", || worked() >= 15);
+    processes::signal(&child, signal);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(code));
     assert!(text(&output.stderr).starts_with("stopped by a signal "), "{}", text(&output.stderr));
@@ -147,16 +144,16 @@ fn interrupted(args: &[&str], signal: Signal, code: i32) -> String {
 #[test]
 fn what_is_interrupted_keeps_what_was_found() {
     let args = ["run", "--game", "nim:2,2", "--runs", "100000", "--generations", "30", "--json"];
-    let report: Value = serde_json::from_str(&interrupted(&args, Signal::INT, 130)).unwrap();
+    let report: Value = serde_json::from_str(&interrupted(&args, "INT", 130)).unwrap();
     assert_eq!(report["interrupted"], true);
     let runs = report["runs"].as_array().unwrap();
     let finished = runs.iter().filter(|run| run["finished"] == true).count() as u64;
     assert!(finished > 0 && Some(finished) == report["runs_finished"].as_u64());
     // Runs stopped midway are reported, and do not count.
     assert!(runs.iter().all(|run| run["finished"] == true || run["generation"].is_null()), "{report}");
-    let report = interrupted(&["experiment", "3", "--runs", "100000", "--json"], Signal::TERM, 143);
+    let report = interrupted(&["experiment", "3", "--runs", "100000", "--json"], "TERM", 143);
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["interrupted"], true);
-    assert_eq!(interrupted(&["claims", "--runs", "100000"], Signal::INT, 130), "");
+    assert_eq!(interrupted(&["claims", "--runs", "100000"], "INT", 130), "");
 }
 
 #[test]
@@ -181,9 +178,8 @@ fn outputs_may_be_closed_or_full() {
 
 /// The program, begun by a shell after some commands.
 fn after(commands: &str, args: &[&str]) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{commands}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_trinim-evolve")]).args(args);
-    command.env_remove("TRINIM_THREADS").stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut command = processes::after(commands, env!("CARGO_BIN_EXE_trinim-evolve"));
+    command.args(args);
     command
 }
 
@@ -223,13 +219,11 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     // As much as a pipe takes.
     std::io::Write::write_all(&mut writer, &[0; 65_536]).unwrap();
     let mut child = program(&["score", "--game", "chess", "--formula", "a1"]).stderr(writer).spawn().unwrap();
-    let ended = (0..200).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        child.try_wait().unwrap()
+    let mut ended = None;
+    processes::wait_until("ended", || {
+        ended = child.try_wait().unwrap();
+        ended.is_some()
     });
-    if ended.is_none() {
-        child.kill().unwrap();
-    }
     assert_eq!(ended.and_then(|status| status.code()), Some(2));
 }
 
@@ -243,13 +237,12 @@ fn an_ignored_interrupt_stays_ignored() {
         u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
     };
     // SIGTERM is handled after SIGINT would have been.
-    let status = (0..1000).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        has(&status, "SigCgt:", Signal::TERM).then_some(status)
+    let mut status = String::new();
+    processes::wait_until("SIGTERM is handled", || {
+        status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        has(&status, "SigCgt:", Signal::TERM)
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    let status = status.expect("SIGTERM is handled");
     assert!(has(&status, "SigIgn:", Signal::INT) && !has(&status, "SigCgt:", Signal::INT), "{status}");
 }
