@@ -14,8 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The root re-exports the names that a first program needs; the modules have the rest. `amount`,
-//! `claims`, `record` and `report` serve the program of this package alone: these pages leave them
+//! The root re-exports the names that a first program needs; the modules have the rest. `claims`,
+//! `cli`, `record` and `report` serve the program of this package alone: these pages leave them
 //! out, and they may change at any time.
 //! [`database::format`] specifies every byte of a database.
 //!
@@ -52,9 +52,10 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-#[doc(hidden)]
-pub mod amount;
 pub mod care;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod database;
 pub mod job;
 pub mod layout;

@@ -10,7 +10,7 @@
 //! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
 //! 2. The JSON only ever gains fields; absent ones read as absent.
 
-use crate::amount::binary;
+use crate::game::amount::binary;
 use crate::report::draw::table::csv_field;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

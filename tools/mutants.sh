@@ -71,7 +71,7 @@ for name in ${@:-run checkpoint log engine-care game database solve task bucket 
     serve)
         others="bench board boards cli documented export hints json kept layout limits manual options pages play probe"
         part serve trinim "--bin=trinim --test=face" "$others progress repeatable signals watch" \
-            'src/cli/commands/serve/*.rs'
+            'src/commands/serve/*.rs'
         ;;
     *)
         echo "no part $name"

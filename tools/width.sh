@@ -30,8 +30,8 @@ row() {
     printf '%-42s %8d  %+d\n' "$1" "$2" "$(($2 - $3))"
 }
 
-solver=('src/*.rs' 'pipeline/src/*.rs' ':!src/plane' ':!src/evolve' ':!src/cli/commands/plane' ':!src/cli/commands/evolve')
-others=('src/plane/*.rs' 'src/evolve/*.rs' 'src/cli/commands/plane/*.rs' 'src/cli/commands/evolve/*.rs' tests/papers/plane.rs tests/papers/evolve.rs)
+solver=('src/*.rs' 'pipeline/src/*.rs' ':!src/plane' ':!src/evolve' ':!src/commands/plane' ':!src/commands/evolve')
+others=('src/plane/*.rs' 'src/evolve/*.rs' 'src/commands/plane/*.rs' 'src/commands/evolve/*.rs' tests/papers/plane.rs tests/papers/evolve.rs)
 tests=('tests/*.rs' ':!tests/papers/plane.rs' ':!tests/papers/evolve.rs' 'pipeline/tests/*.rs' 'tools/*.rs' 'benches/*.rs')
 printf '%-42s %8s  since %s\n' "" now "$(git rev-parse --short "$before")"
 row "the solver's program, lines of Rust" "$(lines HEAD "${solver[@]}")" "$(lines "$before" "${solver[@]}")"

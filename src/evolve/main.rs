@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
-use trinim_streams::{self as streams, PatientWriter};
+use terminal::streams::{self, PatientWriter};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -16,6 +16,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
+pub mod amount;
 mod board;
 pub mod claims;
 pub mod position;

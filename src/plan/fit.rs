@@ -1,7 +1,7 @@
 //! Whether a plan fits memory and disk, and why not.
 
 use super::{MemoryPlan, PlacementPlan, Plan, Scenario, WEIGHED_LAYERS, placement_plan};
-use crate::amount::{binary, binary_up, grouped};
+use crate::game::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 use trinim_game::Board;
 

@@ -14,7 +14,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{Exit, Refusal, json_line, note};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
-use trinim_streams::{self as streams, PatientWriter};
+use terminal::streams::{self, PatientWriter};
 
 const EXAMPLES: &str = "\
 Examples:

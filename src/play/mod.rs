@@ -14,7 +14,7 @@
 //!    move proves it.
 //!
 //! # Not here
-//! Files, clocks and printing: `src/cli/commands/play` and `src/cli/commands/serve` have them.
+//! Files, clocks and printing: `src/commands/play` and `src/commands/serve` have them.
 
 pub mod answers;
 pub mod level;

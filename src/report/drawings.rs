@@ -3,7 +3,7 @@
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
-use crate::amount::grouped;
+use crate::game::amount::grouped;
 use crate::layout::{Bid, Layout};
 use crate::report::draw::board_picture::{Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line};

@@ -2,9 +2,9 @@
 //! distance; each is a picture with its numbers.
 
 use super::{Solution, Variant, line, object, rule_word, variant_words};
-use crate::amount::grouped;
 use crate::database::DistanceCount;
 use crate::database::census::PieceCount;
+use crate::game::amount::grouped;
 use crate::play::Names;
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line};

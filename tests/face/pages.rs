@@ -147,7 +147,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
         ("trinim-kernel", "src/kernel"),
         ("trinim-plane", "src/plane"),
         ("trinim-evolve", "src/evolve"),
-        ("trinim-streams", "src/streams"),
+        ("trinim-terminal", "src/terminal"),
     ];
     let mut wrong = Vec::new();
     for (package, folder) in packages {
@@ -189,7 +189,7 @@ fn figures_of_disk_are_those_that_plan_prints() {
         // The codec that is measured is `auto` in reports.
         let reported = name.replace("measured", "auto");
         let row = found[list].as_array().unwrap().iter().find(|row| row[option] == *reported).unwrap();
-        let disk = trinim::amount::binary(row["disk_peak_bytes"].as_u64().unwrap());
+        let disk = trinim::game::amount::binary(row["disk_peak_bytes"].as_u64().unwrap());
         format!("| `--{option}` {name} | {disk} |")
     });
     assert_eq!(rows, made);

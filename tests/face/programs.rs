@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
 
 /// A program that says its name, process, arguments and variables, and ends as its first argument
 /// says. It is written by another process: one that a test begins meanwhile would hold the file

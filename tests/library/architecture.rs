@@ -47,7 +47,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Files that may do what the lints refuse elsewhere.
-const EXCEPTIONS: [&str; 14] = [
+const EXCEPTIONS: [&str; 15] = [
     "pipeline/src/measure/metrics.rs",
     "pipeline/src/parallel.rs",
     "pipeline/src/run/mod.rs",
@@ -55,12 +55,13 @@ const EXCEPTIONS: [&str; 14] = [
     "pipeline/src/storage/regular.rs",
     "pipeline/src/storage/scratch.rs",
     "pipeline/src/sync.rs",
+    "src/cli/mod.rs",
     "src/evolve/search/runs.rs",
     "src/kernel/lib.rs",
     // The papers' strategies in blocks: a free core takes any block whose children are finished.
     "src/solve/baseline/blocks.rs",
     // What it sees before the standard library does.
-    "src/streams/lib.rs",
+    "src/terminal/streams.rs",
     "tools/preload/src/lib.rs",
     "tools/simulation/scheduler/src/world.rs",
     "tools/src/bin/faults/system.rs",
@@ -92,7 +93,7 @@ fn the_citation_names_this_version() {
 
 /// What a room may import from its crate, beside itself. The witness is believed because it shares
 /// no code with the solver.
-const ROOMS: [(&str, &str); 18] = [
+const ROOMS: [(&str, &str); 16] = [
     ("src/layout", ""),
     ("src/database", "layout"),
     ("src/witness", "database layout"),
@@ -101,10 +102,8 @@ const ROOMS: [(&str, &str); 18] = [
     ("src/care", "database layout plan solve"),
     ("src/task", "database layout plan solve"),
     ("src/play", "database solve"),
-    ("src/report/draw/", "amount"),
-    ("src/report", "amount database layout play"),
-    ("src/cli/face", "cli::face"),
-    ("src/cli/words", "cli::face cli::words"),
+    ("src/report/draw/", "game::amount"),
+    ("src/report", "database game::amount layout play"),
     ("pipeline/src/storage", "error finding sync"),
     ("pipeline/src/codec", ""),
     ("pipeline/src/measure", "sync"),

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use trinim_streams as streams;
+use terminal::streams;
 
 /// Exit code where a check fails: of a formula, or of a claim.
 pub const FAILED: u8 = 1;

@@ -13,9 +13,9 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
+use terminal::streams::{self, PatientWriter};
 use trinim_game::Rule;
 use trinim_plane::{UBig, heaps};
-use trinim_streams::{self as streams, PatientWriter};
 
 /// Standard output. Its errors travel up as bare `io::Error`, a type that no other error has.
 pub type Out = BufWriter<PatientWriter<Stdout>>;

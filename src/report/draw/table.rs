@@ -5,7 +5,7 @@
 //! JSON, and every row has as many cells as there are columns.
 
 use super::svg::escape;
-use crate::amount::grouped;
+use crate::game::amount::grouped;
 use serde_json::Value;
 use std::fmt::Write;
 

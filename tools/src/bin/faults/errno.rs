@@ -1,7 +1,7 @@
 //! Every file call fails, once or permanently, with every error that makes sense; so does standard
 //! output.
 //!
-//! A run that meets an error has to end with the code of the table in `src/cli/face/exit.rs`,
+//! A run that meets an error has to end with the code of the table in `src/terminal/exit.rs`,
 //! naming path and operation, and the same command has to continue afterwards to the golden
 //! database. Interrupted and short calls have to be invisible.
 

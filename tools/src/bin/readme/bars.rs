@@ -1,7 +1,7 @@
 //! Times as horizontal bars: as long as the median, with a line from the minimum to the maximum.
 
 use std::fmt::Write;
-use trinim::amount::seconds;
+use trinim::game::amount::seconds;
 use trinim::record::Spread;
 
 const LEFT: f64 = 300.0;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use std::fmt::Write;
-use trinim::amount::{binary, seconds};
+use trinim::game::amount::{binary, seconds};
 use trinim::record::{Record, Row};
 
 /// Formats a size.

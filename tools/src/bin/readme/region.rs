@@ -4,7 +4,7 @@ use super::bars::Bar;
 use super::page::{bytes, or_dash};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
-use trinim::amount::seconds;
+use trinim::game::amount::seconds;
 use trinim::record::{Figures, Record, Row};
 
 const BEGIN: &str = "<!-- made from ";

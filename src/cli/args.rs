@@ -1,0 +1,301 @@
+//! Argument values: memory, threads, shares, cells. Every parse error says what was expected.
+
+use crate::Solve;
+use crate::cli::choice::{named, offered};
+use crate::game::{Cell, LAYERS_MAX, Rule};
+use crate::job;
+use crate::kernel::{Isa, Kernel};
+use crate::plan;
+use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
+use pipeline::{CodecChoice, Placement};
+use serde::Serialize;
+use terminal::exit::Exit;
+use terminal::output::Out;
+pub use terminal::values::{Size, duration, long_duration};
+
+/// Largest number of worker threads accepted.
+const THREADS_MAX: usize = 1024;
+
+/// Parses a memory budget: a size, or a share of the memory like `50%`.
+pub fn memory(text: &str) -> Result<Size, String> {
+    let Some(percent) = text.trim().strip_suffix('%') else { return text.parse() };
+    let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    let share =
+        share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
+    let all = job::memory().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    Ok(Size(((all.bytes as f64 * share / 100.0) as u64).max(1)))
+}
+
+/// Parses a number of threads; 0 means all.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= THREADS_MAX => Ok(threads),
+        _ => Err(format!("expected 0 (all) to {THREADS_MAX}")),
+    }
+}
+
+/// Resolves a number of threads: 0 means all that this process may use.
+pub fn all_if_zero(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
+        some => some,
+    }
+}
+
+/// Parses a share: `0.05` or `5%`, more than 0 and at most 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let expected = || "expected a share like 0.05 or 5%, more than 0 and at most 1".to_owned();
+    let value = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|value| value / 100.0),
+        None => text.parse::<f64>(),
+    };
+    match value {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err(expected()),
+    }
+}
+
+pub fn layers(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
+        _ => Err(format!("expected 1 to {LAYERS_MAX}")),
+    }
+}
+
+/// Parses a largest number of pieces of a move.
+pub fn max_take(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(take) if take > 0 => Ok(take),
+        _ => Err("expected a number of pieces, 1 or more".to_owned()),
+    }
+}
+
+pub fn rule() -> impl TypedValueParser<Value = Rule> {
+    let names = [PossibleValue::new("misere").alias("misère"), PossibleValue::new("normal")];
+    offered(names, |text| text.parse().map_err(|error: crate::game::ParseRuleError| error.to_string()))
+}
+
+/// Parses cells like `(1,0)(1,1)`; spaces, commas and semicolons may separate them, and `none` is
+/// the empty list.
+pub fn cells(text: &str) -> Result<BidCells, String> {
+    let expected = |rest: &str| format!("{rest:?}: expected cells like \"(1,0)(1,1)\", row and column from 0, or none");
+    let mut rest = text.trim();
+    if rest == "none" {
+        return Ok(BidCells(Vec::new()));
+    }
+    let mut cells = Vec::new();
+    while !rest.is_empty() {
+        let (cell, behind) =
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(|| expected(rest))?;
+        let (row, col) = cell.split_once(',').ok_or_else(|| expected(rest))?;
+        let number = |text: &str| text.trim().parse::<u8>().map_err(|_| expected(rest));
+        cells.push(Cell::new(number(row)?, number(col)?));
+        rest = behind.trim_start_matches([' ', ',', ';']);
+    }
+    if cells.is_empty() {
+        return Err(expected(text));
+    }
+    Ok(BidCells(cells))
+}
+
+#[derive(Clone, Debug)]
+pub struct BidCells(pub Vec<Cell>);
+
+pub fn block_bits(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
+        _ => Err("expected 1 to 40 offset bits".to_owned()),
+    }
+}
+
+/// Returns the names of the codecs, `auto` first.
+pub fn codecs() -> impl Iterator<Item = &'static str> {
+    ["auto"].into_iter().chain(pipeline::codec::all().iter().map(|codec| codec.name()))
+}
+
+pub fn codec() -> impl TypedValueParser<Value = CodecChoice> {
+    offered(codecs(), |name| CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}")))
+}
+
+/// Names of the kernels for `--kernel`.
+pub const KERNELS: [&str; 5] = ["auto", "portable", "avx2", "avx512", "scalar"];
+
+fn kernel() -> impl TypedValueParser<Value = KernelName> {
+    offered(KERNELS, |name| {
+        if name == "auto" {
+            return Ok(KernelName(None));
+        }
+        let isa: Isa = name.parse().map_err(|_| format!("unknown kernel {name:?}"))?;
+        if !isa.is_available() {
+            return Err(format!("this machine has no {isa}"));
+        }
+        Ok(KernelName(Some(isa)))
+    })
+}
+
+/// An instruction set that this machine has; `None` means the best one.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelName(pub Option<Isa>);
+
+impl KernelName {
+    pub fn given(self) -> Option<Kernel> {
+        self.0.and_then(|isa| Kernel::new(isa).ok())
+    }
+}
+
+/// `--log-placement`; `None`: auto.
+pub type LogPlacement = Option<Placement>;
+
+const PLACEMENTS: &[(LogPlacement, &str, &str)] = &[
+    (Some(Placement::Dedicated), "dedicated", "One copy of a block's log for each target, in the target's bucket"),
+    (Some(Placement::Shared), "shared", "One copy that all targets read: writes least"),
+    (None, "auto", "dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)"),
+];
+
+pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
+    named(PLACEMENTS)
+}
+
+/// `--kernel`.
+#[derive(Clone, Args)]
+pub struct KernelArgs {
+    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
+    /// not change the result
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
+    pub kernel: KernelName,
+}
+
+/// `--threads`.
+#[derive(Clone, Copy, Args)]
+pub struct ThreadsArgs {
+    /// Threads, 0 for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
+          env = "TRINIM_THREADS", hide_env = true)]
+    threads: usize,
+}
+
+impl ThreadsArgs {
+    pub fn count(self) -> usize {
+        all_if_zero(self.threads)
+    }
+}
+
+/// `--memory` and `--threads`.
+#[derive(Clone, Copy, Args)]
+pub struct ResourceArgs {
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+}
+
+impl ResourceArgs {
+    pub fn threads(self) -> usize {
+        self.threads.count()
+    }
+
+    /// Returns the memory budget of the whole program for positions that are solved on the spot.
+    pub fn memory_bytes_of_a_part(self) -> u64 {
+        self.memory.bytes()
+    }
+
+    /// Returns a solve with these threads and this memory, which for a large board is half of what
+    /// is free unless it is given.
+    pub fn bound(self, solve: Solve) -> Solve {
+        let is_large = self.memory.memory.is_none() && solve.board().size_in_layers() >= plan::WEIGHED_LAYERS;
+        let half = job::memory().filter(|_| is_large).map_or(0, |memory| memory.free_bytes / 2);
+        solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
+    }
+
+    /// Returns a solve that was begun with `begun_bytes` of memory, with these threads and this
+    /// memory. Unless `--memory` is given, the solve takes `begun_bytes` again if this process may
+    /// use that much.
+    pub fn bound_again(self, solve: Solve, begun_bytes: Option<u64>, out: &Out) -> Solve {
+        let solve = self.bound(solve);
+        let most = job::memory().map_or(u64::MAX, |memory| memory.bytes);
+        match begun_bytes.filter(|_| self.memory.memory.is_none()) {
+            Some(bytes) if bytes <= most => solve.memory_bytes(bytes),
+            Some(bytes) => {
+                let (bytes, most) = (Size(bytes), Size(most));
+                out.remark(format_args!(
+                    "the solve was begun with --memory {bytes}; this process may use {most}, so it takes the default"
+                ));
+                solve
+            }
+            None => solve,
+        }
+    }
+}
+
+/// `--memory`.
+#[derive(Clone, Copy, Args)]
+pub struct MemoryArgs {
+    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of what this process may use
+    /// [default: 1GiB, or those 50% if they are less; to solve or plan more than 36 cells half of
+    /// what is free]
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
+          env = "TRINIM_MEMORY", hide_env = true)]
+    memory: Option<Size>,
+}
+
+impl MemoryArgs {
+    /// Returns the memory budget of the whole program for less than a solve.
+    pub fn bytes(self) -> u64 {
+        self.memory.map_or_else(job::usual_memory_bytes, |memory| memory.0)
+    }
+}
+
+/// `--json`.
+#[derive(Clone, Copy, Args)]
+pub struct JsonArgs {
+    /// Report as JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+impl JsonArgs {
+    /// Reports as JSON under this schema, or in the words of `print`; returns [`Exit::Done`].
+    pub fn report<R: Serialize>(
+        self,
+        schema: &str,
+        report: &R,
+        out: &mut Out,
+        print: impl FnOnce(&R, &mut Out) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Exit> {
+        if self.json {
+            out.json(schema, report)?
+        } else {
+            print(report, out)?
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_may_be_a_share_of_the_machine() {
+        let all = job::memory().unwrap().bytes;
+        let half = memory("50%").unwrap().0;
+        assert!(half.abs_diff(all / 2) <= 1, "{half} of {all}");
+        assert_eq!(memory("256MiB"), Ok(Size(256 << 20)));
+        for text in ["0%", "101%", "-5%", "%", "NaN%", "half"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn cells_are_read_in_any_spacing() {
+        let read = |text| cells(text).map(|cells| cells.0);
+        assert_eq!(read("(1,0)(1,1)"), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(read(" ( 1 , 0 ), (1,1) "), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(read("none"), Ok(vec![]));
+        for text in ["", "(1,0", "1,0", "(1)", "(a,b)", "(1,0)x", "(300,0)", "(-1,0)"] {
+            assert!(cells(text).is_err(), "{text}");
+        }
+    }
+}

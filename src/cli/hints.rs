@@ -1,0 +1,332 @@
+//! What to do about an error of a library: the exit code and the hint for each kind. Hints name the
+//! program's options, which the libraries do not know.
+
+use crate::care::Error as UpkeepError;
+use crate::cli::args::Size;
+use crate::database::DatabaseError;
+use crate::game::BoardError;
+use crate::game::amount::binary_up;
+use crate::layout::LayoutError;
+use crate::layout::search::SearchError;
+use crate::plan::PlanError;
+use pipeline::Error as RunError;
+use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use pipeline::storage::LimitReached;
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+use terminal::ending::Ending;
+use terminal::exit::{Exit, Refused, Stopped};
+
+/// Returns how a command ends by an error: with [`Exit::Done`] if the reader of standard output has
+/// closed it, which is not an error. Only the hint for a command that `continues` from a checkpoint
+/// speaks of one.
+pub fn ending(error: &anyhow::Error, continues: bool) -> Ending {
+    let known = classify(error, continues);
+    known.map_or_else(Ending::default, |(exit, hint)| Ending::failed(error, exit, &hint))
+}
+
+/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
+/// standard output has closed it. `continues` as in [`ending`].
+pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'static, str>)> {
+    // Stopped while a reader did not read.
+    let files = error.chain().filter_map(|error| error.downcast_ref::<io::Error>()?.get_ref());
+    if let Some(Stopped { exit, hint }) = files.filter_map(|error| error.downcast_ref()).next() {
+        return Some((*exit, hint.clone().into()));
+    }
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
+        return (!is_closed).then(|| (Exit::System, "standard output could not be written".into()));
+    }
+    if let Some(Refused { exit, hint, .. }) = error.downcast_ref() {
+        return Some((*exit, hint.clone().into()));
+    }
+    if let Some(Stopped { exit, hint }) = error.downcast_ref() {
+        return Some((*exit, hint.clone().into()));
+    }
+    let known = error.downcast_ref::<RunError>().map(|error| of_run(error, continues));
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(|error| of_care(error, continues)));
+    let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
+    let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
+    let known = known.or_else(|| {
+        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
+        let hint = "rows and columns count from 0; trinim layout --layers K shows a layout that works";
+        usage.then_some((Exit::Usage, hint.into()))
+    });
+    Some(known.unwrap_or((Exit::System, "".into())))
+}
+
+/// Returns the hint for damaged files: the commands for the folder of the damaged file.
+fn mend(path: &Path) -> Cow<'static, str> {
+    let folder = path.parent().unwrap_or(path);
+    let is_inner =
+        folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
+    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
+}
+
+fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
+    match error {
+        UpkeepError::Run(error) => of_run(error, continues),
+        UpkeepError::Database(error) => of_database(error),
+        UpkeepError::Nothing { .. } => {
+            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
+        }
+        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
+        UpkeepError::Irreparable { .. } => (
+            Exit::Corrupt,
+            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
+        ),
+    }
+}
+
+/// What the system refuses, with the hint for commands that start over when they are run again, and
+/// for those that continue from a checkpoint.
+type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
+
+/// The first that fits counts.
+const REFUSALS: [Refusal; 6] = [
+    (
+        |error| matches!(error, RunError::Thread { .. }),
+        [
+            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads",
+            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads, and run the \
+             same command again to continue from the last checkpoint",
+        ],
+    ),
+    (
+        |error| matches!(error, RunError::OutOfMemory { .. }),
+        [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],
+    ),
+    (
+        RunError::is_too_many_files,
+        [
+            "allow more open files (ulimit -n), then run the same command again",
+            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
+             the last checkpoint",
+        ],
+    ),
+    (
+        RunError::is_full_disk,
+        [
+            "make room on this disk, or choose another, and run the same command again",
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+             checkpoint",
+        ],
+    ),
+    (
+        |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
+        ["name another place, or change the permissions of this one"; 2],
+    ),
+    (
+        |_| true,
+        [
+            "remove the cause and run the same command again",
+            "remove the cause and run the same command again to continue from the last checkpoint, if there is one",
+        ],
+    ),
+];
+
+/// The hint if the system refuses memory to a command that only reads.
+const MEMORY: &str = "free memory on this machine, or use fewer --threads";
+
+/// The hint for a memory budget that is too small: smaller blocks help where these are not small.
+fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
+    let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
+    format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
+}
+
+/// A bitmap of this size is small beside the program itself.
+const SMALL_BLOCK_BYTES: u64 = 1 << 20;
+
+/// Returns the limit of the folder, if that made the disk full.
+fn reached(error: &RunError) -> Option<&LimitReached> {
+    match error {
+        RunError::Io { source, .. } => source.get_ref()?.downcast_ref(),
+        RunError::Unsaved { full_disk } => reached(full_disk),
+        _ => None,
+    }
+}
+
+fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
+    match error {
+        RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another folder".into()),
+        RunError::Parameters { .. } => {
+            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
+        }
+        RunError::Version { .. } => {
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another folder".into())
+        }
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
+            Exit::Usage,
+            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
+        ),
+        RunError::Memory { needed_bytes, .. } => (Exit::System, more_memory(*needed_bytes, SMALL_BLOCK_BYTES)),
+        RunError::OpenFiles { needed, .. } => (
+            Exit::System,
+            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
+        ),
+        RunError::JournalFull { .. } => {
+            (Exit::System, "run the same command again: it continues with a new journal".into())
+        }
+        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
+        RunError::Audit { .. } => (
+            Exit::Refuted,
+            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
+             with another --out, and report it with this message if it returns"
+                .into(),
+        ),
+        RunError::Workload { .. } => {
+            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
+        }
+        error => {
+            if let Some(LimitReached { limit_bytes, used_bytes }) = reached(error) {
+                let (used, limit) = (Size(*used_bytes), Size(*limit_bytes));
+                return (
+                    Exit::System,
+                    format!(
+                        "the folder takes {used} of --max-disk {limit}; raise it and run the same command again to \
+                         continue from the last checkpoint"
+                    )
+                    .into(),
+                );
+            }
+            let hint =
+                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
+            (Exit::System, hint.into())
+        }
+    }
+}
+
+fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
+    match error {
+        DatabaseError::Missing { .. } => {
+            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
+        }
+        DatabaseError::NotKept { .. } => {
+            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+        }
+        DatabaseError::NotATriangle { path, .. } => {
+            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
+        }
+        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        DatabaseError::Storage(error) => of_run(error, false),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
+    match error {
+        PlanError::Memory { needed_bytes, block_bytes, .. } => {
+            (Exit::System, more_memory(*needed_bytes, *block_bytes))
+        }
+        PlanError::Board { .. } => {
+            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
+        }
+        PlanError::Disk { .. } => (
+            Exit::System,
+            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
+             was written"
+                .into(),
+        ),
+        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Keep;
+    use pipeline::{BlockId, Damage};
+
+    /// Returns the names of the variants of an enum, from the source that declares it.
+    fn variants<'s>(source: &'s str, name: &str) -> Vec<&'s str> {
+        let (_, body) = source.split_once(&format!("pub enum {name} {{\n")).unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+        let names = lines.filter(|line| line.starts_with(char::is_uppercase));
+        names.map(|line| line.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
+    }
+
+    /// Checks the code of each variant; a variant without an example fails, and so does an example
+    /// whose hint is empty.
+    fn codes<E>(source: &str, name: &str, examples: Vec<(E, Exit)>)
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let mut missing = variants(source, name);
+        for (error, exit) in examples {
+            let debug = format!("{error:?}");
+            missing.retain(|variant| *variant != debug.split(|c: char| !c.is_alphanumeric()).next().unwrap());
+            let (code, hint) = classify(&anyhow::Error::from(error), true).unwrap();
+            assert_eq!(code, exit, "{debug}");
+            assert!(!hint.is_empty(), "{debug}");
+        }
+        assert!(missing.is_empty(), "{name}: no example of {missing:?}");
+    }
+
+    fn path() -> std::path::PathBuf {
+        "run/db/x".into()
+    }
+
+    fn damaged() -> RunError {
+        RunError::corrupt(path(), 3, Damage::MISSING)
+    }
+
+    #[test]
+    fn every_error_of_the_libraries_has_its_exit_code_and_a_hint() {
+        let io = || io::Error::from_raw_os_error(5);
+        let text = || "x".to_owned();
+        let bytes = 1 << 20;
+        let examples = vec![
+            (RunError::io("read", path(), io()), Exit::System),
+            (damaged(), Exit::Corrupt),
+            (RunError::Locked { path: path() }, Exit::InUse),
+            (RunError::Parameters { path: path(), name: text(), found: text(), wanted: text() }, Exit::OtherRun),
+            (RunError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
+            (RunError::NotEmpty { path: path(), name: text() }, Exit::Usage),
+            (RunError::NotARun { path: path() }, Exit::Usage),
+            (RunError::OutOfMemory { needed_bytes: bytes }, Exit::System),
+            (RunError::Memory { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
+            (RunError::OpenFiles { needed: 9, limit: 3 }, Exit::System),
+            (RunError::Thread { source: io() }, Exit::System),
+            (RunError::Unsaved { full_disk: Box::new(RunError::io("write", path(), io())) }, Exit::System),
+            (RunError::JournalFull { length: 9, limit: 3 }, Exit::System),
+            (RunError::Limit { what: "blocks", value: 9, limit: 3 }, Exit::Usage),
+            (RunError::workload("x"), Exit::Corrupt),
+            (RunError::Audit { block: BlockId(1), what: text() }, Exit::Refuted),
+            (RunError::Poisoned, Exit::System),
+            (RunError::Interrupted, Exit::System),
+        ];
+        codes(include_str!("../../pipeline/src/error.rs"), "Error", examples);
+        let examples = vec![
+            (DatabaseError::Io { operation: "read", path: path(), source: io() }, Exit::System),
+            (DatabaseError::Missing { path: path(), reason: text() }, Exit::Usage),
+            (DatabaseError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
+            (DatabaseError::NotKept { path: path(), keep: Keep::Counts }, Exit::Usage),
+            (DatabaseError::NotATriangle { path: path(), board: text() }, Exit::Usage),
+            (DatabaseError::Corrupt { path: path(), offset: None, damage: Damage::MISSING }, Exit::Corrupt),
+            (DatabaseError::Storage(RunError::Locked { path: path() }), Exit::InUse),
+            (DatabaseError::OutOfMemory { needed_bytes: bytes }, Exit::System),
+        ];
+        codes(include_str!("../database/error.rs"), "DatabaseError", examples);
+        let examples = vec![
+            (UpkeepError::Run(damaged()), Exit::Corrupt),
+            (UpkeepError::Database(DatabaseError::Missing { path: path(), reason: text() }), Exit::Usage),
+            (UpkeepError::Nothing { path: path() }, Exit::Usage),
+            (UpkeepError::Foreign { path: path() }, Exit::OtherRun),
+            (UpkeepError::Irreparable { path: path(), reason: text() }, Exit::Corrupt),
+        ];
+        codes(include_str!("../care/mod.rs"), "Error", examples);
+        let examples = vec![
+            (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
+            (PlanError::Board { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
+            (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),
+            (PlanError::Blocks { found: 9 }, Exit::Usage),
+        ];
+        codes(include_str!("../plan/fit.rs"), "PlanError", examples);
+    }
+}

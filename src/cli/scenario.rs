@@ -1,0 +1,122 @@
+//! What `solve` and `plan` share: the game, its division into blocks, and what is refused of them.
+
+use crate::Solve;
+use crate::cli::args::{self, BidCells, LogPlacement, ResourceArgs};
+use crate::cli::board::RequiredBoard;
+use crate::cli::choice;
+use crate::cli::keep::{self, AuditChoice};
+use crate::database::Values;
+use crate::game::Rule;
+use crate::job::{Contradiction, JobError, KeepChoice};
+use crate::layout::Layout;
+use crate::plan::Plan;
+use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
+use pipeline::CodecChoice;
+use std::time::Duration;
+use terminal::exit::Refused;
+use terminal::output::seconds;
+
+/// What helps where two options make no sense together.
+pub const LEAVE_OUT: &str = "leave out one of the two";
+
+/// The game and its division into blocks, for `solve` and `plan`.
+#[derive(Clone, Args)]
+pub struct ScenarioArgs {
+    #[command(flatten)]
+    pub board: RequiredBoard,
+
+    /// Whether taking the last piece loses (misere) or wins (normal)
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    pub rule: Rule,
+
+    /// What to keep: database, every value; book or book:PIECES, the values of positions with at
+    /// least PIECES pieces, usually all but 8; counts, only counts and winning first moves
+    /// [default: as the folder was begun, else database, and book from nine layers on]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    pub keep: Option<KeepChoice>,
+
+    /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; all of
+    /// them with all, which may begin in an unfinished folder; 0 for none [default: as the folder
+    /// was begun, else none, and from nine layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
+    pub audit: Option<AuditChoice>,
+
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+
+    /// Where logs go; with a database, its blocks take the place of shared logs
+    #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_parser = args::log_placement(), default_value = "auto")]
+    pub log_placement: LogPlacement,
+
+    /// Codec of the logs; auto measures the run's own data, and takes a dense one where the disk is
+    /// small
+    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec(), default_value = "auto")]
+    pub codec: CodecChoice,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// memory]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    pub bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
+    pub block_bits: Option<u32>,
+
+    /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
+    /// [default: 5s]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "TIME", value_parser = args::duration)]
+    pub commit_interval: Option<Duration>,
+}
+
+pub fn values() -> impl TypedValueParser<Value = Values> {
+    let names = [
+        PossibleValue::new("outcomes").help("who wins"),
+        PossibleValue::new("nimbers").help("the nimber; only with --rule normal"),
+        PossibleValue::new("remoteness").help("the moves until the end, if the winner hurries and the loser delays"),
+    ];
+    choice::offered(names, |text| text.parse().map_err(|error: crate::database::ParseValuesError| error.to_string()))
+}
+
+/// Names the estimated time of this share of a plan, with its range where the speed of this machine
+/// was measured and varies.
+pub fn estimated(plan: &Plan, share: f64) -> String {
+    let [least, time, most] =
+        [plan.seconds_least, plan.chosen().seconds, plan.seconds_most].map(|time| seconds(time * share));
+    if least == most { time } else { format!("{time} ({least} to {most})") }
+}
+
+impl ScenarioArgs {
+    pub fn solve(&self, values: Option<Values>) -> anyhow::Result<Solve> {
+        let board = self.board.solvable()?;
+        let solve = self.resources.bound(Solve::new(&board, self.rule)).values(values).keep(self.keep);
+        let solve = solve.placement(self.log_placement).codec(self.codec);
+        let solve = solve.commit_interval(self.commit_interval);
+        let solve = self.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
+        Ok(match (&self.bid_cells, self.block_bits) {
+            (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
+            (None, Some(bits)) => solve.block_bits(bits),
+            (None, None) => solve,
+        })
+    }
+}
+
+pub fn refusal(error: JobError) -> anyhow::Error {
+    let (message, hint) = match error {
+        // Without the wrapper, which would hide what the exit code depends on.
+        JobError::Run(error) => return error.into(),
+        JobError::Database(error) => return error.into(),
+        JobError::Plan(error) => return error.into(),
+        JobError::Contradiction(Contradiction { choice, other, reason }) => {
+            let hint = match (choice.name, other.name) {
+                ("values", "rule") => "add --rule normal",
+                ("audit", "strategy") => "trinim verify confirms every value of a database, whoever made it",
+                _ => LEAVE_OUT,
+            };
+            (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())
+        }
+        JobError::Pieces { usual, .. } => (format!("--{error}"), format!("--keep {usual} keeps the usual book")),
+        error => (error.to_string(), "trinim probe and play take positions of larger boards".to_owned()),
+    };
+    Refused::new(message, hint).into()
+}

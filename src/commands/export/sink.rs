@@ -1,0 +1,83 @@
+//! Where an export goes: a file that appears whole, or standard output.
+
+use super::format::Format;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use terminal::exit::Refused;
+use terminal::file::{OpenOutput, OutputFile};
+use terminal::output::Out;
+
+/// The requested length of a pipe: what the system allows everybody.
+const PIPE_BYTES: usize = 1 << 20;
+
+pub enum Sink {
+    Stdout,
+    File { export: OutputFile, path: PathBuf, replace: bool },
+}
+
+pub struct SinkWriter<'a> {
+    out: &'a mut Out,
+    /// The file, and whether it may replace another one; without it, rows go to `out`.
+    file: Option<(OpenOutput<'a>, bool)>,
+    bytes: u64,
+}
+
+impl Sink {
+    /// Chooses the output and checks that it can be written.
+    pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
+        match path {
+            Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
+                let export = OutputFile::claim_new(path, "--out", replace)?;
+                Ok(Sink::File { export, path: path.to_path_buf(), replace })
+            }
+            _ if json => {
+                let message = "--json: the positions take standard output, and so would the report";
+                Err(Refused::new(message, "name a file for the positions with --out FILE").into())
+            }
+            given if io::stdout().is_terminal() && (given.is_none() || format.is_binary()) => {
+                let message = "standard output is a terminal";
+                Err(Refused::new(message, "name a file with --out FILE, or send the output into a pipe").into())
+            }
+            _ => Ok(Sink::Stdout),
+        }
+    }
+
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Sink::Stdout => None,
+            Sink::File { path, .. } => Some(path),
+        }
+    }
+
+    pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
+        let file = match self {
+            Sink::Stdout => {
+                // A pipe of the usual 64 KiB wakes its reader sixteen times as often. Nothing else
+                // depends on it: anything that is not a pipe, or has a limit, stays unchanged.
+                let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
+                None
+            }
+            Sink::File { export, replace, .. } => Some((export.begin()?, *replace)),
+        };
+        Ok(SinkWriter { out, file, bytes: 0 })
+    }
+}
+
+impl SinkWriter<'_> {
+    pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.bytes += bytes.len() as u64;
+        match &mut self.file {
+            Some((file, _)) => Ok(file.write(bytes)?),
+            None => Ok(self.out.write_all(bytes)?),
+        }
+    }
+
+    /// Ends the output, gives a file its name and returns the length in bytes.
+    pub fn finish(self) -> anyhow::Result<u64> {
+        match self.file {
+            Some((file, replace)) => file.finish(replace)?,
+            None => self.out.flush()?,
+        }
+        Ok(self.bytes)
+    }
+}

@@ -1,0 +1,73 @@
+//! `trinim play`: a game against the program.
+//!
+//! The game goes to standard output, prompts to standard error. Input that is not understood gets
+//! the reason and another prompt; the end of the input ends the game where it stands.
+
+mod game;
+
+use clap::Args;
+use game::Seat;
+use std::hash::{BuildHasher, RandomState};
+use terminal::exit::Exit;
+use terminal::output::Out;
+use trinim::cli::choice::{explained, named};
+use trinim::cli::seat::{self, Lines};
+use trinim::cli::table::TableArgs;
+use trinim::play::{Level, Player};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim play                              six layers, solved on the spot; you begin
+  trinim play --layers 4 --rule normal --first program
+  trinim play --layers 9 --level club      nine layers: the book, then solved on the spot
+  trinim play trinim-k7-misere             with the values of a finished solve
+
+Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
+line, or the list of its cells, d,e,f. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
+set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
+
+/// As saved games have it: `you` would be the person to the program, and the program to the person.
+const PLAYERS: &[(Player, &str, &str)] = &[
+    (Player::Person, Player::Person.name(), "You, who type this"),
+    (Player::Program, Player::Program.name(), "The program"),
+];
+
+const LEVELS: &[(Level, &str)] = &[
+    (Level::Perfect, "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
+    (Level::Club, "Slips in one of four moves while more than ten pieces are left"),
+    (Level::Beginner, "Slips in two of three moves while more than four pieces are left"),
+];
+
+/// Play against the program
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PlayArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// How well the program plays
+    #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
+    level: Level,
+
+    /// Seed of the program's choices between moves; without one it is drawn, and shown
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Who begins
+    #[arg(long, value_name = "WHO", value_parser = named(PLAYERS), default_value = "person")]
+    first: Player,
+}
+
+pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let answers = args.table.answers("play", out)?;
+    // Few digits, so that people can type them.
+    let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
+    let mut game = Seat::new(answers, args.first, args.level, seed);
+    out.break_lines();
+    game.begin(out)?;
+    if args.seed.is_none() {
+        out.remark(format_args!("the program draws with --seed {seed}"));
+    }
+    seat::play(&mut game, &mut Lines::new(seat::LINE_BYTES), out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,39 @@
+//! The reports of the program, with their JSON schemas.
+
+use super::{check, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
+use schemars::JsonSchema;
+use terminal::schema::Report;
+use terminal::{ending, watch};
+
+/// The reports of all commands.
+pub const SCHEMAS: &[Report] = &[
+    ("trinim.failure/1", &[ending::Failure::json_schema]),
+    ("trinim.progress/1", &[watch::Line::json_schema]),
+    ("trinim.solve/1", &[solve::Report::json_schema]),
+    ("trinim.stats/1", &[stats::Report::json_schema]),
+    (
+        "trinim.probe/1",
+        &[trinim::play::report::ProbeReport::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
+    ),
+    ("trinim.export/1", &[export::Report::json_schema]),
+    ("trinim.verify/1", &[verify::Report::json_schema]),
+    ("trinim.check/1", &[check::Report::json_schema]),
+    ("trinim.repair/1", &[repair::Report::json_schema]),
+    ("trinim.status/1", &[status::Report::json_schema]),
+    ("trinim.plan/1", &[plan::Report::json_schema]),
+    ("trinim.task/1", &[task::Report::json_schema]),
+    ("trinim.task.failed/1", &[task::Failure::json_schema]),
+    ("trinim.task.init/1", &[task::whole::InitReport::json_schema]),
+    ("trinim.task.plan/1", &[trinim::task::BlockRow::json_schema]),
+    ("trinim.task.plan.batches/1", &[trinim::task::BatchRow::json_schema]),
+    ("trinim.task.list/1", &[task::whole::BlockRange::json_schema]),
+    ("trinim.task.finish/1", &[task::whole::FinishReport::json_schema]),
+    ("trinim.task.copy/1", &[task::whole::CopyReport::json_schema]),
+    ("trinim.task.sweep/1", &[trinim::task::SweepWork::json_schema]),
+    ("trinim.task.verify/1", &[task::verify::Report::json_schema]),
+    ("trinim.layout/1", &[layout::Report::json_schema]),
+    ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
+    ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
+    ("trinim.report/1", &[report::Report::json_schema]),
+    ("trinim.bench/1", &[trinim::record::Record::json_schema]),
+];

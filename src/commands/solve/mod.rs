@@ -1,0 +1,187 @@
+//! `trinim solve`: solves a board, or resumes an unfinished solve.
+//!
+//! The flags, or for `resume` the folder, become a [`Solve`], and in its folder that becomes a
+//! [`Job`](trinim::job::Job), which is read from then on: [`session`] works, [`report`] prints.
+
+mod report;
+pub mod resume;
+mod session;
+mod strategy;
+mod trace;
+
+use clap::Args;
+use pipeline::checkpoint::LOCK;
+use pipeline::{Metrics, Stopwatch};
+pub use report::Report;
+use session::{Outcome, Session};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use strategy::StrategyArgs;
+use terminal::exit::{Exit, Refused, Stopped};
+use terminal::file::ParentsArgs;
+use terminal::output::Out;
+use terminal::progress::ProgressArgs;
+use terminal::signals::Signals;
+use trinim::Solve;
+use trinim::cli::args::{self, JsonArgs, KernelArgs, Size};
+use trinim::cli::board::default_folder;
+use trinim::cli::folders::remark_on_foreign;
+use trinim::cli::owner;
+use trinim::cli::scenario::{ScenarioArgs, values};
+use trinim::database::Values;
+use trinim::job::Monitor;
+
+/// Time between two looks at a lock with `--wait`.
+const WAIT: Duration = Duration::from_millis(200);
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim solve --layers 7                         misère, in ./trinim-k7-misere
+  trinim solve --layers 7 --rule normal --json    the result as JSON
+  trinim solve --layers 5 --max-take 3            at most three pieces a move
+  trinim solve --layers 8 --timeline k8.json      what each thread did when, for ui.perfetto.dev
+  trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
+  trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
+  trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
+  trinim solve --layers 7 --strategy block-pull --redundancy keep
+                                                  as the papers did, block by block
+
+Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
+SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
+command reports the result again. An unfinished folder keeps its layout and what it was begun with.
+
+All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
+after an interruption. forward and retrograde use one thread.";
+
+/// Solve a board, or resume an unfinished solve
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SolveArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+
+    /// What to compute of each position: who wins, its nimber, or its remoteness, the distance to
+    /// the end [default: as the folder was begun, else outcomes]
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
+    values: Option<Values>,
+
+    #[command(flatten)]
+    strategy: StrategyArgs,
+
+    #[command(flatten)]
+    kernel: KernelArgs,
+
+    /// Folder of the run [default: ./trinim-k<K>-<RULE>]
+    #[arg(long, help_heading = "Output", short, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    parents: ParentsArgs,
+
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// What a session may take and how it reports; a folder remembers none of it.
+#[derive(Clone, Args)]
+pub struct SessionArgs {
+    /// Wait while another process works in the folder
+    #[arg(long, help_heading = "Limits")]
+    wait: bool,
+
+    /// Stop after a checkpoint once this time has passed, like 90s, 30m, 1h30m, 2d (exit code 5);
+    /// run the same command to continue
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
+    max_duration: Option<Duration>,
+
+    /// Disk space that the run folder may take: a run that reaches it stops safely, a plan that
+    /// needs more is refused
+    #[arg(long, help_heading = "Limits", value_name = "SIZE")]
+    max_disk: Option<Size>,
+
+    /// Start even if the plan needs more disk than is allowed or free
+    #[arg(long, help_heading = "Limits")]
+    force: bool,
+
+    /// Write what each thread did when, as trace events, which ui.perfetto.dev and chrome://tracing
+    /// open
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    timeline: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// Runs the subcommand.
+pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let strategy = args.strategy.strategy()?;
+    let solve = args.scenario.solve(args.values)?.strategy(strategy);
+    let solve = solve.kernel(args.kernel.kernel.given());
+    let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
+    let folder = args.out.unwrap_or_else(usual);
+    refuse_file(&folder)?;
+    args.parents.check(&folder)?;
+    carry_out(solve, &folder, &args.session, out)
+}
+
+/// Refuses a file where the folder of a run should be, or above it.
+fn refuse_file(folder: &Path) -> Result<(), Refused> {
+    let Some(file) = folder.ancestors().find(|above| above.is_file()) else { return Ok(()) };
+    let message = match file == folder {
+        true => format!("--out {} is a file, not a folder", folder.display()),
+        false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
+    };
+    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+}
+
+/// Solves in a folder, or continues a solve there, and reports the result.
+fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?.with_limit(args.max_duration);
+    if args.wait {
+        wait(folder, &signals, out)?;
+    }
+    let job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
+    let timeline = trace::claim(args.timeline.as_deref())?;
+    let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
+    let monitor = Monitor { metrics, stop: signals.stop.clone(), ..Monitor::default() };
+    let outcome = match job.finished() {
+        Some(solved) => {
+            remark_on_foreign(folder, out);
+            out.remark(format_args!(
+                "{} is already solved, nothing to do; results of the earlier run:",
+                folder.display()
+            ));
+            Outcome::earlier(&job, solved)
+        }
+        None => {
+            let outcome = Session { job: &job, args, monitor: &monitor, signals: &signals, out }.run();
+            // Also for a run that was stopped or failed, where the timeline helps most.
+            timeline.map(|file| trace::write(&file, &job, &monitor.metrics)).transpose()?;
+            outcome?
+        }
+    };
+    let report = report::report(&job, outcome, &monitor, watch.elapsed().as_secs_f64());
+    args.json.report("trinim.solve/1", &report, out, report::print)
+}
+
+/// Waits until no process holds the lock of `folder`. Another one may still take it first; then the
+/// solve is refused as without `--wait`.
+fn wait(folder: &Path, signals: &Signals, out: &Out) -> anyhow::Result<()> {
+    let mut told = false;
+    while let Some(process) = owner::of(&folder.join(LOCK)).process() {
+        if !std::mem::replace(&mut told, true) {
+            out.remark(format_args!("{}: waiting for {process}", folder.display()));
+        }
+        std::thread::sleep(WAIT);
+        signals.look_at_clock();
+        if signals.stopped() {
+            let text = format!("{} is still in use", folder.display());
+            return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The report at the end of `trinim solve`.
+
+use super::Outcome;
+use pipeline::{Candidate, Metrics, Placement, Stage};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use terminal::output::{Out, counted, per_second, seconds};
+use trinim::cli::args::Size;
+use trinim::cli::machine::peak_rss_bytes;
+use trinim::cli::summary::Summary;
+use trinim::job::{Job, Monitor};
+use trinim::kernel::Isa;
+use trinim::plan::{Scenario, placement_name};
+use trinim::solve::{Baseline, Redundancy, Strategy};
+
+/// Placement and codec of a strategy without logs.
+const NONE: &str = "none";
+
+/// What `trinim solve` and `trinim resume` print.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// True; a solve that stops or fails prints `trinim.failure/1` with false.
+    finished: bool,
+    #[serde(flatten)]
+    summary: Summary,
+    /// Wall-clock time of this session.
+    elapsed_s: f64,
+    /// Positions decided in a second of this session, images included; null if it decided none.
+    rate_positions_per_second: Option<f64>,
+    /// Highest resident memory of the process.
+    peak_rss_bytes: u64,
+    /// Written to update logs in this session.
+    log_bytes_written: u64,
+    /// Read from update logs in this session.
+    log_bytes_read: u64,
+    /// Most bytes of logs on disk at a time.
+    log_bytes_peak: u64,
+    /// Streams that targets read from logs.
+    streams_read: u64,
+    /// Streams that targets found in memory.
+    streams_held: u64,
+    /// Read in this session from the database's blocks, which take the place of shared logs.
+    published_bytes_read: u64,
+    /// Whether the database's blocks took the place of logs.
+    #[serde(skip)]
+    blocks_as_logs: bool,
+    /// Size of the finished database, or of what is kept of it.
+    database_bytes: u64,
+    /// Folder of the run.
+    out: String,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+    /// Canonical blocks finished in earlier sessions.
+    resumed_blocks: u64,
+    #[serde(skip)]
+    way: Strategy,
+    /// `update-log`, `block-pull`, `block-push`, `retrograde` or `forward`.
+    strategy: &'static str,
+    /// `remove`: one block of each isomorphic group is evaluated; `keep`: all.
+    redundancy: &'static str,
+    /// Blocks loaded, by strategies that load blocks.
+    block_loads: u64,
+    /// Bytes of these loads.
+    block_bytes_read: u64,
+    /// Bytes of blocks stored by these strategies.
+    block_bytes_written: u64,
+    /// Upper bound of the disk space in use at a time.
+    disk_bytes_peak: u64,
+    /// Instruction set of the kernel.
+    kernel: String,
+    /// Threads asked for.
+    threads: usize,
+    /// Workers that ran; 0 if the folder was already finished.
+    workers: usize,
+    /// `dedicated`, `shared`, or `none` without logs.
+    placement: &'static str,
+    /// Codec of the logs as asked, or the denser one that `auto` gave way to for want of disk;
+    /// `none` without logs.
+    codec: String,
+    /// Codecs measured on the run's own data, from about eight layers on.
+    codec_candidates: Vec<CodecRow>,
+    /// Memory budget.
+    memory_bytes: u64,
+    /// Most memory that workers and queue held at a time.
+    peak_leased_bytes: u64,
+    /// Checkpoints of this session.
+    commits: u64,
+    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`,
+    /// `settle`, `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and
+    /// `idle`.
+    stages_s: BTreeMap<&'static str, f64>,
+    /// Bytes of bitmap processed: settled, applied, encoded, decoded.
+    bitmap_bytes: u64,
+}
+
+/// Measurements of one codec, taken when the engine chooses.
+#[derive(Serialize, JsonSchema)]
+struct CodecRow {
+    /// Name of the codec.
+    codec: &'static str,
+    /// Stored over raw size.
+    ratio: f64,
+    /// Raw bytes that a worker encodes in a second.
+    encode_bytes_per_second: f64,
+    /// Raw bytes that a worker decodes in a second.
+    decode_bytes_per_second: f64,
+}
+
+impl From<&Candidate> for CodecRow {
+    fn from(measured: &Candidate) -> CodecRow {
+        CodecRow {
+            codec: measured.codec,
+            ratio: measured.ratio,
+            encode_bytes_per_second: measured.encode_bytes_per_second,
+            decode_bytes_per_second: measured.decode_bytes_per_second,
+        }
+    }
+}
+
+/// Builds the report.
+pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) -> Report {
+    let Job { game, terms, strategy, .. } = job;
+    let Scenario { threads, memory_bytes, placement, .. } = job.scenario();
+    let Monitor { metrics, counters, .. } = monitor;
+    let (strategy, solved) = (*strategy, outcome.solved);
+    let logs = strategy == Strategy::UpdateLog;
+    let kernel = match strategy {
+        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
+        _ => job.kernel().isa(),
+    };
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let counts = metrics.snapshot();
+    Report {
+        finished: true,
+        summary: Summary::new(&solved.manifest, game),
+        elapsed_s,
+        rate_positions_per_second: Some(outcome.session_positions)
+            .filter(|positions| *positions > 0)
+            .map(|positions| positions as f64 / elapsed_s.max(1e-9)),
+        peak_rss_bytes: peak_rss_bytes(),
+        log_bytes_written: counts.log_bytes_written,
+        log_bytes_read: counts.log_bytes_read,
+        log_bytes_peak: counts.log_bytes_peak,
+        streams_read: counts.streams_read,
+        streams_held: counts.streams_held,
+        published_bytes_read: counts.published_bytes_read,
+        blocks_as_logs: terms.keep.is_database() && placement == Placement::Shared,
+        database_bytes: solved.database_bytes,
+        out: job.folder.to_string_lossy().into_owned(),
+        offset_bits: game.layout.offset_bits(),
+        resumed_blocks: outcome.resumed_blocks,
+        way: strategy,
+        strategy: strategy.name(),
+        redundancy: strategy.redundancy().name(),
+        block_loads: of(&counters.block_loads),
+        block_bytes_read: of(&counters.block_bytes_read),
+        block_bytes_written: of(&counters.block_bytes_written),
+        // An upper bound: logs and scratch files are gone when the last bytes of the database are
+        // written.
+        disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + solved.database_bytes,
+        kernel: kernel.to_string(),
+        threads,
+        workers: outcome.workers,
+        placement: if logs { placement_name(placement) } else { NONE },
+        codec: if logs { outcome.codec } else { NONE.to_owned() },
+        codec_candidates: solved.candidates.iter().map(CodecRow::from).collect(),
+        memory_bytes,
+        peak_leased_bytes: solved.peak_leased_bytes,
+        commits: counts.commits,
+        stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
+        bitmap_bytes: bitmap_bytes(job, metrics),
+    }
+}
+
+/// Describes what was moved between memory and disk, with a label.
+fn moved(report: &Report) -> (&'static str, String) {
+    let size = |bytes: u64| Size(bytes).to_string();
+    let name = report.strategy;
+    match report.way {
+        Strategy::UpdateLog => {
+            let found = report.streams_held as f64 / (report.streams_held + report.streams_read).max(1) as f64;
+            let held = if report.streams_held > 0 {
+                format!(" ({:.0} % found in memory)", found * 100.0)
+            } else {
+                String::new()
+            };
+            if report.blocks_as_logs && report.log_bytes_peak == 0 {
+                let read = size(report.published_bytes_read);
+                return ("logs", format!("none; {read} read of the database in their place{held}"));
+            }
+            let of_blocks = match report.published_bytes_read {
+                0 => String::new(),
+                read => format!(" and {} of the database", size(read)),
+            };
+            let text = format!(
+                "{} written, {} read{of_blocks}{held}, {} at most; {}, {}",
+                size(report.log_bytes_written),
+                size(report.log_bytes_read),
+                size(report.log_bytes_peak),
+                report.placement,
+                report.codec
+            );
+            ("logs", text)
+        }
+        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => {
+            ("strategy", format!("{name}: the whole board in memory, one position at a time"))
+        }
+        Strategy::Baseline(Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy)) => {
+            let text = format!(
+                "{name}, redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
+                if redundancy == Redundancy::Keep { "kept" } else { "removed" },
+                counted(report.block_loads, "load"),
+                size(report.block_bytes_read),
+                size(report.block_bytes_written),
+                size(report.disk_bytes_peak)
+            );
+            ("strategy", text)
+        }
+    }
+}
+
+/// Prints the report as text.
+pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let size = |bytes: u64| Size(bytes).to_string();
+    let rate = report.rate_positions_per_second;
+    let rate = rate.map_or_else(String::new, |rate| format!(" ({})", per_second(rate, "positions")));
+    let workers = counted(report.workers as u64, "worker");
+    let mut rows = report.summary.rows(out.paint);
+    rows.push(report.summary.kept(report.database_bytes, &report.out));
+    if report.workers > 0 {
+        rows.push(moved(report));
+        rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
+        rows.push(("time", format!("{}{rate}, {workers}, {}", seconds(report.elapsed_s), report.kernel)));
+        if report.resumed_blocks > 0 {
+            rows.push(("resumed", format!("{} from earlier sessions", counted(report.resumed_blocks, "block"))));
+        }
+    }
+    Ok(out.table(&rows)?)
+}
+
+/// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
+fn bitmap_bytes(job: &Job, metrics: &Metrics) -> u64 {
+    let counts = metrics.snapshot();
+    let block_bytes = 8 * job.spec().stream_words() as u64;
+    (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
+}

@@ -1,0 +1,69 @@
+//! `trinim resume`: continues an unfinished solve. The folder knows what is solved.
+
+use super::SessionArgs;
+use clap::Args;
+use pipeline::checkpoint::{FORMAT, PUBLISHED, Parameters};
+use std::path::{Path, PathBuf};
+use terminal::exit::{Exit, Refused};
+use terminal::output::Out;
+use terminal::refusal::quoted;
+use trinim::cli::args::ResourceArgs;
+use trinim::cli::folders::is_database;
+use trinim::plan::PROGRAM_BYTES;
+use trinim::{Solve, care, job};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim resume trinim-k7-misere
+  trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
+
+The folder knows board (also one from a file), rule, layout, what is kept, the audit and the strategy, so this is the \
+command with which the solve was begun, without them. Unless --memory is given, it takes the memory that the solve was \
+begun with, if this process may use that much; no result depends on it. Threads and limits are those of this command. \
+For a finished folder it reports the result again; one that another process works in is refused.";
+
+/// Go on with an unfinished solve, as its folder was begun
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ResumeArgs {
+    /// Folder of a solve; of a finished one the result is reported again
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// Runs the subcommand.
+pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let (solve, memory_bytes) = begun(&args.folder)?;
+    let solve = args.resources.bound_again(solve, memory_bytes, out);
+    super::carry_out(solve, &args.folder, &args.session, out)
+}
+
+/// Returns the solve that a folder was begun with, and its memory; folders of earlier versions do
+/// not record it.
+fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
+    let shown = quoted(&folder.to_string_lossy());
+    let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
+    if !folder.join(FORMAT).is_file() {
+        if folder.join("task.json").is_file() {
+            let hint = format!("trinim task --store {shown} --batch N solves a block, trinim task finish ends it");
+            return Err(refused("is the store of a solve in tasks: there is no run to resume", hint).into());
+        }
+        if is_database(folder) || is_database(&folder.join(PUBLISHED)) {
+            let hint = format!("trinim stats {shown} shows its results");
+            return Err(refused("is a finished database without its run: there is nothing to resume", hint).into());
+        }
+        return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
+    }
+    // Damage, or another version, is reported as such.
+    let parameters = job::inspect(folder)?.map(|begun| begun.parameters).unwrap_or_default();
+    let solve = Solve::from_parameters(&parameters.0);
+    let solve = solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?;
+    let memory_bytes = parameters.get(Parameters::MEMORY).and_then(|bytes| bytes.parse::<u64>().ok());
+    Ok((solve, memory_bytes.map(|bytes| bytes.saturating_add(PROGRAM_BYTES))))
+}

@@ -1,0 +1,240 @@
+//! One session of a solve: its plan and the disk for it, then the work, with progress and an
+//! orderly end.
+
+use super::SessionArgs;
+use pipeline::{Error, Event};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use terminal::exit::{Exit, Refused, Stopped};
+use terminal::output::{Out, counted, grouped};
+use terminal::progress::{self, Progress, Say};
+use terminal::signals::Signals;
+use terminal::watch;
+use trinim::cli::args::Size;
+use trinim::cli::folders::remark_on_foreign;
+use trinim::cli::machine::{memory_free_bytes, memory_shortage};
+use trinim::cli::owner;
+use trinim::cli::pace;
+use trinim::cli::scenario::estimated;
+use trinim::cli::summary::ranges;
+use trinim::job::{Alternative, Job, JobPlan, Monitor};
+use trinim::kernel::Isa;
+use trinim::plan::work::SessionWork;
+use trinim::plan::{BaselinePlan, TIMED_CELLS};
+use trinim::solve::{Baseline, Redundancy, Solved, Strategy};
+
+/// What a session works on, how it reports, and what stops it.
+pub struct Session<'a> {
+    pub job: &'a Job,
+    pub args: &'a SessionArgs,
+    pub monitor: &'a Monitor,
+    pub signals: &'a Signals,
+    pub out: &'a Out,
+}
+
+/// The result of a solve, and figures about how it was reached.
+pub struct Outcome {
+    pub solved: Solved,
+    /// Blocks of earlier sessions.
+    pub resumed_blocks: u64,
+    /// Positions of the blocks of this session, and of their images.
+    pub session_positions: u64,
+    pub workers: usize,
+    pub codec: String,
+}
+
+impl Outcome {
+    /// The result of a folder that was finished before.
+    pub fn earlier(job: &Job, solved: &Solved) -> Outcome {
+        let resumed_blocks = job.spec().blocks().into();
+        let codec = job.scenario().codec.to_owned();
+        Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0, codec }
+    }
+}
+
+impl Session<'_> {
+    /// Plans and solves.
+    ///
+    /// # Errors
+    /// [`Refused`] if something is short, [`Stopped`] after a signal or at the limit of time; those
+    /// of [`Job::plan`] and [`Job::run`].
+    pub fn run(&self) -> anyhow::Result<Outcome> {
+        let shown = self.args.progress.on(self.out)?;
+        if self.job.begun.is_some() {
+            remark_on_foreign(&self.job.folder, self.out);
+        }
+        if let earlier @ [_, ..] = &self.job.earlier_blocks()[..] {
+            let earlier = ranges(earlier);
+            self.out.remark(format_args!("every position is compared from here on; not of {earlier}, computed before"));
+        }
+        let plan = self.out.announcing("planning", || {
+            let plan = self.job.plan()?;
+            self.preflight(&plan)?;
+            Ok::<_, anyhow::Error>(plan)
+        })?;
+        match (self.job.strategy, plan.baseline) {
+            (Strategy::Baseline(baseline), Some(needs)) => self.baseline(&plan, baseline, needs, &shown),
+            _ => self.update_log(&plan, &shown),
+        }
+    }
+
+    /// Refuses a solve that needs more disk than it may take or finds free, with the choices that
+    /// would fit; with `--force` that is a warning.
+    fn preflight(&self, plan: &JobPlan) -> anyhow::Result<()> {
+        let short = memory_shortage(plan.plan.memory.used_bytes, memory_free_bytes());
+        short.iter().for_each(|short| self.out.warn(short));
+        if plan.check().is_ok() {
+            return Ok(());
+        }
+        let (needed, is_limited) = (Size(plan.needed_bytes()), plan.limit_bytes < plan.free_bytes);
+        let message = match is_limited {
+            true => format!("about {needed} of disk space is needed, the limit is {}", Size(plan.limit_bytes)),
+            false => format!("about {needed} of disk space is needed, {} is free", Size(plan.free_bytes)),
+        };
+        if self.args.force {
+            self.out.warn(format_args!("{message}; the solve stops safely when that is used up"));
+            return Ok(());
+        }
+        let in_words = |Alternative { choices, bytes }: Alternative| {
+            let flags: Vec<String> = choices.iter().map(|choice| format!("--{choice}")).collect();
+            format!("{} (about {})", flags.join(" "), Size(bytes))
+        };
+        let fitting: Vec<String> = self.job.alternatives(plan).into_iter().map(in_words).collect();
+        let more = if is_limited { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
+        let choices = match fitting.is_empty() {
+            true => more.to_owned(),
+            false => format!("{} would fit; or {more}", fitting.join(" or ")),
+        };
+        let hint = format!("nothing was written; {choices}, or start anyway with --force");
+        Err(Refused::with(Exit::System, message, hint).into())
+    }
+
+    /// Solves through update logs, or continues such a solve.
+    fn update_log(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
+        let Session { job, monitor, signals, .. } = self;
+        let layout = &job.game.layout;
+        // The engine refuses a journal that names other blocks.
+        let blocks = layout.canonical_blocks().len();
+        let records = job.begun.iter().flat_map(|begun| &begun.records);
+        let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
+        let held = plan.plan.memory.held_streams;
+        let total = SessionWork::new(layout, &plan.plan.shape, held, &finished).with_planes(job.spec().planes());
+        let started = AtomicUsize::new(0);
+        let status = |elapsed: f64| pace::of_solve(&monitor.metrics, &total, elapsed);
+        let work = |say: Say<'_>| {
+            let observe = |event: &Event| match event {
+                Event::Opened { workers, finished_blocks, .. } => {
+                    started.store(*workers, Ordering::Relaxed);
+                    say(self.header(plan, &total, u64::from(*finished_blocks), *workers));
+                }
+                Event::Committed { finished_blocks } => watch::commit(total.blocks, u64::from(*finished_blocks)),
+            };
+            job.run(plan, monitor, &observe)
+        };
+        let saved = || {
+            // A folder that could not be opened has what it had.
+            let begun = job.begun.as_ref().map_or(0, |begun| begun.records.len() as u64);
+            let safe = monitor.metrics.snapshot().blocks_committed.max(begun);
+            format!("{} of {} saved in {}", grouped(safe), counted(total.blocks, "block"), job.folder.display())
+        };
+        let ended = progress::during(&status, signals, shown, work).flatten();
+        if let Err(error) = &ended
+            && error.is_full_disk()
+        {
+            self.out.remark(saved());
+        }
+        let solved = self.ended(ended, |_| (Stopped::resumable(signals.exit()), saved()))?;
+        Ok(Outcome {
+            solved,
+            resumed_blocks: total.resumed_blocks,
+            session_positions: total.positions,
+            workers: started.into_inner(),
+            codec: plan.plan.codec.clone(),
+        })
+    }
+
+    /// Solves by one of the papers' strategies, from the start.
+    fn baseline(
+        &self,
+        plan: &JobPlan,
+        baseline: Baseline,
+        needs: BaselinePlan,
+        shown: &Progress,
+    ) -> anyhow::Result<Outcome> {
+        let Session { job, monitor, signals, .. } = self;
+        let layout = &job.game.layout;
+        // A baseline reports no event when it has the folder: the header looks at the lock.
+        owner::refuse_in_use(&job.folder)?;
+        self.out.remark(format_args!(
+            "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
+            job.folder.display(),
+            counted(needs.evaluated_blocks, "block"),
+            counted(1 << layout.offset_bits(), "position"),
+            counted(needs.workers as u64, "worker"),
+            if job.begun.is_some() { " and starts over" } else { "" },
+        ));
+        let updates = match baseline.redundancy() {
+            Some(Redundancy::Keep) => layout.counts().updates,
+            _ => plan.plan.shape.edges,
+        };
+        let positions = plan.plan.positions;
+        let total = SessionWork::from_the_start(layout, needs.evaluated_blocks, updates, positions);
+        let status = |elapsed: f64| match baseline.redundancy() {
+            None => pace::in_memory(&monitor.counters, positions, elapsed),
+            Some(_) => pace::in_blocks(&monitor.metrics, &monitor.counters, &total, elapsed),
+        };
+        let work = |_: Say<'_>| job.run(plan, monitor, &|_| {});
+        let solved = self.ended(progress::during(&status, signals, shown, work).flatten(), |folder| {
+            let text = format!("{baseline} keeps no checkpoints: nothing in {folder} can be continued");
+            (Stopped::from_the_start(signals.exit()), text)
+        })?;
+        let codec = plan.plan.codec.clone();
+        Ok(Outcome { solved, resumed_blocks: 0, session_positions: positions, workers: needs.workers, codec })
+    }
+
+    /// Names the owner of a locked folder, and says with `stopped` what a stop leaves.
+    fn ended(
+        &self,
+        result: Result<Solved, Error>,
+        stopped: impl FnOnce(&str) -> (Stopped, String),
+    ) -> anyhow::Result<Solved> {
+        match result {
+            Err(error @ Error::Locked { .. }) => Err(owner::in_use(error, &self.job.folder)),
+            Err(Error::Interrupted) => {
+                let (stopped, text) = stopped(&self.job.folder.display().to_string());
+                Err(anyhow::Error::new(stopped).context(text))
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Says what is about to be done, or what is left of it.
+    fn header(&self, plan: &JobPlan, total: &SessionWork, finished: u64, workers: usize) -> String {
+        let Session { job, .. } = self;
+        let folder = job.folder.display();
+        let blocks = counted(total.blocks, "block");
+        let workers = counted(workers as u64, "worker");
+        if finished > 0 && finished == total.blocks {
+            return format!("{folder}: resuming: all {blocks} are done, only manifest and checksums are left");
+        }
+        // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
+        let is_timed = job.game.board.cells() >= TIMED_CELLS && job.kernel().isa() != Isa::Scalar;
+        let estimate = |share: f64, left: &str| {
+            if is_timed { format!(", about {}{left}", estimated(&plan.plan, share)) } else { String::new() }
+        };
+        let denser = match plan.plan.codec == job.scenario().codec {
+            true => String::new(),
+            false => format!(", logs in {} to fit the disk", plan.plan.codec),
+        };
+        if finished == 0 {
+            let positions = counted(1 << job.game.layout.offset_bits(), "position");
+            return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
+        }
+        let share = total.resumed_share();
+        format!(
+            "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{denser}{}",
+            grouped(finished),
+            share * 100.0,
+            estimate(1.0 - share, " left")
+        )
+    }
+}

@@ -1,0 +1,276 @@
+//! `trinim task`: one block, or a batch, of a solve on many machines; and what is to
+//! be done before, between and after.
+//!
+//! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
+
+mod lines;
+mod store;
+pub mod verify;
+pub mod whole;
+
+use clap::{Args, Subcommand};
+use lines::Batch;
+use parking_lot::Mutex;
+use pipeline::{BlockId, Stopwatch};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::{OpenStore, refusal};
+use terminal::exit::{Exit, Refused, reason};
+use terminal::output::{Out, counted, note, seconds};
+use trinim::cli::args::{self, JsonArgs, MemoryArgs, Size};
+use trinim::cli::hints::classify;
+use trinim::kernel::Kernel;
+use trinim::task::{TaskOptions, TaskWork, Tasks};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim task init --store tasks --layers 6 --block-bits 18    begin: say what is solved
+  trinim task plan --store tasks                                the blocks, and what each needs
+  trinim task --store tasks --batch 0                           compute a block from its sources
+  trinim task --store tasks --batch 1,2 --json                  compute a batch in one process
+  echo 3 | trinim task --store tasks --batch - --json           compute what comes on standard input
+  trinim task list --store tasks                                what is committed
+  trinim task sweep --store tasks                               remove what nothing needs any more
+  trinim task finish --store tasks                              end: counts, manifest and digest
+  trinim stats tasks                                            what was found
+
+Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
+file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being computed. \
+tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
+line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
+--at-once it computes several at a time, and a task that fails is answered by a line, too.
+
+A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
+service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
+variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
+
+The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
+store is of another run or version or may not be used, a file is damaged, or a name has other bytes; 2 stands for a \
+bucket in another region, or a service without ranges. Nothing is ever overwritten.";
+
+const SCHEMA: &str = "trinim.task/1";
+const FAILED_SCHEMA: &str = "trinim.task.failed/1";
+
+/// Time between two looks for a missing source.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Compute blocks of a solve on many machines
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct TaskArgs {
+    #[command(subcommand)]
+    command: Option<TaskCommand>,
+
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE", required = true)]
+    store: Option<String>,
+
+    /// Block to compute, or blocks, with their inner edges in memory; other sources are
+    /// committed; - for lists on standard input, one a line
+    #[arg(long, value_name = "N,..", value_parser = lines::batch, required = true)]
+    batch: Option<Batch>,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Threads, 0 for all; fewer run if the memory is too small for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1",
+          env = "TRINIM_THREADS", hide_env = true)]
+    threads: usize,
+
+    /// Time to wait for the file of a source, like 30s, 2m, 0s: shared file systems may show new
+    /// names late
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
+    wait: Duration,
+
+    /// With --batch -: end after TIME without a line, like 30s, 5m [default: wait]
+    #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration)]
+    idle: Option<Duration>,
+
+    /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
+    /// for each
+    #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1")]
+    at_once: u16,
+
+    /// End with the process that started this one, however that ends
+    #[arg(long, help_heading = "Limits", hide = true)]
+    die_with_parent: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// A task of `--batch -` with `--at-once` that failed: the process takes no more tasks, answers
+/// those at hand, prints `trinim.failure/1` and ends.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// The task.
+    blocks: &'a [u32],
+    /// The exit code of a task of its own.
+    exit_code: u8,
+    /// What went wrong.
+    reason: String,
+}
+
+#[derive(Subcommand)]
+enum TaskCommand {
+    Init(whole::InitArgs),
+    Plan(whole::PlanArgs),
+    List(whole::ListArgs),
+    Finish(whole::FinishArgs),
+    Copy(whole::CopyArgs),
+    Sweep(whole::SweepArgs),
+    Verify(verify::VerifyArgs),
+}
+
+/// What `trinim task` prints; with `--batch -`, on a line for each task. With `--at-once`, answers
+/// come in the order in which tasks are done, and a byte that was read counts for the task that is
+/// answered next.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Blocks that were computed and committed.
+    computed: Vec<u32>,
+    /// Blocks that were committed before.
+    skipped: Vec<u32>,
+    /// Wall-clock time.
+    seconds: f64,
+    /// Read of the files of sources.
+    read_bytes: u64,
+    /// Written into files of blocks and summaries.
+    written_bytes: u64,
+}
+
+/// Parses a duration that may be nothing.
+fn pause(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" => Ok(Duration::ZERO),
+        other => args::long_duration(other),
+    }
+}
+
+pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let ended = match args.command {
+        None => compute(&args, out),
+        Some(TaskCommand::Init(args)) => whole::init(args, out),
+        Some(TaskCommand::Plan(args)) => whole::plan(args, out),
+        Some(TaskCommand::List(args)) => whole::list(args, out),
+        Some(TaskCommand::Finish(args)) => whole::finish(args, out),
+        Some(TaskCommand::Copy(args)) => whole::copy(args, out),
+        Some(TaskCommand::Sweep(args)) => whole::sweep(args, out),
+        Some(TaskCommand::Verify(args)) => verify::run(args, out),
+    };
+    ended.map_err(refusal)
+}
+
+fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    if args.die_with_parent {
+        store::die_with_parent()?;
+    }
+    if !matches!(args.batch, Some(Batch::Lines)) && (args.idle.is_some() || args.at_once > 1) {
+        return Err(usage("--idle and --at-once are for --batch -".to_owned(), "trinim task --help"));
+    }
+    let opened = OpenStore::open(args.store.as_deref().unwrap_or_default())?;
+    // A driver knows what it waits for.
+    let said = AtomicBool::new(out.quiet || args.batch == Some(Batch::Lines));
+    let wait = |missing: Duration| {
+        let goes_on = missing < args.wait;
+        if goes_on {
+            if !said.swap(true, Ordering::Relaxed) {
+                let most = seconds(args.wait.as_secs_f64());
+                note(format_args!("a source is missing in the store: waiting up to {most} for it (--wait)"));
+            }
+            std::thread::sleep(LOOK.min(args.wait));
+        }
+        goes_on
+    };
+    let options = TaskOptions {
+        kernel: Kernel::detect(),
+        threads: args::all_if_zero(args.threads),
+        memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
+        at_once: args.at_once.into(),
+        keeps_streams: args.batch == Some(Batch::Lines),
+        wait: &wait,
+    };
+    let tasks = Tasks::new(&*opened.store, opened.spec(), &options)?;
+    let blocks = match &args.batch {
+        Some(Batch::Lines) => {
+            let out = Mutex::new(out);
+            lines::each(args.idle, tasks.at_once(), |blocks| {
+                let watch = Stopwatch::start();
+                let computed = tasks.compute(&ids(blocks)).map_err(|error| refusal(error.into()));
+                answer(args, &mut out.lock(), blocks, computed, &watch)
+            })?;
+            return Ok(Exit::Done);
+        }
+        Some(Batch::Blocks(blocks)) => ids(blocks),
+        None => Vec::new(),
+    };
+    let report = Report::new(tasks.compute(&blocks)?, &watch);
+    args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
+}
+
+/// Answers a task from standard input; returns the error of one that failed.
+fn answer(
+    args: &TaskArgs,
+    out: &mut Out,
+    blocks: &[u32],
+    computed: anyhow::Result<TaskWork>,
+    watch: &Stopwatch,
+) -> anyhow::Result<()> {
+    match computed {
+        Ok(done) if args.json.json => out.json_line(SCHEMA, &Report::new(done, watch))?,
+        Ok(done) => {
+            let cells = Report::new(done, watch).cells().map(|(label, text)| format!("{label} {text}"));
+            writeln!(out, "{}", cells.join("; "))?;
+        }
+        Err(error) => {
+            if args.json.json
+                && args.at_once > 1
+                && let Some((exit, _)) = classify(&error, true)
+            {
+                let failure = Failure { blocks, exit_code: exit as u8, reason: reason(&error) };
+                out.json_line(FAILED_SCHEMA, &failure)?;
+                out.flush()?;
+            }
+            return Err(error);
+        }
+    }
+    // The sender of the next task may wait for this answer.
+    Ok(out.flush()?)
+}
+
+fn ids(blocks: &[u32]) -> Vec<BlockId> {
+    blocks.iter().copied().map(BlockId).collect()
+}
+
+impl Report {
+    fn new(done: TaskWork, watch: &Stopwatch) -> Report {
+        let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
+        Report {
+            computed: numbers(done.computed),
+            skipped: numbers(done.skipped),
+            seconds: watch.elapsed().as_secs_f64(),
+            read_bytes: done.read_bytes,
+            written_bytes: done.written_bytes,
+        }
+    }
+
+    fn cells(&self) -> [(&'static str, String); 5] {
+        let (computed, skipped) = (self.computed.len() as u64, self.skipped.len() as u64);
+        [
+            ("computed", counted(computed, "block")),
+            ("skipped", format!("{}, committed before", counted(skipped, "block"))),
+            ("read", Size(self.read_bytes).to_string()),
+            ("written", Size(self.written_bytes).to_string()),
+            ("time", seconds(self.seconds)),
+        ]
+    }
+}
+
+fn usage(message: String, hint: &str) -> anyhow::Error {
+    Refused::new(message, hint).into()
+}

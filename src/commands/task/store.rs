@@ -1,0 +1,256 @@
+//! The store of a task, and the exit codes of what can go wrong with it.
+
+use super::usage;
+use clap::Args;
+use pipeline::{Error as RunError, RealStorage};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use terminal::exit::{self, Exit, Refused};
+use trinim::database::{Game, SolveSpec, Terms};
+use trinim::task::{self, Error, FolderStore, Store};
+
+/// The hint for a store that is refused for good.
+const OTHER: &str = "name the store of this solve, or begin another one with trinim task init";
+
+/// The store of a command.
+#[derive(Args)]
+pub struct StoreArgs {
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
+    pub store: String,
+}
+
+/// A store, and what is solved in it.
+pub struct OpenStore {
+    pub store: Box<dyn Store>,
+    pub game: Game,
+    terms: Terms,
+}
+
+impl OpenStore {
+    /// Opens the store of this name, in which a solve was begun.
+    pub fn open(name: &str) -> anyhow::Result<OpenStore> {
+        let store = open(name)?;
+        let (game, terms) = task::open(&*store)?;
+        Ok(OpenStore { store, game, terms })
+    }
+
+    pub fn spec(&self) -> SolveSpec<'_> {
+        self.terms.spec(&self.game)
+    }
+}
+
+/// Opens a store: the folder, or the bucket and prefix, of this name.
+fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
+    match name.split_once("://") {
+        None => open_folder(Path::new(name)),
+        Some(("s3", place)) => open_bucket(name, place),
+        Some((kind, _)) => Err(usage(
+            format!("--store {name}: unknown kind of store {kind}://"),
+            "name a folder that all machines share, or s3://BUCKET/PREFIX",
+        )),
+    }
+}
+
+/// Opens a store; a folder that is missing is created.
+pub fn create(name: &str) -> anyhow::Result<Box<dyn Store>> {
+    if is_folder(name) { Ok(folder(RealStorage::create(name)?)) } else { open(name) }
+}
+
+/// Returns whether a store of this name is a folder.
+pub fn is_folder(name: &str) -> bool {
+    !name.contains("://")
+}
+
+fn open_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
+    let storage = RealStorage::open(path).map_err(|error| match error {
+        error if error.is_not_found() => {
+            usage(format!("--store {}: there is no such folder", path.display()), "trinim task init begins a store")
+        }
+        error => error.into(),
+    })?;
+    Ok(folder(storage))
+}
+
+/// Opens the store in a folder of this machine, which is created if it is missing.
+pub fn create_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
+    Ok(folder(RealStorage::create(path)?))
+}
+
+#[cfg(feature = "s3")]
+fn open_bucket(name: &str, place: &str) -> anyhow::Result<Box<dyn Store>> {
+    use trinim::task::BucketStore;
+    let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    let store = BucketStore::s3(bucket, prefix.trim_end_matches('/')).map_err(|error| match &error {
+        error if error.is_not_found() => usage(
+            format!("--store {name}: there is no such bucket"),
+            "create it first, or check AWS_ENDPOINT_URL and AWS_REGION",
+        ),
+        RunError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+            usage(format!("--store {name}: {source}"), "name it like s3://BUCKET/PREFIX, and check the variables AWS_*")
+        }
+        _ => error.into(),
+    })?;
+    Ok(Box::new(store))
+}
+
+#[cfg(not(feature = "s3"))]
+fn open_bucket(name: &str, _place: &str) -> anyhow::Result<Box<dyn Store>> {
+    Err(usage(
+        format!("--store {name}: this program was built without stores in buckets"),
+        "build it with them: cargo build --release --features s3",
+    ))
+}
+
+fn folder(storage: RealStorage) -> Box<dyn Store> {
+    Box::new(FolderStore::new(Arc::new(storage), &writer()))
+}
+
+/// Returns a name that no other process has, on this machine or another: containers may share the
+/// name of a host and the numbers of processes.
+fn writer() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    // Its keys come from the system's random numbers.
+    let nonce = RandomState::new().build_hasher().finish();
+    format!("{}.{}.{nonce:016x}", host.trim(), std::process::id())
+}
+
+/// Ends this process when the one that started it ends.
+pub fn die_with_parent() -> anyhow::Result<()> {
+    let parent = getppid();
+    let asked = set_parent_process_death_signal(Some(Signal::KILL));
+    asked.map_err(|error| RunError::io("watch the parent of", "this process", io::Error::from(error)))?;
+    // It may have ended before.
+    if getppid() != parent {
+        return Err(Refused::with(Exit::TaskAgain, "the process that started this one is gone", "").into());
+    }
+    Ok(())
+}
+
+/// Turns an error into one with the exit code that a driver acts upon.
+pub fn refusal(error: anyhow::Error) -> anyhow::Error {
+    if error.is::<Refused>() || error.is::<io::Error>() {
+        return error;
+    }
+    let known = match error.downcast_ref::<Error>() {
+        Some(Error::Run(error)) => run_error(error),
+        Some(Error::NotAStore { .. }) => Some((Exit::Usage, "trinim task init begins a store".to_owned())),
+        Some(Error::NoBlock { .. }) => Some((Exit::Usage, "trinim task plan lists the blocks".to_owned())),
+        Some(Error::Differs { name, .. }) if name == "program" || name == "schema" => {
+            Some((Exit::TaskRefused, "use the version of trinim that began this store".to_owned()))
+        }
+        Some(Error::Differs { .. }) => Some((Exit::TaskRefused, OTHER.to_owned())),
+        Some(Error::Twice { .. }) => {
+            let hint = "it was removed again; choose a service that honours If-None-Match, or a shared folder";
+            Some((Exit::TaskRefused, hint.to_owned()))
+        }
+        Some(Error::Unsealed { .. }) => {
+            let hint = "trinim task finish makes it, once trinim task list shows that all blocks are committed";
+            Some((Exit::Usage, hint.to_owned()))
+        }
+        Some(Error::Unfinished { .. }) => {
+            Some((Exit::TaskAgain, "trinim task list shows what is committed".to_owned()))
+        }
+        _ => error.downcast_ref::<RunError>().and_then(run_error),
+    };
+    match known {
+        Some((exit, hint)) => Refused::with(exit, exit::reason(&error), hint).into(),
+        // Bare, so that its code and its hint are found.
+        None => match error.downcast() {
+            Ok(Error::Run(error)) => error.into(),
+            other => other.map_or_else(|error| error, anyhow::Error::from),
+        },
+    }
+}
+
+/// Returns the exit code and the hint of an error of the store or of a block; `None` for what has
+/// the same code in all commands.
+fn run_error(error: &RunError) -> Option<(Exit, String)> {
+    let refused = |hint: &str| Some((Exit::TaskRefused, hint.to_owned()));
+    let again = |hint: &str| Some((Exit::TaskAgain, hint.to_owned()));
+    match error {
+        RunError::Corrupt { path, .. } => Some((
+            Exit::TaskRefused,
+            format!("nothing was overwritten; if {} is damaged, remove it and compute it again", path.display()),
+        )),
+        RunError::Version { .. } => refused("use the version of trinim that began this store"),
+        RunError::NotEmpty { .. } => {
+            Some((Exit::Usage, "choose another --store: an empty folder, or one that does not exist".to_owned()))
+        }
+        RunError::Workload { .. } => refused(OTHER),
+        RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            refused("this user needs the rights to read, write, list and remove files in the store")
+        }
+        // The same command would fail for ever.
+        RunError::Io { source, .. }
+            if matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+        {
+            let hint = "check the name and, of a bucket, AWS_REGION and AWS_ENDPOINT; the service has to answer ranges";
+            Some((Exit::Usage, hint.to_owned()))
+        }
+        RunError::Limit { what: "length of an object in bytes", .. } => {
+            Some((Exit::Usage, "begin another store with smaller blocks: trinim task init --block-bits".to_owned()))
+        }
+        error if error.is_not_found() => again("compute its source, or wait until it is seen here"),
+        error if error.is_full_disk() => again("make room in the store"),
+        RunError::Io { .. } | RunError::Poisoned => again("the store failed; the same command may succeed later"),
+        RunError::OutOfMemory { .. } => again("free memory on this machine, or give it fewer tasks at a time"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pipeline::BlockId;
+    use trinim::cli::hints::classify;
+
+    /// What is refused alike by all commands has the same code and hint in a store.
+    #[test]
+    fn every_error_of_a_task_has_its_exit_code_and_a_hint() {
+        let file = || "store/db/x".into();
+        let failed = |code| RunError::io("write", file(), io::Error::from_raw_os_error(code));
+        let run = [
+            (failed(5), Exit::TaskAgain),
+            (failed(28), Exit::TaskAgain),
+            (failed(2), Exit::TaskAgain),
+            (failed(13), Exit::TaskRefused),
+            (RunError::corrupt(file(), 3, pipeline::Damage::MISSING), Exit::TaskRefused),
+            (RunError::Version { path: file(), found: 9, supported: 1 }, Exit::TaskRefused),
+            (RunError::workload("x"), Exit::TaskRefused),
+            (RunError::NotEmpty { path: file(), name: "x".to_owned() }, Exit::Usage),
+            (RunError::Poisoned, Exit::TaskAgain),
+            (RunError::OutOfMemory { needed_bytes: 9 }, Exit::TaskAgain),
+            (RunError::Limit { what: "length of an object in bytes", value: 9, limit: 3 }, Exit::Usage),
+            // As in all commands.
+            (RunError::Limit { what: "number of canonical blocks", value: 9, limit: 3 }, Exit::Usage),
+            (RunError::Memory { needed_bytes: 9, budget_bytes: 3 }, Exit::System),
+            (RunError::Thread { source: io::Error::from_raw_os_error(11) }, Exit::System),
+            (RunError::Audit { block: BlockId(1), what: "x".to_owned() }, Exit::Refuted),
+        ];
+        let of_store = |name: &str| Error::Differs {
+            path: file(),
+            name: name.to_owned(),
+            found: "x".to_owned(),
+            wanted: "y".to_owned(),
+        };
+        let of_tasks = [
+            (Error::NotAStore { path: file() }, Exit::Usage),
+            (of_store("rule"), Exit::TaskRefused),
+            (of_store("program"), Exit::TaskRefused),
+            (Error::NoBlock { block: 9, last: 3 }, Exit::Usage),
+            (Error::Twice { path: file() }, Exit::TaskRefused),
+            (Error::Unsealed { path: file() }, Exit::Usage),
+            (Error::Unfinished { missing: 1, blocks: 3 }, Exit::TaskAgain),
+        ];
+        for (error, exit) in run.into_iter().map(|(error, exit)| (Error::Run(error), exit)).chain(of_tasks) {
+            let story = format!("{error:?}");
+            let (code, hint) = classify(&refusal(error.into()), false).expect("an error");
+            assert_eq!(code, exit, "{story}");
+            assert!(!hint.is_empty(), "{story}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `trinim task verify`: a share of the check of a finished store.
+
+use super::store::{self, OpenStore, StoreArgs};
+use super::usage;
+use clap::Args;
+use pipeline::storage::ScratchFolder;
+use pipeline::{BlockId, Stopwatch};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::str::FromStr;
+use terminal::exit::{Exit, Refused};
+use terminal::output::{Out, counted, seconds};
+use trinim::care::CareRequest;
+use trinim::cli::args::{JsonArgs, ThreadsArgs};
+use trinim::cli::work;
+use trinim::database::Database;
+use trinim::task;
+use trinim::verify::{self, Share};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim task verify --store one --shard 1/1
+  trinim task verify --store one --shard 2/3 --json
+
+All shares together check what trinim verify checks: every byte, and every position against its children. The exit \
+code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.
+
+Of a store in a bucket, what the share needs is first copied into the folder for temporary files (TMPDIR).";
+
+/// Check a share of a finished store
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Share of the blocks to check, like 1/16 to 16/16
+    #[arg(long, value_name = "I/N")]
+    shard: Shard,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    /// End with the process that started this one, however that ends
+    #[arg(long, help_heading = "Limits")]
+    die_with_parent: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    number: u32,
+    of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parsed {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err(format!("{text:?} is not a share: expected one like 1/16, up to 16/16")),
+        }
+    }
+}
+
+/// What `trinim task verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Whether all files and values of the share are right: exit code 0.
+    ok: bool,
+    /// The share, from 1.
+    shard: u32,
+    /// Number of shares.
+    shards: u32,
+    #[serde(flatten)]
+    found: verify::Report,
+    /// Wall-clock time.
+    elapsed_s: f64,
+}
+
+pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    if args.die_with_parent {
+        store::die_with_parent()?;
+    }
+    let name = &args.store.store;
+    let opened = OpenStore::open(name)?;
+    let Shard { number, of } = args.shard;
+    task::require_sealed(&*opened.store)?;
+    let threads = args.threads.count();
+    let local = match store::is_folder(name) {
+        true => None,
+        false => Some(fetch(&opened, args.shard, threads)?),
+    };
+    let folder = local.as_ref().map_or(Path::new(name), |local| local.path());
+    let database = Database::open(&folder.join(task::DATABASE))?;
+    if database.game().parameters() != opened.game.parameters() {
+        return Err(usage(format!("--store {name}: its database is of another game"), "repeat trinim task finish"));
+    }
+    // Before the summaries: of a store that keeps only counts, these say too little.
+    database.require_values()?;
+    let counts = task::counts(&*opened.store, opened.spec(), number - 1, of)?;
+    let share = Share { index: number - 1, of, losses_by_pieces: &counts };
+    let found = verify::verify_share(&database, &share, &CareRequest::on(threads))?.unwrap_or_default();
+    let report =
+        Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
+    args.json.report("trinim.task.verify/1", &report, out, print)?;
+    Ok(work::exit_of(&report.found))
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    for finding in &report.found.findings {
+        out.line(format_args!("{} {finding}", out.paint.bad("wrong:")))?;
+    }
+    let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
+    Ok(out.table(&[
+        ("verdict", verdict),
+        ("share", format!("{} of {}, {}", report.shard, report.shards, counted(report.found.blocks, "block"))),
+        ("values", counted(report.found.positions, "position")),
+        ("time", seconds(report.elapsed_s)),
+    ])?)
+}
+
+/// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
+/// their children; for the first share, which checks the list of files, all blocks.
+fn fetch(opened: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
+    let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.")?;
+    let own = BlockId::share(opened.spec().blocks(), shard.number - 1, shard.of);
+    let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
+    let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
+    let blocks = (shard.number > 1).then_some(&needed);
+    let target = store::create_folder(folder.path())?;
+    task::copy(&*opened.store, &*target, opened.spec(), blocks, threads, |_| {}).map_err(|error| match error {
+        // What a check finds has its exit code.
+        task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
+            Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
+        }
+        error => anyhow::Error::from(error),
+    })?;
+    Ok(folder)
+}

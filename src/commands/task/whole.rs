@@ -1,0 +1,405 @@
+//! Commands on a whole store: what is to be done in it, and what becomes of what was done: `trinim
+//! task init`, `list`, `plan`, `finish`, `copy` and `sweep`.
+
+use super::store::{self, OpenStore, StoreArgs};
+use super::{lines, usage};
+use clap::Args;
+use pipeline::Stopwatch;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::Write;
+use std::time::Duration;
+use terminal::exit::Exit;
+use terminal::output::{Out, counted, note, seconds};
+use trinim::cli::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
+use trinim::cli::board::RequiredBoard;
+use trinim::cli::keep::{self, AuditChoice};
+use trinim::cli::machine::peak_rss_bytes;
+use trinim::cli::summary::{GameFields, Summary};
+use trinim::database::{Audit, Game, Keep, Terms};
+use trinim::game::Rule;
+use trinim::job::KeepChoice;
+use trinim::kernel::Kernel;
+use trinim::layout::Layout;
+use trinim::task;
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  trinim task init --store k5 --layers 5 --block-bits 11
+  trinim task init --store k5 --layers 5 --block-bits 11    again: nothing changes
+  trinim task init --store k4 --layers 4 --keep counts      blocks go when nothing needs them
+
+The store is a new or empty folder, or one that was begun for the same solve; for another, the exit code is 65.";
+
+/// Begin a solve on many machines: say in a store what is solved
+#[derive(Args)]
+#[command(after_help = INIT_EXAMPLES)]
+pub struct InitArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    board: RequiredBoard,
+
+    /// Whoever takes the last piece loses (misere) or wins (normal)
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    rule: Rule,
+
+    /// What is kept: database, every value; counts, only counts and winning first moves [default:
+    /// database]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    keep: Option<KeepChoice>,
+
+    /// Audit: compare N positions of each block with their children while these pass by, 1 to
+    /// 10000, drawn with SEED if it follows; all of them with all; 0 for none [default: none, and
+    /// from nine layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
+    audit: Option<AuditChoice>,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// memory]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
+    block_bits: Option<u32>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim task init` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct InitReport {
+    /// The store.
+    store: String,
+    /// False if it was begun before, for the same solve.
+    is_new: bool,
+    #[serde(flatten)]
+    game: GameFields,
+    /// `database` or `counts`.
+    keep: Keep,
+    /// Indices of the cells that name the block, by bit of its number, the lowest first.
+    bid_cells: Vec<u8>,
+    /// All blocks.
+    blocks: u64,
+    /// Blocks that are computed.
+    canonical_blocks: u32,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+    /// Bitmap of a block.
+    block_bytes: u64,
+}
+
+pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let board = args.board.solvable()?;
+    let keep = match args.keep {
+        None => Keep::Database,
+        Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
+        Some(_) => {
+            return Err(usage(
+                "--keep: a store keeps no book".to_owned(),
+                "--keep database keeps every value, --keep counts only counts and winning first moves",
+            ));
+        }
+    };
+    let layout = match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0)?,
+        (None, Some(bits)) => Layout::suggested(&board, bits),
+        (None, None) => trinim::plan::choose_layout(&board, args.memory.bytes()),
+    };
+    let game = Game { board, rule: args.rule, layout };
+    let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
+    let terms = Terms { keep, audit, ..Terms::default() };
+    let store = store::create(&args.store.store)?;
+    let spec = terms.spec(&game);
+    let is_new = task::init(&*store, spec)?;
+    // A store that was begun before keeps the order of its BID bits.
+    let layout = &task::open(&*store)?.0.layout;
+    let report = InitReport {
+        store: args.store.store,
+        is_new,
+        game: GameFields::new(&game.board, args.rule),
+        keep,
+        bid_cells: layout.bid_cells().to_vec(),
+        blocks: layout.blocks(),
+        canonical_blocks: spec.blocks(),
+        offset_bits: layout.offset_bits(),
+        block_bytes: 8 * spec.stream_words() as u64,
+    };
+    args.json.report("trinim.task.init/1", &report, out, print_begun)
+}
+
+fn print_begun(report: &InitReport, out: &mut Out) -> anyhow::Result<()> {
+    let state = if report.is_new { "new" } else { "begun before, for the same solve" };
+    let blocks = counted(report.canonical_blocks.into(), "block");
+    Ok(out.table(&[
+        ("store", format!("{}, {state}", report.store)),
+        ("board", report.game.to_string()),
+        ("blocks", format!("{blocks} of 2^{} positions, {} each", report.offset_bits, Size(report.block_bytes))),
+        ("kept", report.keep.limits()),
+    ])?)
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  trinim task list --store k5
+  trinim task list --store k5 --json
+
+Names are listed, no block is read. A shared file system or an object store may show new names late.";
+
+/// List the committed blocks of a store
+#[derive(Args)]
+#[command(after_help = LIST_EXAMPLES)]
+pub struct ListArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// Committed blocks whose numbers follow each other, on a line of their own.
+#[derive(Serialize, JsonSchema)]
+pub struct BlockRange {
+    /// The first of them.
+    first: u32,
+    /// The last of them.
+    last: u32,
+}
+
+pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let opened = OpenStore::open(&args.store.store)?;
+    let committed = task::committed(&*opened.store, opened.spec())?;
+    if args.json.json {
+        for run in committed.chunk_by(|one, next| one.0 + 1 == next.0) {
+            out.json_line("trinim.task.list/1", &BlockRange { first: run[0].0, last: run[run.len() - 1].0 })?;
+        }
+        return Ok(Exit::Done);
+    }
+    let all = counted(opened.spec().blocks().into(), "block");
+    writeln!(out, "{} of {all} committed", committed.len())?;
+    Ok(Exit::Done)
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  trinim task plan --store k5
+  trinim task plan --store k5 --batches 4
+
+One JSON object a line, sources before their targets.";
+
+/// List the blocks of a store and what each needs, as JSON lines
+#[derive(Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Group blocks that share sources into about N batches [default: each block alone; of
+    /// more than 100000 blocks, 50000 batches]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    batches: Option<u32>,
+}
+
+/// The batches of more blocks than come alone.
+const BATCHES: u32 = 50_000;
+
+pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let opened = OpenStore::open(&args.store.store)?;
+    match args.batches.or((opened.spec().blocks() > task::ALONE).then_some(BATCHES)) {
+        None => {
+            for row in task::plan(opened.spec()) {
+                out.json_line("trinim.task.plan/1", &row)?;
+            }
+        }
+        Some(wanted) => {
+            for row in task::batches(opened.spec(), wanted) {
+                out.json_line("trinim.task.plan.batches/1", &row)?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+const FINISH_EXAMPLES: &str = "\
+Examples:
+  trinim task init --store one --layers 3
+  trinim task --store one --batch 0
+  trinim task finish --store one --json
+  trinim verify one                       its db folder is that of a solve
+
+Blocks that are missing are counted, and the exit code is 75.";
+
+/// Make the database of a store whose blocks are all committed
+#[derive(Args)]
+#[command(after_help = FINISH_EXAMPLES)]
+pub struct FinishArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim task finish` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct FinishReport {
+    /// True.
+    finished: bool,
+    #[serde(flatten)]
+    summary: Summary,
+    /// Wall-clock time of this command.
+    elapsed_s: f64,
+    /// Highest resident memory of this process.
+    peak_rss_bytes: u64,
+    /// Size of the database, or of what is kept of it.
+    database_bytes: u64,
+    /// The store.
+    out: String,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+}
+
+/// Time between two messages on the progress.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// Says from time to time how many of `blocks` are done.
+fn progress(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + use<> {
+    let (quiet, mut last) = (out.quiet, Stopwatch::start());
+    move |number| {
+        if !quiet && number < blocks && last.elapsed() >= REPORT_EVERY {
+            last = Stopwatch::start();
+            note(format_args!("{number} of {} {done}", counted(blocks.into(), "block")));
+        }
+    }
+}
+
+/// Threads that read summaries from a bucket: they wait for its answers most of the time.
+const BUCKET_THREADS: usize = 64;
+
+pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let opened = OpenStore::open(&args.store.store)?;
+    let progress = progress(out, opened.spec().blocks(), "summed up");
+    let threads = if store::is_folder(&args.store.store) { args::all_if_zero(0) } else { BUCKET_THREADS };
+    let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), threads, progress)?;
+    let report = FinishReport {
+        finished: true,
+        summary: Summary::new(&sealed.manifest, &opened.game),
+        elapsed_s: watch.elapsed().as_secs_f64(),
+        peak_rss_bytes: peak_rss_bytes(),
+        database_bytes: sealed.database_bytes,
+        out: args.store.store,
+        offset_bits: opened.game.layout.offset_bits(),
+    };
+    args.json.report("trinim.task.finish/1", &report, out, |report, out| {
+        let mut rows = report.summary.rows(out.paint);
+        rows.push(report.summary.kept(report.database_bytes, &report.out));
+        rows.push(("time", seconds(report.elapsed_s)));
+        Ok(out.table(&rows)?)
+    })
+}
+
+const COPY_EXAMPLES: &str = "\
+Examples:
+  trinim task copy --store one --to here
+  trinim task copy --store one --to here --json     again: what is there is only compared
+  trinim verify here
+
+Each file is compared with what was committed before it is written. The copy is a store of its own; its db folder is \
+the database. From a bucket: trinim task copy --store s3://BUCKET/PREFIX --to DIR";
+
+/// Copy a finished store, or continue a copy
+#[derive(Args)]
+#[command(after_help = COPY_EXAMPLES)]
+pub struct CopyArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Where the copy goes: a new or empty folder or prefix, or that of a copy that was stopped
+    #[arg(long, value_name = "STORE")]
+    to: String,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim task copy` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct CopyReport {
+    /// The store.
+    store: String,
+    /// Where the copy is.
+    to: String,
+    #[serde(flatten)]
+    copied: task::CopyWork,
+}
+
+pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let from = OpenStore::open(&args.store.store)?;
+    // Before anything is created.
+    task::require_sealed(&*from.store)?;
+    let to = store::create(&args.to)?;
+    let progress = progress(out, from.spec().blocks(), "copied");
+    let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), progress)?;
+    let report = CopyReport { store: args.store.store, to: args.to, copied };
+    args.json.report("trinim.task.copy/1", &report, out, |CopyReport { to, copied, .. }, out| {
+        Ok(out.table(&[
+            ("copied", format!("{}, {}, to {to}", counted(copied.files, "file"), Size(copied.bytes))),
+            ("present", format!("{}, with the same bytes", counted(copied.present, "file"))),
+        ])?)
+    })
+}
+
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  trinim task sweep --store k5
+  trinim task sweep --store k5 --older-than 1d --json
+
+In a store that keeps only counts, the file of a block goes once the blocks that read it are committed. A \
+temporary file is what a killed task left; a running task needs its own.";
+
+/// Remove files of a store that nothing needs any more
+#[derive(Args)]
+#[command(after_help = SWEEP_EXAMPLES)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Age of a temporary file that is removed, like 1h, 2d, or 0s for all
+    #[arg(long, value_name = "TIME", value_parser = super::pause, default_value = "1h")]
+    older_than: Duration,
+
+    /// Then continue: each line of standard input has the blocks of a task that has ended since
+    #[arg(long)]
+    follow: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// A bucket takes long to answer.
+const LINES_AT_ONCE: usize = 16;
+
+pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let opened = OpenStore::open(&args.store.store)?;
+    let sweeper = task::Sweeper::new(&*opened.store, opened.spec(), args.older_than)?;
+    if args.follow {
+        lines::each(None, LINES_AT_ONCE, |blocks| Ok(sweeper.committed(&super::ids(blocks))?))?;
+    }
+    let swept = sweeper.swept();
+    args.json.report("trinim.task.sweep/1", &swept, out, |swept, out| {
+        Ok(out.table(&[
+            ("removed", format!("{}, {}", counted(swept.blocks, "file"), Size(swept.block_bytes))),
+            ("temporary", counted(swept.temporary_files, "file")),
+        ])?)
+    })
+}

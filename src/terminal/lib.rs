@@ -1,0 +1,20 @@
+//! How the programs speak: output, refusals, exit codes, signals and progress.
+#![doc = include_str!("README.md")]
+
+pub mod ending;
+pub mod exit;
+pub mod file;
+pub mod help;
+#[cfg(feature = "http")]
+pub mod http;
+pub mod manual;
+pub mod metrics;
+pub mod output;
+pub mod programs;
+pub mod progress;
+pub mod refusal;
+pub mod schema;
+pub mod signals;
+pub mod streams;
+pub mod values;
+pub mod watch;

@@ -1,0 +1,196 @@
+//! `trinim man` and `trinim completions`: a manual page for each command and one about positions,
+//! and what a shell offers after a Tab.
+//!
+//! Names and options come from the arguments, as in the help. The text after the options is laid
+//! out by its own form: examples keep their lines, the table of exit codes becomes a list.
+
+use crate::exit::{self, Exit};
+use crate::help::VARIABLES;
+use crate::output::Out;
+use clap::{Args, Command};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use pipeline::Error;
+use std::io::Write;
+use std::path::Path;
+use trinim_game::position::FORMS;
+
+/// Write the manual pages of all subcommands into a folder
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  trinim man ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Folder for the pages, created if missing; existing pages are replaced
+    #[arg(value_name = "DIR")]
+    folder: std::path::PathBuf,
+}
+
+/// Print completions for a shell
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  trinim completions bash > ~/.local/share/bash-completion/completions/trinim
+  trinim completions zsh > ~/.zfunc/_trinim")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+/// Runs `completions`: choices are offered by name, folders where an option takes a folder, files
+/// where it takes a file, and nothing where it takes a number.
+///
+/// # Errors
+/// Returns the error of a closed or full standard output.
+pub fn complete(args: CompletionsArgs, command: Command, name: &str, out: &mut Out) -> anyhow::Result<Exit> {
+    let (mut command, program) = match command.find_subcommand(name) {
+        Some(own) => (own.clone(), format!("trinim-{name}")),
+        None => (command, "trinim".to_owned()),
+    };
+    // Into memory first: the generator panics if it cannot write.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, program, &mut text);
+    out.write_all(&text)?;
+    Ok(Exit::Done)
+}
+
+/// Title of the manual, at the top of each page.
+const MANUAL: &str = "trinim manual";
+/// Version, at the foot of each page.
+const SOURCE: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
+/// The page about positions, without its section.
+const POSITIONS: &str = "trinim-positions";
+
+/// Runs `man`: writes the pages of trinim, or those of the command that a program beside it is.
+///
+/// # Errors
+/// Returns an error if a page cannot be written.
+pub fn run(args: ManArgs, command: Command, name: &str, out: &mut Out) -> anyhow::Result<Exit> {
+    let folder = &args.folder;
+    std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    pages(command.find_subcommand(name).unwrap_or(&command), folder)?;
+    write(folder, &format!("{POSITIONS}.7"), &positions())?;
+    out.remark(format_args!("manual pages are in {}", folder.display()));
+    Ok(Exit::Done)
+}
+
+fn pages(command: &Command, folder: &Path) -> Result<(), Error> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    write(folder, &format!("{name}.1"), &page(command, &name))?;
+    command.get_subcommands().try_for_each(|subcommand| pages(subcommand, folder))
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))
+}
+
+fn page(command: &Command, name: &str) -> String {
+    // Also the options that the help only names.
+    let whole = command.clone().mut_args(|arg| arg.hide(false));
+    let man = Man::new(whole).title(name.to_uppercase()).source(SOURCE).manual(MANUAL);
+    let mut text = Vec::new();
+    // Writing into memory never fails.
+    let _ = man
+        .render_title(&mut text)
+        .and_then(|()| man.render_name_section(&mut text))
+        .and_then(|()| man.render_synopsis_section(&mut text))
+        .and_then(|()| man.render_description_section(&mut text))
+        .and_then(|()| man.render_options_section(&mut text));
+    if command.has_subcommands() {
+        let _ = man.render_subcommands_section(&mut text);
+    }
+    let mut roff = Roff::new();
+    after(&mut roff, &command.get_after_help().map(ToString::to_string).unwrap_or_default());
+    codes(&mut roff);
+    environment(&mut roff);
+    see_also(&mut roff, command, name);
+    let _ = roff.to_writer(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Writes the text after the options: indented lines, such as examples, as they stand, other lines
+/// filled.
+fn after(roff: &mut Roff, text: &str) {
+    for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
+        let lines: Vec<&str> = paragraph.lines().collect();
+        for part in lines.chunk_by(|one, next| one.starts_with("  ") == next.starts_with("  ")) {
+            match part {
+                ["Examples:"] => {
+                    roff.control("SH", ["EXAMPLES"]);
+                }
+                [first, ..] if first.starts_with("  ") => as_it_stands(roff, &part.join("\n")),
+                _ => {
+                    roff.control("PP", []).text([roman(part.join(" "))]);
+                }
+            }
+        }
+    }
+}
+
+fn as_it_stands(roff: &mut Roff, text: &str) {
+    roff.control("PP", []).control("nf", []);
+    for line in text.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+}
+
+fn codes(roff: &mut Roff) {
+    roff.control("SH", ["EXIT STATUS"]);
+    for line in exit::TABLE.replace("\n       ", " ").lines().skip(1).map(str::trim) {
+        let Some((code, meaning)) = line.split_once(' ') else { continue };
+        roff.control("TP", []).text([bold(code)]).text([roman(meaning.trim())]);
+    }
+}
+
+fn environment(roff: &mut Roff) {
+    roff.control("SH", ["ENVIRONMENT"]);
+    for (name, meaning) in VARIABLES {
+        roff.control("TP", []).text([bold(name)]).text([roman(meaning)]);
+    }
+}
+
+fn see_also(roff: &mut Roff, command: &Command, name: &str) {
+    let mut pages: Vec<String> = match name.rsplit_once('-') {
+        Some((parent, _)) => vec![format!("{parent}(1)")],
+        None => Vec::new(),
+    };
+    pages.extend(command.get_subcommands().map(|one| format!("{name}-{}(1)", one.get_name())));
+    pages.push(format!("{POSITIONS}(7)"));
+    roff.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
+}
+
+/// Returns the page about positions.
+fn positions() -> String {
+    let title = POSITIONS.to_uppercase();
+    let mut roff = Roff::new();
+    roff.control("TH", [title.as_str(), "7", "", SOURCE, MANUAL]);
+    roff.control("SH", ["NAME"]).text([roman(format!("{POSITIONS} - how positions of a board are written"))]);
+    roff.control("SH", ["DESCRIPTION"]).text([roman(
+        "A board of K layers is a triangle with one cell in its first row and K cells in its last. Rows and cells \
+         count from 0: cell (row, column) has the index row * (row + 1) / 2 + column. The picture shows the indices \
+         of three layers, and a position with pieces on the cells 0, 1, 2, 3 and 5.",
+    )]);
+    as_it_stands(&mut roff, "      0              x\n     1 2            x x\n    3 4 5          x . x");
+    roff.control("SH", ["FORMS"]).text([roman("Each of these texts is the position of the picture:")]);
+    for (meaning, text) in FORMS {
+        roff.control("TP", []).text([bold(text)]).text([roman(meaning)]);
+    }
+    roff.control("PP", []).text([roman(
+        "Reports write rows separated by slashes and the mask in hexadecimal. A move is a list of the indices of the \
+         cells that it empties.",
+    )]);
+    roff.control("SH", ["EXAMPLES"]);
+    as_it_stands(
+        &mut roff,
+        "trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000\n\
+         trinim probe trinim-k7-misere 0x2f",
+    );
+    roff.control("SH", ["SEE ALSO"]).text([roman("trinim(1), trinim-probe(1)")]);
+    roff.to_roff()
+}

@@ -1,0 +1,66 @@
+//! Programs of other games: a command NAME that trinim lacks is `trinim-NAME`, as with cargo and
+//! git.
+//!
+//! The program replaces this one: it has the same arguments, its exit code and its signals are the
+//! answer. It lies beside trinim or in a folder on the PATH, never in a relative one.
+
+use crate::exit::{Exit, Refused};
+use crate::output::ColorChoice;
+use clap::{Command, value_parser};
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+/// The programs of this repository, and what they do.
+pub const PROGRAMS: [(&str, &str); 2] = [
+    ("plane", "Nim on the plane (Wythoff's game) with heaps of any length"),
+    ("evolve", "Find formulas that tell wins from losses, and check them"),
+];
+
+/// Replaces this process by the program of an unknown command, if there is one. Returns the refusal
+/// if that program is not installed or cannot be run, and `None` if `arguments` name none.
+///
+/// `--quiet` and `--color` in front of the name become the variables that mean the same.
+pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
+    let command = command.allow_external_subcommands(true).external_subcommand_value_parser(value_parser!(OsString));
+    let matches = command.try_get_matches_from(arguments).ok()?;
+    let (name, rest) = matches.subcommand().filter(|(name, _)| is_name(name))?;
+    let program = format!("trinim-{name}");
+    let Some(path) = find(&program) else {
+        let is_ours = PROGRAMS.iter().any(|(known, _)| *known == name);
+        return is_ours.then(|| {
+            Refused::new(format!("{program} is not installed"), format!("cargo install --path src/{name} installs it"))
+        });
+    };
+    let mut process = std::process::Command::new(&path);
+    process.args(rest.get_many::<OsString>("").into_iter().flatten());
+    if matches.get_flag("quiet") {
+        process.env("TRINIM_QUIET", "1");
+    }
+    match matches.get_one("color") {
+        Some(ColorChoice::Always) => _ = process.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1"),
+        Some(ColorChoice::Never) => _ = process.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1"),
+        _ => {}
+    }
+    let error = process.exec();
+    let hint = format!("{program} has to be a program for this machine");
+    Some(Refused::with(Exit::System, format!("cannot run {}: {error}", path.display()), hint))
+}
+
+/// Whether a word may be part of the name of a program: no option and no path.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && !word.contains('/')
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let own = env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = own.into_iter().chain(env::split_paths(&path)).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(program)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}

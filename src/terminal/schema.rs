@@ -1,0 +1,180 @@
+//! Reports as JSON: their names, and their schemas, made from the types that are printed.
+//!
+//! # Invariants
+//! 1. In the schema of a report, an object allows the fields of its type alone, and requires those
+//!    that are always printed.
+//! 2. Fields are in the order in which they are printed.
+
+use crate::exit::{Exit, Refused};
+use crate::output::Out;
+use clap::Args;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+/// A report with its schema, which JSON.md describes.
+#[derive(Serialize)]
+pub struct Tagged<'a, T> {
+    /// Name and version.
+    pub schema: &'a str,
+    /// The report.
+    #[serde(flatten)]
+    pub report: &'a T,
+}
+
+/// Returns a value as JSON on one line, after the name and version of its schema.
+pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(&Tagged { schema, report })
+}
+
+/// Makes the schema of a type.
+pub type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim schema                            list the names
+  trinim schema trinim.stats/1 > stats.schema.json
+  trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
+
+A report names its schema in its first field. The schemas are in JSON Schema of 2020-12, and strict: none allows a \
+field that this version does not print.";
+
+/// Print the JSON schema of a report, or list all reports
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SchemaArgs {
+    /// Name and version of a report [default: list them]
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// The name of a report, with its version, and its shapes: one, or those of lines that differ.
+pub type Report = (&'static str, &'static [Shape]);
+
+/// Runs `schema`: prints the schema of a report, or the names of all. A name may come without its
+/// prefix and version.
+///
+/// # Errors
+/// Returns [`Refused`] for an unknown name, and the error of a closed or full standard output.
+pub fn run(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Result<Exit> {
+    let Some(name) = &args.name else {
+        reports.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?;
+        return Ok(Exit::Done);
+    };
+    let is_meant = |whole: &str| {
+        whole == name
+            || whole
+                .strip_prefix("trinim.")
+                .and_then(|rest| rest.rsplit_once('/'))
+                .is_some_and(|(short, _)| short == name)
+    };
+    let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
+        return Err(Refused::new(format!("there is no report {name:?}"), "trinim schema lists all reports").into());
+    };
+    writeln!(out, "{:#}", of(name, shapes))?;
+    Ok(Exit::Done)
+}
+
+/// Returns the schema of a report: of its shape, or of one of several.
+pub fn of(name: &str, shapes: &[Shape]) -> Value {
+    let mut whole = Map::from_iter([
+        ("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")),
+        ("title".to_owned(), json!(name)),
+    ]);
+    let closed = |shape: &Shape| {
+        let mut schema = named(name, *shape);
+        close(&mut schema, true);
+        schema
+    };
+    match shapes {
+        [shape] => whole.extend(closed(shape).as_object().cloned().unwrap_or_default()),
+        _ => {
+            whole.insert("oneOf".to_owned(), shapes.iter().map(closed).collect());
+        }
+    }
+    Value::Object(whole)
+}
+
+/// Returns the schema of a type.
+pub fn plain(shape: Shape) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
+    let mut schema = shape(&mut settings.into_generator());
+    // A comment's lines are those of the source.
+    RecursiveTransform(|schema: &mut Schema| {
+        let text = schema.get("description").and_then(Value::as_str).map(unbroken);
+        text.map(|text| schema.insert("description".to_owned(), text.into()));
+        // Generators of clients read a list of names, but no alternatives of constants.
+        if let Some(names) = schema.get("oneOf").and_then(names) {
+            schema.remove("oneOf");
+            schema.insert("type".to_owned(), "string".into());
+            schema.insert("enum".to_owned(), names.into());
+        }
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let always = |name: &str| required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+        if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+            fields.iter_mut().filter(|(name, _)| !always(name)).for_each(|(_, field)| forbid_null(field));
+        }
+    })
+    .transform(&mut schema);
+    schema.to_value()
+}
+
+/// Returns the texts that alternatives allow, if each allows nothing else.
+fn names(choices: &Value) -> Option<Vec<Value>> {
+    let of_choice = |choice: &Value| match choice.get("const") {
+        Some(name) => Some(vec![name.clone()]),
+        None => choice.get("enum")?.as_array().cloned(),
+    };
+    let names: Vec<Value> = choices.as_array()?.iter().map(of_choice).collect::<Option<Vec<_>>>()?.concat();
+    names.iter().all(Value::is_string).then_some(names)
+}
+
+/// Forbids null, for a field that is left out instead.
+fn forbid_null(field: &mut Value) {
+    for keyword in ["type", "anyOf", "enum"] {
+        if let Some(Value::Array(choices)) = field.get_mut(keyword) {
+            choices.retain(|choice| choice != "null" && !choice.is_null() && choice["type"] != "null");
+        }
+    }
+}
+
+/// Returns paragraphs without the line breaks in them.
+fn unbroken(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Returns the schema of a type before whose fields the name of the report is printed.
+pub fn named(name: &str, shape: Shape) -> Value {
+    let mut schema = plain(shape);
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.shift_insert(0, "schema".to_owned(), json!({ "const": name, "description": "Name and version." }));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.insert(0, json!("schema"));
+    }
+    schema
+}
+
+/// Forbids fields that an object does not list, in all that is below `schema`. The alternatives of
+/// an object with fields of its own are parts of it, which cannot forbid the others.
+fn close(schema: &mut Value, whole: bool) {
+    let Value::Object(keywords) = schema else { return };
+    let has_fields = keywords.contains_key("properties");
+    for (keyword, below) in keywords.iter_mut() {
+        match (keyword.as_str(), below) {
+            ("properties", Value::Object(fields)) => fields.values_mut().for_each(|field| close(field, true)),
+            ("items" | "additionalProperties", below) => close(below, true),
+            ("prefixItems", Value::Array(places)) => places.iter_mut().for_each(|place| close(place, true)),
+            ("oneOf" | "anyOf", Value::Array(parts)) => parts.iter_mut().for_each(|part| close(part, !has_fields)),
+            _ => {}
+        }
+    }
+    let has_parts = keywords.contains_key("oneOf") || keywords.contains_key("anyOf");
+    if has_fields && whole {
+        let keyword = if has_parts { "unevaluatedProperties" } else { "additionalProperties" };
+        keywords.insert(keyword.to_owned(), json!(false));
+    }
+}

@@ -1,0 +1,146 @@
+//! Signals, and the limits of a process. SIGINT, SIGTERM or SIGHUP ends a command with its
+//! documented exit code: at once, or for a long command after an orderly stop, and then a second
+//! signal quits at once. SIGUSR1 requests a status line.
+//!
+//! # Invariants
+//! 1. The handlers are the first thing that [`main`](crate::cli::main) sets up, so from then on no
+//!    signal ends the program by itself, which a supervisor would take for a crash.
+
+use crate::exit::{Exit, Stopped};
+use crate::streams;
+use pipeline::Stopwatch;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::flag;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Requests made by signals so far.
+#[derive(Clone, Default)]
+pub struct Signals {
+    /// Stop at the next opportunity.
+    pub stop: Arc<AtomicBool>,
+    /// Print a status line.
+    pub status: Arc<AtomicBool>,
+    /// Whether a signal quits at once: until a long command begins, and after its first signal.
+    quits: Arc<AtomicBool>,
+    first: Arc<AtomicUsize>,
+    /// The clock, and the time after which a stop is requested, as by a signal.
+    limit: Arc<OnceLock<(Stopwatch, Duration)>>,
+}
+
+/// The handlers of this process, or why the system refused one.
+static INSTALLED: OnceLock<Result<Signals, String>> = OnceLock::new();
+
+/// Installs the handlers; [`Signals::register`] reports an error. A handler only sets a flag or
+/// exits, so no thread and no lock is involved.
+pub fn install() {
+    streams::check_stops_with(check);
+    INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
+}
+
+/// Checks that no stop is requested, by a signal or because the time is up.
+///
+/// # Errors
+/// [`Stopped`].
+fn check() -> io::Result<()> {
+    let Some(Ok(signals)) = INSTALLED.get() else { return Ok(()) };
+    signals.look_at_clock();
+    if signals.stopped() { Err(io::Error::other(Stopped::from_the_start(signals.exit()))) } else { Ok(()) }
+}
+
+impl Signals {
+    fn installed() -> io::Result<Signals> {
+        let signals = Signals { quits: Arc::new(AtomicBool::new(true)), ..Signals::default() };
+        let stops = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
+        for (signal, exit) in stops.into_iter().filter(|(signal, _)| !streams::is_ignored(*signal)) {
+            // In this order: at the first signal of a long command, the shutdown handler must still
+            // find the flag unset.
+            flag::register_conditional_shutdown(signal, exit as i32, signals.quits.clone())?;
+            flag::register_usize(signal, signals.first.clone(), exit as usize)?;
+            flag::register(signal, signals.stop.clone())?;
+            flag::register(signal, signals.quits.clone())?;
+        }
+        flag::register(SIGUSR1, signals.status.clone())?;
+        // Turns a write beyond the file size limit into an error instead of a fatal signal.
+        flag::register(SIGXFSZ, Arc::default())?;
+        Ok(signals)
+    }
+
+    /// Begins a long command, which watches [`Signals::stop`]: from now on the first signal
+    /// requests an orderly stop.
+    ///
+    /// # Errors
+    /// Returns an error if the system refused a handler.
+    pub fn register() -> anyhow::Result<Signals> {
+        install();
+        match INSTALLED.get() {
+            Some(Ok(signals)) => {
+                signals.hold();
+                Ok(signals.clone())
+            }
+            Some(Err(error)) => Err(anyhow::Error::msg(format!("signals cannot be handled: {error}"))),
+            None => Err(anyhow::Error::msg("signals cannot be handled")),
+        }
+    }
+
+    /// Resumes a long command after [`Signals::release`].
+    pub fn hold(&self) {
+        self.quits.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends a long command: from now on a signal quits at once again.
+    pub fn release(&self) {
+        self.quits.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was requested.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Adds a stop after a time limit, which begins now, once for a process.
+    #[must_use]
+    pub fn with_limit(self, limit: Option<Duration>) -> Signals {
+        if let Some(limit) = limit {
+            self.limit.get_or_init(|| (Stopwatch::start(), limit));
+        }
+        self
+    }
+
+    /// Returns the time until [`Signals::look_at_clock`] has to act; `Duration::MAX` without a
+    /// limit or once a stop was requested.
+    pub fn time_left(&self) -> Duration {
+        let limit = self.limit.get().filter(|_| !self.stopped());
+        limit.map_or(Duration::MAX, |(clock, limit)| limit.saturating_sub(clock.elapsed()))
+    }
+
+    /// Requests a stop if the time is up and none was requested before.
+    pub fn look_at_clock(&self) {
+        if self.time_left() == Duration::ZERO {
+            let time_up = Exit::TimeUp as usize;
+            // A signal that arrives first wins.
+            let _ = self.first.compare_exchange(0, time_up, Ordering::Relaxed, Ordering::Relaxed);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the exit code for the cause of the stop.
+    pub fn exit(&self) -> Exit {
+        let first = self.first.load(Ordering::Relaxed);
+        [Exit::Terminated, Exit::HungUp, Exit::TimeUp]
+            .into_iter()
+            .find(|exit| *exit as usize == first)
+            .unwrap_or(Exit::Interrupted)
+    }
+}
+
+/// Raises the limit of open files as far as the system allows: a session with many blocks keeps up
+/// to about three thousand open, and the usual limit is 1,024.
+pub fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // If this fails, a run that needs more ends with an error that says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
