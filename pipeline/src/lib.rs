@@ -14,8 +14,7 @@
 //! ends the run without another commit. What has no assertion is held by a type, or is an
 //! [`Error`]: bytes of files and answers of the system are never asserted.
 //!
-//! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
-//! corrupts writes.
+//! The package `trinim-pipeline-testing` has a simulated disk that loses, tears and corrupts writes.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
@@ -36,8 +35,12 @@ pub mod parallel;
 mod run;
 pub mod storage;
 mod sync;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
+#[cfg(test)]
+extern crate self as pipeline;
+/// The sources of the package for tests, which is built upon this one.
+#[cfg(test)]
+#[path = "../testing/lib.rs"]
+mod testing;
 mod thresholds;
 mod workload;
 
@@ -58,5 +61,7 @@ pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
 pub use run::{Event, FinishedRun, Footprint, Options, Run};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
+#[doc(hidden)]
+pub use sync::pause;
 pub use thresholds::Thresholds;
 pub use workload::{Edge, Publication, RecallError, Workload};

@@ -30,9 +30,8 @@ mod here {
         Builder::new().spawn_scoped(scope, work).map(drop).map_err(|source| Error::Thread { source })
     }
 
-    /// A point at which a simulated run may switch to another thread; does nothing here.
-    #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn pause() {}
+    /// As in the simulation, where it does something.
+    pub fn pause() {}
 }
 
 #[cfg(simulated)]
@@ -48,3 +47,6 @@ mod here {
 }
 
 pub(crate) use here::*;
+/// A point at which a simulated run may switch to another thread; does nothing outside of it.
+#[doc(hidden)]
+pub use here::pause;

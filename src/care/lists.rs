@@ -58,7 +58,7 @@ pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pipeline::testing::SimulatedStorage;
+    use testing::SimulatedStorage;
 
     #[test]
     fn a_difference_is_told_with_its_first_byte() {

@@ -236,7 +236,7 @@ pub(super) fn remove_parts(storage: &dyn Storage, checkpoint: &Checkpoint) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pipeline::testing::SimulatedStorage;
+    use testing::SimulatedStorage;
     use trinim_game::Rule;
     use xxhash_rust::xxh3::xxh3_128;
 

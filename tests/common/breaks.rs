@@ -1,10 +1,10 @@
 //! Runs that break off, on a simulated disk.
 
 use super::assert_same_files;
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error, Options, RunId, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use testing::{Fault, SimulatedStorage};
 use trinim::database::SolveSpec;
 use trinim::kernel::Kernel;
 use trinim::random::Random;

@@ -143,6 +143,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
     let packages = [
         ("trinim", ""),
         ("trinim-pipeline", "pipeline"),
+        ("trinim-pipeline-testing", "pipeline/testing"),
         ("trinim-game", "src/game"),
         ("trinim-kernel", "src/kernel"),
         ("trinim-plane", "src/plane"),

@@ -4,11 +4,11 @@
 use crate::common::{Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
-use pipeline::testing::SimulatedStorage;
 use pipeline::{
     Auditor, BlockId, Edge, Error, Footprint, Metrics, Options, Placement, Publication, RealStorage, Run, Workload,
 };
 use std::sync::Arc;
+use testing::SimulatedStorage;
 use trinim::database::{Audit, Database, Game, Keep, Manifest, Terms, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::{Kernel, bitmap_words};

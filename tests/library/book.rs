@@ -5,13 +5,13 @@ use crate::common::breaks::{break_off_anywhere, published, published_by};
 use crate::common::{
     Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch, tree,
 };
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use testing::SimulatedStorage;
 use trinim::care;
 use trinim::database::book::order::canonical;
 use trinim::database::{Database, DatabaseError, Game, Keep, Terms};

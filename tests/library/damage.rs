@@ -6,10 +6,10 @@
 
 use crate::common::{Solving, Sweep, Way, database_files};
 use pipeline::Storage;
-use pipeline::testing::{Fault, SimulatedStorage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use testing::{Fault, SimulatedStorage};
 use trinim::database::{Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;

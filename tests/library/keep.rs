@@ -5,7 +5,6 @@ use crate::common::breaks::{break_off_anywhere, published_by};
 use crate::common::{
     Solving, Stopping, Sweep, Way, assert_same_files, check, copy, database_files, repair, scratch, tree,
 };
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use testing::SimulatedStorage;
 use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};

@@ -6,13 +6,13 @@ use crate::common::numbers::{options, solve_on, solved, spec};
 use crate::common::{
     Stopping, Sweep, Way, assert_same_files, check, copy, database_files, layout_with, repair, scratch, tree,
 };
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Options, Placement, RealStorage, Run};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use testing::SimulatedStorage;
 use trinim::care::CareRequest;
 use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, Values, block_file_name, stream_digest,

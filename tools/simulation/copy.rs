@@ -22,6 +22,11 @@ fn main() {
         fs::remove_dir_all(out.join("src")).expect("the last copy can be removed");
     }
     copy(&sources, &out.join("src"));
+    // Unit tests of the engine take them from there.
+    let testing = sources.with_file_name("testing");
+    if testing.exists() {
+        copy(&testing, &out.join("testing"));
+    }
     bare(&out.join("src/lib.rs"));
     for change in sorted(Path::new("changes")) {
         apply(&change, &out);

@@ -1,8 +1,9 @@
 //! The storage seam: the only module of the package that calls the file system.
 //!
 //! All other modules access a run folder through the two traits here, by names relative to the
-//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (feature `testing`) is a disk in
-//! memory that can stop, fail and forget, so that the same code can run through every crash.
+//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (package
+//! `trinim-pipeline-testing`) is a disk in memory that can stop, fail and forget, so that the same
+//! code can run through every crash.
 //!
 //! # Names
 //! Names are relative, with `/` between the parts. A part consists of letters, digits, `.`, `_` and

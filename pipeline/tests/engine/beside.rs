@@ -7,13 +7,13 @@ use pipeline::care::check::{CheckRequest, Depth, Report, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::storage::{Create, Entry, LockGuard};
-use pipeline::testing::{SimulatedStorage, Witness};
 use pipeline::{Error, Options, Placement, Run, Storage, StorageFile, Thresholds};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::{SimulatedStorage, Witness};
 
 fn workload() -> Synthetic {
     Synthetic { bits: 4, words: 24, density: 50, salt: 11, stop_after: None, publishes: false }

@@ -6,13 +6,13 @@ use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{CheckRequest, Depth, check};
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{Codec, DecodeError, Raw, Scratch};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{
     BlockId, CodecChoice, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
+use testing::{Fault, SimulatedStorage};
 
 /// Returns the published files and the needed logs, each with the bytes of it that count.
 fn named(disk: &SimulatedStorage) -> Vec<(String, u64)> {

@@ -13,7 +13,6 @@
 
 use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::testing::{Fault, Moment, SimulatedStorage};
 use pipeline::{
     BlockId, CodecChoice, Error, Event, FinishedRun, Footprint, Options, Placement, Run, Storage, Thresholds, Workload,
     checkpoint,
@@ -23,6 +22,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
+use testing::{Fault, Moment, SimulatedStorage};
 
 const BLOCK_BITS: u32 = 3;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::folders::parameters;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile, inspect};
 use pipeline::storage::Create;
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Error, RunId, Storage};
+use testing::{Fault, SimulatedStorage};
 use xxhash_rust::xxh3::xxh3_128;
 
 fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {

@@ -2,10 +2,10 @@
 //! proves nothing.
 
 use pipeline::storage::Create;
-use pipeline::testing::{Fault, SECTOR_BYTES, SimulatedStorage};
 use pipeline::{Error, Storage};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use testing::{Fault, SECTOR_BYTES, SimulatedStorage};
 
 const SECTORS: usize = 8;
 const BYTES: usize = SECTORS * SECTOR_BYTES;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{BlockId, Extent, LogFile, Placement, RunId, Storage};
+use testing::SimulatedStorage;
 use xxhash_rust::xxh3::xxh3_128;
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {

@@ -4,10 +4,10 @@
 use crate::folders::options;
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::inspect;
-use pipeline::testing::SimulatedStorage;
 use pipeline::{BlockId, CodecChoice, Error, LimitedStorage, Options, Placement, Run, Storage, Thresholds};
 use std::sync::Arc;
 use std::time::Duration;
+use testing::SimulatedStorage;
 
 fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
     let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };

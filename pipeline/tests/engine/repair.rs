@@ -9,12 +9,12 @@ use crate::synthetic::Synthetic;
 use pipeline::care::check::{Depth, Report};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Edge, Error, Options, Placement, RealStorage, Run, Storage, Thresholds, Weight, Workload};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use testing::{Fault, SimulatedStorage};
 
 fn look(storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
     mend::look(&workload(), storage, depth)

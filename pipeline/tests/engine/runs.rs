@@ -8,7 +8,6 @@ use crate::synthetic::Synthetic;
 use pipeline::care::check::Depth;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
-use pipeline::testing::SeekStorage;
 use pipeline::{
     BlockId, CodecChoice, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
     Thresholds, Workload, timeline,
@@ -18,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
+use testing::SeekStorage;
 
 fn options() -> Options {
     let codec = CodecChoice::parse("zstd1").unwrap();

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::folders::{options, parameters, workload};
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
 use pipeline::storage::{Create, EntryKind};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Error, Placement, RealStorage, Run, RunId, Storage, StorageFile, Workload};
+use testing::{Fault, SimulatedStorage};
 
 fn both(test: impl Fn(&dyn Storage)) {
     let folder = tempfile::tempdir().unwrap();

@@ -152,7 +152,7 @@ impl<'a> Scratch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pipeline::testing::SimulatedStorage;
+    use testing::SimulatedStorage;
 
     #[test]
     fn what_is_loaded_is_what_was_stored_or_an_error() {

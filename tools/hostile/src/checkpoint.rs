@@ -3,9 +3,9 @@
 
 use crate::{choice, number};
 use pipeline::checkpoint::{Checkpoint, Inspection, Parameters, inspect};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{RunId, Storage};
 use std::sync::Arc;
+use testing::SimulatedStorage;
 use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) const FORMAT: &str = "FORMAT";

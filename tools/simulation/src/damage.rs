@@ -11,7 +11,7 @@ use crate::session::run;
 use crate::subject::Subject;
 use crate::sweep::Sweep;
 use pipeline::Placement;
-use pipeline::testing::{Random, SimulatedStorage};
+use testing::{Random, SimulatedStorage};
 
 /// A run folder to damage.
 pub struct Folder<'a> {

@@ -24,12 +24,12 @@
 use crate::judge::{FOREIGN, Trust, Verdict, Wrong, bits_of, is_foreign, judge};
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
-use pipeline::testing::{Fault, Moment, Random, SimulatedStorage};
 use pipeline::{Options, Placement, Storage, Thresholds};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use testing::{Fault, Moment, Random, SimulatedStorage};
 
 /// Limit on failures in a row.
 pub const DEPTH: u32 = 4;
@@ -282,7 +282,7 @@ impl<'a> Root<'a> {
 
     /// Creates a witness that keeps every moment (`most` 0), or at most `most` of them, equally
     /// likely.
-    fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (pipeline::testing::Witness, Kept) {
+    fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (testing::Witness, Kept) {
         let kept = Kept::default();
         let (keep, acknowledged) = (Arc::clone(&kept), Arc::clone(acknowledged));
         let chance = Mutex::new((Random::new(self.random.bits()), 0_u64));

@@ -3,7 +3,7 @@
 use crate::session::{Ending, Session, committed};
 use crate::subject::{Files, Subject};
 use pipeline::Error;
-use pipeline::testing::SimulatedStorage;
+use testing::SimulatedStorage;
 
 /// The worst that the disk did in a history, which decides the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,12 +2,12 @@
 
 use crate::sloppy::Omit;
 use crate::subject::Subject;
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Event, Options, checkpoint};
 use scheduler::{Stuck, Timing};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use testing::SimulatedStorage;
 
 /// Files that a session has open beside the logs, the published files and those of its readers: the
 /// lock, two journals, and a folder or a file of the metadata.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
+use testing::SimulatedStorage;
 
 /// The rule of the protocol to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 pub mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{
     BlockId, Error, Event, Footprint, Metrics, Options, Placement, Run, RunId, Storage, Thresholds, Workload,
 };
@@ -13,6 +12,7 @@ use scheduler::Timing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
+use testing::SimulatedStorage;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookHead, BookIndex, BookOrder};
 use trinim::database::{BlockForm, Game, Keep, Manifest, Terms, block_file_name};

@@ -14,12 +14,12 @@
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 use pipeline::storage::LimitedStorage;
-use pipeline::testing::{SeekStorage, Speed};
 use pipeline::{Error, Metrics, Options, Placement, RealStorage, Stage, Stopwatch, Storage, Thresholds};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use testing::{SeekStorage, Speed};
 use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;

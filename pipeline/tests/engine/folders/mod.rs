@@ -2,11 +2,11 @@
 
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::Parameters;
-use pipeline::testing::SimulatedStorage;
 use pipeline::{CodecChoice, Error, Options, Placement, Run, RunId};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
+use testing::SimulatedStorage;
 
 pub const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
 

@@ -5,10 +5,10 @@ use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{CheckRequest, Depth, Report, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{BlockId, Error, Storage, Thresholds, Workload};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use testing::SimulatedStorage;
 use xxhash_rust::xxh3::xxh3_128;
 
 pub fn look(workload: &dyn Workload, storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {

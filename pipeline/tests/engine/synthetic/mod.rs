@@ -3,11 +3,11 @@
 //! densities from none to all.
 
 use pipeline::storage::pass_on;
-use pipeline::testing::Random;
 use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, SourceStream, Workload};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use testing::Random;
 
 /// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and
 /// neighbouring pairs `d`.

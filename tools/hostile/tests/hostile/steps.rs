@@ -4,11 +4,11 @@
 use hostile::long::{Files, KINDS};
 use pipeline::checkpoint::{examine, inspect};
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use testing::SimulatedStorage;
 use trinim::database::{Manifest, Sums};
 
 /// A folder that counts the steps of its readers: one for each call, and for each 64 bytes read.

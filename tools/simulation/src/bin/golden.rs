@@ -6,11 +6,11 @@
 //! and finished. Folders of an older version stay unchanged; those of a new one get new names.
 
 use pipeline::Placement;
-use pipeline::testing::SimulatedStorage;
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use std::path::Path;
 use std::process::ExitCode;
+use testing::SimulatedStorage;
 use trinim::game::Rule;
 
 /// Runs until a kill leaves blocks in the manifest, blocks in the journal, and needed logs of both

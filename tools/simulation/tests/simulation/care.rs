@@ -5,7 +5,6 @@ use crate::synthetic::Synthetic;
 use pipeline::care::check::Depth;
 use pipeline::checkpoint::inspect;
 use pipeline::omitted::without;
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Placement, Storage, Thresholds};
 use simulation::controls::{self, Detection};
 use simulation::judge::{Trust, Verdict, bits_of, judge};
@@ -13,6 +12,7 @@ use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use testing::{Fault, SimulatedStorage};
 
 const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
 

@@ -3,12 +3,12 @@
 
 use pipeline::checkpoint::{Checkpoint, Epoch, Parameters, inspect};
 use pipeline::omitted::{Rule, without};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error, Placement, RunId};
 use simulation::controls::{self, Detection};
 use simulation::session::{Ending, committed, killed_after, run};
 use simulation::subject::Subject;
 use std::sync::Arc;
+use testing::{Fault, SimulatedStorage};
 
 fn subject() -> Subject {
     Subject::synthetic(3, 40, 50)

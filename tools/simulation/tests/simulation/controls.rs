@@ -5,7 +5,6 @@
 //! with `TRINIM_TESTS=full`.
 
 use pipeline::omitted::{Rule, without};
-use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Options, Placement, Thresholds};
 use simulation::controls::{self, Detection};
 use simulation::explore::{Explorer, Failure, Found};
@@ -14,6 +13,7 @@ use simulation::sloppy::Omit;
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
 use std::time::Duration;
+use testing::{Fault, SimulatedStorage};
 
 /// Limit on the states before a control counts as not caught.
 fn states_at_most() -> u64 {

@@ -9,13 +9,13 @@
 use pipeline::Placement;
 use pipeline::RunId;
 use pipeline::omitted::{Rule, without};
-use pipeline::testing::SimulatedStorage;
 use simulation::damage::{Folder, Outcomes};
 use simulation::explore::Found;
 use simulation::judge::{Wrong, bits_of};
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
+use testing::SimulatedStorage;
 use trinim::game::Rule as Play;
 
 /// Limit on the memory; folders have some ten thousand bytes.

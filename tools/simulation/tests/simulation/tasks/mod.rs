@@ -6,7 +6,6 @@
 mod process;
 
 use crate::contract::keeps_its_promises;
-use pipeline::testing::{Fault, SimulatedStorage, Witness};
 use pipeline::{BlockId, Error as RunError};
 use process::{Alive, Folder, IDLE, Last, Omit};
 use scheduler::{Timing, scope};
@@ -14,6 +13,7 @@ use simulation::subject::{Files, Subject};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::{Fault, SimulatedStorage, Witness};
 use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;

@@ -3,13 +3,13 @@
 
 use crate::summary_first::SummaryFirst;
 use pipeline::storage::{Create, Entry, LockGuard, folder_of, pass_on};
-use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Storage, StorageFile};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::SimulatedStorage;
 use trinim::task::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 
 /// Time after which a sweep takes a temporary file for left over.

@@ -40,9 +40,9 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
-use crate::{Damage, Error, sync};
 use medium::{Change, Coming, Disk, Kind, Name};
+use pipeline::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
+use pipeline::{Damage, Error, pause};
 
 /// The free space that is always reported.
 const FREE_BYTES: u64 = 1 << 40;
@@ -231,7 +231,7 @@ impl SimulatedStorage {
 
     /// Returns the disk for a call of a program; another thread may be first.
     fn call(&self) -> MutexGuard<'_, Disk> {
-        sync::pause();
+        pause();
         self.disk.lock()
     }
 }
@@ -438,7 +438,7 @@ impl Drop for SimulatedFile {
 
 impl SimulatedFile {
     fn call(&self) -> MutexGuard<'_, Disk> {
-        sync::pause();
+        pause();
         self.disk.lock()
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::super::random::Random;
 use super::contents::{Contents, Fate, Handle, Write};
 use super::{Fault, Witness};
-use crate::Error;
-use crate::storage::folder_of;
-use crate::testing::random::Random;
+use pipeline::Error;
+use pipeline::storage::folder_of;
 
 /// Linux error numbers of the faults.
 const EIO: i32 = 5;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use super::super::random::Random;
 use super::SECTOR_BYTES;
-use crate::testing::random::Random;
 
 /// What a power cut does to the changes that are not safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 //! ended, or little further on in the same file, continues; every other one seeks first. Nothing is
 //! cached, and operations on names and syncs are free.
 
-use crate::storage::{Create, Entry, LockGuard, pass_on};
-use crate::sync::Mutex;
-use crate::{Error, Storage, StorageFile};
+use parking_lot::Mutex;
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
+use pipeline::{Error, Storage, StorageFile};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
