@@ -40,7 +40,7 @@ extern crate self as pipeline;
 /// The sources of the package for tests, which is built upon this one.
 #[cfg(test)]
 #[path = "../testing/lib.rs"]
-mod testing;
+pub mod testing;
 mod thresholds;
 mod workload;
 
