@@ -3,10 +3,11 @@
 
     tools/reports.py OLD NEW [-v]
 
-OLD and NEW are paths of `trinim`; `trinim-plane` and `trinim-evolve` stand beside them, or are commands of an older
-build. Each command below runs once with each program, in a folder of its own. Times, rates, sizes of memory and words
-for people (reasons, hints, descriptions) may differ; everything else must not. Prints a line for each command that
-differs and exits with 1 if there is one. It takes a minute.
+OLD and NEW are paths of `trinim`; the programs `trinim-NAME` stand beside them, or are commands of an older build. Each
+command below runs once with each program, in a folder of its own, and once more for its text. Times, rates, sizes of
+memory and words for people (reasons, hints, descriptions) may differ in JSON, and numbers with a unit in texts;
+everything else must not. Prints a line for each command that differs and exits with 1 if there is one. It takes two
+minutes.
 """
 
 import argparse
@@ -125,6 +126,31 @@ evolve claims --json
 """
 
 
+# What became a command of another program.
+PAPERS = ("bench", "layout", "report")
+# A time, a rate, a size, or a share of the moment, in a text.
+MEASURED = re.compile(r"\d[\d,.]*( to \d[\d,.]*)? ?(ns|µs|ms|s|min|h|days|years|[KMGT]iB|B|%|\S+/s)\b|\d+T\S+Z")
+
+
+def moved(command):
+    """Returns what a command of an older build is called today."""
+    is_paper = command[0] in PAPERS or command[0] == "solve" and "--strategy" in command
+    return ["papers", *command] if is_paper else command
+
+
+def plain(text):
+    """Returns the lines of a text without what was measured."""
+    return [MEASURED.sub("#", line).rstrip() for line in text.splitlines() if not line.startswith(("time ", "memory "))]
+
+
+def text_differences(old, new):
+    """Yields the first lines in which two texts differ."""
+    if old != new:
+        gone = [line for line in old if line not in new][:3]
+        added = [line for line in new if line not in old][:3]
+        yield f"text: {gone} and {added}"
+
+
 def objects(text):
     """Returns the JSON values in a text, objects as lists of fields, so that their order counts; or the text."""
     decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: {"fields": pairs})
@@ -172,20 +198,34 @@ def main():
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("-v", "--verbose", action="store_true", help="print the commands that agree, too")
     args = parser.parse_args()
-    commands = [line.split() for line in COMMANDS.strip().splitlines()]
-    schemas = subprocess.run([args.new, "schema"], capture_output=True, text=True, check=True).stdout.split()
-    commands += [["schema", name] for name in schemas]
+    lines = [line.split() for line in COMMANDS.strip().splitlines()]
+    commands = [(line, args.new, moved(line)) for line in lines]
+    for program in [args.new, *(args.new.with_name(f"trinim-{name}") for name in ("papers", "serve", "task"))]:
+        names = subprocess.run([program, "schema"], capture_output=True, text=True, check=True).stdout.split()
+        commands += [(["schema", name], program, ["schema", name]) for name in names]
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="trinim-reports.") as scratch:
         folders = [pathlib.Path(scratch, name) for name in ("old", "new")]
         for folder in folders:
             folder.mkdir()
-        for command in commands:
-            ran = [
-                subprocess.run([program.resolve(), *command], cwd=folder, capture_output=True, text=True)
-                for program, folder in zip((args.old, args.new), folders)
+        for command, program, words in commands:
+            pairs = ((args.old, command), (program, words))
+            run = lambda drop: [
+                subprocess.run(
+                    [program.resolve(), *(word for word in words if word not in drop)],
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                )
+                for (program, words), folder in zip(pairs, folders)
             ]
+            ran = run(())
             found = list(differences(objects(ran[0].stdout), objects(ran[1].stdout)))
+            if "--json" in command:
+                texts = run(("--json",))
+                found += text_differences(*(plain(one.stdout) for one in texts))
+                if texts[0].returncode != texts[1].returncode:
+                    found.append(f"exit codes of the text {texts[0].returncode} and {texts[1].returncode}")
             if ran[0].returncode != ran[1].returncode:
                 found.append(f"exit codes {ran[0].returncode} and {ran[1].returncode}: {ran[1].stderr[:300]}")
             wrong += bool(found)
