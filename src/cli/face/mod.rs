@@ -6,7 +6,6 @@ pub mod file;
 pub mod help;
 #[cfg(feature = "serve")]
 pub mod http;
-pub mod metrics;
 pub mod output;
 pub mod programs;
 pub mod progress;
