@@ -62,7 +62,6 @@ enum Command {
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
-    Puzzle(puzzle::PuzzleArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Export(export::ExportArgs),
@@ -126,7 +125,6 @@ fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
         Command::Play(args) => play::run(args, out),
-        Command::Puzzle(args) => puzzle::run(args, out),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, out),
         Command::Export(args) => export::run(args, out),

@@ -302,7 +302,7 @@ fn a_folder_of_another_version_is_refused() {
 fn help_errors_and_tables_say_what_helps() {
     let folder = scratch();
     let path = folder.path();
-    for command in ["probe", "play", "puzzle"] {
+    for command in ["probe", "play"] {
         let help = ends(path, 0, &[command, "--help"]).0;
         let (shown, more) = help.split_once("More options, in the manual pages: ").unwrap();
         for option in ["--memory", "--threads", "--scratch"] {

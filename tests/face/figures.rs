@@ -441,13 +441,3 @@ fn figures_of_metrics_are_those_of_the_report() {
         assert!((-1.0..100.0).contains(&ago), "{ago} s ago");
     }
 }
-
-/// On larger boards it would take too long.
-#[test]
-fn puzzles_are_counted_up_to_24_cells() {
-    let folder = scratch();
-    for (board, is_counted) in [("rect:6x4", true), ("rect:5x5", false)] {
-        let stats = json(folder.path(), 0, &["stats", "--board", board, "--json"]);
-        assert_eq!(stats["puzzles"].is_u64(), is_counted, "{stats}");
-    }
-}

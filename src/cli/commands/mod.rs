@@ -8,7 +8,6 @@ pub mod manual;
 pub mod plan;
 pub mod play;
 pub mod probe;
-pub mod puzzle;
 pub mod repair;
 pub mod report;
 pub mod schema;

@@ -5,7 +5,7 @@ use crate::cli::face::output::{self, Out, counted, in_moves};
 use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
-use crate::cli::words::seat::Lines;
+use crate::cli::words::lines::Lines;
 use crate::cli::words::solved::{SolvedArgs, Source};
 use crate::cli::words::summary::{draw_moves, up_to_symmetry, won};
 use clap::Args;
