@@ -21,9 +21,8 @@ use trinim::database::{BuiltIn, Database, Game, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::job::free_bytes;
 use trinim::kernel::Kernel;
-use trinim::plan::speed::Speed;
 use trinim::plan::work::SessionWork;
-use trinim::plan::{self, Plan, PlanError, Scenario};
+use trinim::plan::{self, Plan, PlanError, Scenario, speed};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 
@@ -109,7 +108,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u6
         placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None),
         codec: "auto",
         commit_interval: options.commit_interval,
-        speed: Speed::RECORDED,
+        speed: speed::RECORDED,
     };
     let plan = Plan::for_layout(scenario, &game.layout)?;
     plan.check(free_bytes)?;

@@ -1,7 +1,6 @@
 //! What `solve` and `plan` share: the game, its division into blocks, and what is refused of them.
 
 use crate::cli::face::exit::Refused;
-use crate::cli::face::output::seconds;
 use crate::cli::words::args::{self, BidCells, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::choice;
@@ -15,7 +14,6 @@ use trinim::database::Values;
 use trinim::game::Rule;
 use trinim::job::{Contradiction, JobError, KeepChoice};
 use trinim::layout::Layout;
-use trinim::plan::Plan;
 
 /// What helps where two options make no sense together.
 pub const LEAVE_OUT: &str = "leave out one of the two";
@@ -76,14 +74,6 @@ pub fn values() -> impl TypedValueParser<Value = Values> {
         PossibleValue::new("remoteness").help("the moves until the end, if the winner hurries and the loser delays"),
     ];
     choice::offered(names, |text| text.parse().map_err(|error: trinim::database::ParseValuesError| error.to_string()))
-}
-
-/// Names the estimated time of this share of a plan, with its range where the speed of this machine
-/// was measured and varies.
-pub fn estimated(plan: &Plan, share: f64) -> String {
-    let [least, time, most] =
-        [plan.seconds_least, plan.chosen().seconds, plan.seconds_most].map(|time| seconds(time * share));
-    if least == most { time } else { format!("{time} ({least} to {most})") }
 }
 
 impl ScenarioArgs {

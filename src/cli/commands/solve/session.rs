@@ -3,7 +3,7 @@
 
 use super::SessionArgs;
 use crate::cli::face::exit::{Exit, Refused, Stopped};
-use crate::cli::face::output::{Out, counted, grouped};
+use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::progress::{self, Progress, Say};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
@@ -12,7 +12,6 @@ use crate::cli::words::folders::remark_on_foreign;
 use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::owner;
 use crate::cli::words::pace;
-use crate::cli::words::scenario::estimated;
 use crate::cli::words::summary::ranges;
 use pipeline::{Error, Event};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -219,7 +218,11 @@ impl Session<'_> {
         // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
         let is_timed = job.game.board.cells() >= TIMED_CELLS && job.kernel().isa() != Isa::Scalar;
         let estimate = |share: f64, left: &str| {
-            if is_timed { format!(", about {}{left}", estimated(&plan.plan, share)) } else { String::new() }
+            if is_timed {
+                format!(", about {}{left}", seconds(plan.plan.chosen().seconds * share))
+            } else {
+                String::new()
+            }
         };
         let denser = match plan.plan.codec == job.scenario().codec {
             true => String::new(),
