@@ -17,7 +17,7 @@ const CASES: [(&str, &str, i32); 26] = [
     ("stats", "six", 0),
     ("probe", "six 0x1fff 0x155", 0),
     ("play", "six --first program --level club --seed 3", 0),
-    ("export", "six --what canonical --sample 99 --output six.csv --force", 0),
+    ("export", "six --what canonical --sample 99 --out six.csv --force", 0),
     ("verify", "six", 0),
     ("status", "six", 0),
     ("check", "six --depth full", 0),

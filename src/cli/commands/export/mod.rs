@@ -83,7 +83,7 @@ pub struct ExportArgs {
     sorted_max: u64,
 
     /// File to write; - is standard output, the default unless that is a terminal
-    #[arg(long, help_heading = "Output", short, alias = "output", value_name = "FILE")]
+    #[arg(long, help_heading = "Output", short, value_name = "FILE")]
     out: Option<PathBuf>,
 
     /// Replace an existing file
