@@ -53,7 +53,6 @@ enum Command {
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
-    Puzzle(puzzle::PuzzleArgs),
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     Export(export::ExportArgs),
@@ -98,7 +97,6 @@ impl Program for Cli {
             Command::Stats(args) => stats::run(args, out),
             Command::Probe(args) => probe::run(args, out),
             Command::Play(args) => play::run(args, out),
-            Command::Puzzle(args) => puzzle::run(args, out),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(args, out),
             Command::Export(args) => export::run(args, out),

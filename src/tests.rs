@@ -93,13 +93,7 @@ fn hints_are_commands_with_their_arguments() {
         ("solve", "trinim solve --layers 7"),
         ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
         ("solve --layers 7 --frobnicate", "trinim solve --help"),
-        (
-            "bench -k 5 --record benches/record",
-            "pages are made from what --json prints, by tools/src/bin/readme of the repository",
-        ),
-        ("solve -k 7 --order best.order", "leave it out: the order of the blocks is chosen, and changes no result"),
         ("bench -k 5 --codec raw,rows", "--scan codec=VALUE,.. scans a flag of trinim solve"),
-        ("layout -k 9 --write-order nine", "the order of the blocks is chosen; trinim plan shows what it costs"),
         ("--frobnicate", "trinim --help"),
         ("replay g.txt", "replay is for trinim play, at its prompt"),
         ("slove --layers 7", "did you mean solve?"),

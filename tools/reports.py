@@ -21,7 +21,7 @@ import tempfile
 
 # Fields that depend on the moment, the machine or the process, and words for people.
 VOLATILE = re.compile(
-    r"(_s|_s_ago|seconds|seconds_least|seconds_most|_per_second|ns_per_position|speed|log_bytes_written|pid|reason"
+    r"(_s|_s_ago|seconds|_per_second|speed|log_bytes_written|pid|reason"
     r"|hint|message|description|peak_rss_bytes|peak_leased_bytes|disk_free_bytes|memory_available_bytes)$"
 )
 

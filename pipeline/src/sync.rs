@@ -46,7 +46,7 @@ mod here {
     }
 }
 
-pub(crate) use here::*;
 /// A point at which a simulated run may switch to another thread; does nothing outside of it.
 #[doc(hidden)]
 pub use here::pause;
+pub(crate) use here::*;

@@ -7,9 +7,8 @@ use crate::database::{BuiltIn, Database, Game, Keep, Values};
 use crate::game::{Board, Rule};
 use crate::job::free_bytes;
 use crate::kernel::Kernel;
-use crate::plan::speed::Speed;
 use crate::plan::work::SessionWork;
-use crate::plan::{self, Plan, PlanError, Scenario};
+use crate::plan::{self, Plan, PlanError, Scenario, speed};
 use crate::play::{AnswerError, Answers, OnTheSpot};
 use crate::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 use clap::Args;
@@ -109,7 +108,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u6
         placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None),
         codec: "auto",
         commit_interval: options.commit_interval,
-        speed: Speed::RECORDED,
+        speed: speed::RECORDED,
     };
     let plan = Plan::for_layout(scenario, &game.layout)?;
     plan.check(free_bytes)?;

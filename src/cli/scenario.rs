@@ -9,13 +9,11 @@ use crate::database::Values;
 use crate::game::Rule;
 use crate::job::{Contradiction, JobError, KeepChoice};
 use crate::layout::Layout;
-use crate::plan::Plan;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::CodecChoice;
 use std::time::Duration;
 use terminal::exit::Refused;
-use terminal::output::seconds;
 
 /// What helps where two options make no sense together.
 pub const LEAVE_OUT: &str = "leave out one of the two";
@@ -76,14 +74,6 @@ pub fn values() -> impl TypedValueParser<Value = Values> {
         PossibleValue::new("remoteness").help("the moves until the end, if the winner hurries and the loser delays"),
     ];
     choice::offered(names, |text| text.parse().map_err(|error: crate::database::ParseValuesError| error.to_string()))
-}
-
-/// Names the estimated time of this share of a plan, with its range where the speed of this machine
-/// was measured and varies.
-pub fn estimated(plan: &Plan, share: f64) -> String {
-    let [least, time, most] =
-        [plan.seconds_least, plan.chosen().seconds, plan.seconds_most].map(|time| seconds(time * share));
-    if least == most { time } else { format!("{time} ({least} to {most})") }
 }
 
 impl ScenarioArgs {

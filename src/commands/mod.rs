@@ -7,7 +7,6 @@ pub mod layout;
 pub mod plan;
 pub mod play;
 pub mod probe;
-pub mod puzzle;
 pub mod repair;
 pub mod report;
 pub mod schema;

@@ -11,7 +11,7 @@ use terminal::output::{self, Out, counted, in_moves};
 use trinim::cli::answers::{self, SpotArgs};
 use trinim::cli::args::JsonArgs;
 use trinim::cli::folders;
-use trinim::cli::seat::Lines;
+use trinim::cli::lines::Lines;
 use trinim::cli::solved::{SolvedArgs, Source};
 use trinim::cli::summary::{draw_moves, up_to_symmetry, won};
 use trinim::database::{Database, DatabaseError, Probe};

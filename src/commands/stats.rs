@@ -13,10 +13,6 @@ use trinim::database::census::PieceCount;
 use trinim::database::{Database, Keep, LayerCount};
 use trinim::game::Board;
 use trinim::game::position::cells;
-use trinim::play::puzzle;
-
-/// Cells of the largest board whose puzzles are counted; the time doubles with each.
-const COUNTED_CELLS: u32 = 24;
 
 const SCHEMA: &str = "trinim.stats/1";
 
@@ -52,9 +48,6 @@ pub struct Report<'a> {
     /// Winning moves of the full board, each a list of cell indices; all of them, not only up to
     /// symmetry.
     winning_first_moves: Vec<Vec<u32>>,
-    /// Positions with exactly one winning move, images included; null unless every value of a board
-    /// of at most 24 cells is kept.
-    puzzles: Option<u64>,
     /// The book, if one is kept.
     book: Option<BookReport>,
     /// One row for each number of pieces, from 0.
@@ -110,18 +103,9 @@ fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<
             _ => None,
         },
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
-        puzzles: puzzles(database)?,
         by_pieces: &manifest.census.by_pieces,
         by_layers: manifest.by_layers.as_deref(),
     })
-}
-
-/// Counts the positions with exactly one winning move, where that takes moments.
-fn puzzles(database: &Database) -> anyhow::Result<Option<u64>> {
-    if database.board().cells() > COUNTED_CELLS || database.manifest().keep != Keep::Database {
-        return Ok(None);
-    }
-    Ok(puzzle::all(database, || false)?.map(|all| all.count()))
 }
 
 /// Returns the report as JSON on one line.
@@ -171,9 +155,6 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         }
     }
 
-    if let Some(puzzles) = report.puzzles {
-        writeln!(out, "\npositions with exactly one winning move: {}", grouped(puzzles))?;
-    }
     let alike = up_to_symmetry(board, board.full(), winning);
     writeln!(out, "\nwinning first moves: {} of {}{alike}", winning.len(), board.moves().len())?;
     draw_moves(board, board.full(), winning, out)?;

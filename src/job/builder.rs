@@ -3,7 +3,7 @@
 use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
 use crate::database::{Audit, Game, Keep, Terms, Values};
 use crate::layout::Layout;
-use crate::plan::speed::{self, Speed};
+use crate::plan::speed;
 use crate::plan::{self, Plan, Scenario, choose_layout_for};
 use crate::solve::{Solved, Strategy};
 use pipeline::{CodecChoice, Event, Options, Placement};
@@ -249,7 +249,7 @@ impl Solve {
             placement: self.placement.unwrap_or_else(usual),
             codec: codec_name(self.codec),
             commit_interval: self.commit_interval.unwrap_or(Options::default().commit_interval),
-            speed: Speed::RECORDED,
+            speed: speed::RECORDED,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};
-use crate::plan::speed::{self, Speed};
+use crate::plan::speed;
 use crate::plan::{BaselinePlan, DENSE_CODECS, Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
 use crate::solve::Strategy;
 use pipeline::checkpoint::{LOGS, PUBLISHED};
@@ -111,7 +111,7 @@ impl Job {
     /// Returns what is planned, at the speed of the plan.
     fn scenario_at_speed_of(&self, planned: &JobPlan) -> Scenario<'_> {
         let workers = planned.plan.memory.workers;
-        let speed = if self.is_timed() { speed::of_this_machine(workers) } else { Speed::RECORDED };
+        let speed = if self.is_timed() { speed::of_this_machine(workers) } else { speed::RECORDED };
         Scenario { speed, ..self.scenario() }
     }
 

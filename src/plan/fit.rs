@@ -162,7 +162,6 @@ fn choose_codec<'a>(codecs: &'a [CodecPlan], board: &Board, disk_bytes: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::speed::Speed;
     use super::super::tests::scenario;
     use super::*;
     use crate::database::Keep;
@@ -188,7 +187,6 @@ mod tests {
             let board = board(layers);
             for memory_bytes in [1_u64, 2, 4, 8, 12, 16, 64].map(|gibibytes| gibibytes << 30) {
                 for (keep, speed) in [(Keep::Counts, 1.0), (Keep::usual(&board), 0.3), (Keep::Database, 2.0)] {
-                    let speed = Speed::exactly(speed);
                     let scenario = Scenario { keep, memory_bytes, speed, ..scenario(&board) };
                     let auto = Plan::suggested(scenario, None);
                     for disk_bytes in [1 << 30, 40 << 30, 50 << 30, 130 << 30, u64::MAX] {

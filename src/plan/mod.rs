@@ -43,9 +43,7 @@ use crate::database::{Audit, Keep, Values};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::{Footprint, Placement};
-use rates::Rates;
 use shape::Reads;
-use speed::Speed;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim_game::Board;
@@ -75,8 +73,8 @@ pub struct Scenario<'a> {
     pub codec: &'a str,
     /// Time between commits: consumed logs are deleted only after the next one.
     pub commit_interval: Duration,
-    /// Speed of this machine.
-    pub speed: Speed,
+    /// Speed of this machine, 1 for that of the recorded rates.
+    pub speed: f64,
 }
 
 /// Memory by part, in bytes.
@@ -101,20 +99,6 @@ pub struct MemoryPlan {
     pub used_bytes: u64,
     /// The smallest budget that suffices for one worker.
     pub least_bytes: u64,
-}
-
-/// The costs of keeping one thing or another, with logs in the requested placement.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KeepPlan {
-    /// What is kept.
-    pub keep: Keep,
-    /// Bytes of what is kept.
-    pub bytes: u64,
-    /// Bytes on disk at the peak, with the logs.
-    pub disk_peak_bytes: u64,
-    /// Estimated time, in seconds.
-    pub seconds: f64,
 }
 
 /// The needs of a solve.
@@ -156,20 +140,10 @@ pub struct Plan {
     pub placements: [PlacementPlan; 2],
     /// What is kept.
     pub keep: Keep,
-    /// All choices of what to keep.
-    pub kept: Vec<KeepPlan>,
     /// Bytes of what is kept, and of the run around it.
     pub database_bytes: u64,
     /// Speed of this machine; 1 for boards that take moments, for which it is not measured.
     pub speed: f64,
-    /// Estimated seconds of the chosen placement, in the faster quarter of the measurements.
-    pub seconds_least: f64,
-    /// The same in the slower quarter.
-    pub seconds_most: f64,
-    /// The speeds behind the estimated time, at that speed.
-    pub rates: Rates,
-    /// Kernel time for a position at these rates, in nanoseconds.
-    pub kernel_ns_per_position: f64,
 }
 
 /// Returns the name of a placement on the command line and in reports.
@@ -226,19 +200,9 @@ impl Plan {
     }
 
     fn new(scenario: Scenario<'_>, shape: Shape, memory: MemoryPlan, reads: Arc<[Reads]>) -> Plan {
-        let Scenario { board, rule, values, keep, placement, .. } = scenario;
+        let Scenario { board, rule, values, .. } = scenario;
         let size = board.size_in_layers();
-        let of = |keep, placement| placement_plan(Scenario { keep, placement, ..scenario }, &shape, &memory, &reads);
-        let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
-        // Counts and books are of wins and losses.
-        let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep && values.is_outcomes());
-        let kept = [keep].into_iter().chain(others).map(|keep| {
-            let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
-            KeepPlan { keep, bytes: kept_bytes(Scenario { keep, ..scenario }, &shape), disk_peak_bytes, seconds }
-        });
-        let with = |speed| Scenario { speed: Speed::exactly(speed), ..scenario };
-        let at = |speed| placement_plan(with(speed), &shape, &memory, &reads).seconds;
-        let rates = rates::for_blocks(keep, shape.raw_bytes() as u64).at_speed(scenario.speed.median);
+        let of = |placement| placement_plan(Scenario { placement, ..scenario }, &shape, &memory, &reads);
         Plan {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -251,16 +215,11 @@ impl Plan {
             log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, scenario.codec),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory,
-            placement: placement_name(placement),
-            placements,
-            keep,
-            kept: kept.collect(),
+            placement: placement_name(scenario.placement),
+            placements: [Placement::Shared, Placement::Dedicated].map(of),
+            keep: scenario.keep,
             database_bytes: kept_bytes(scenario, &shape),
-            speed: scenario.speed.median,
-            seconds_least: at(scenario.speed.fast),
-            seconds_most: at(scenario.speed.slow),
-            rates,
-            kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
+            speed: scenario.speed,
             shape,
             reads,
         }
@@ -313,7 +272,7 @@ mod tests {
             placement: Placement::Shared,
             codec: "auto",
             commit_interval: Duration::from_secs(5),
-            speed: Speed::RECORDED,
+            speed: speed::RECORDED,
         }
     }
 
@@ -348,19 +307,16 @@ mod tests {
         for (layers, codec) in [(6, "gaps"), (7, "auto"), (8, "auto"), (9, "auto"), (10, "auto")] {
             let board = Board::triangle(layers, None).unwrap();
             let plan = Plan::suggested(Scenario { codec, ..scenario(&board) }, None);
-            let counts = plan.with(Scenario { keep: Keep::Counts, codec, ..scenario(&board) });
-            let [whole, book, least] = [&plan.kept[0], &plan.kept[1], &plan.kept[2]];
-            assert_eq!((whole.keep, least.keep), (Keep::Database, Keep::Counts));
-            assert_eq!((whole.bytes, least.bytes), (plan.database_bytes, counts.database_bytes));
-            assert_eq!(least.disk_peak_bytes, counts.chosen().disk_peak_bytes);
-            assert_eq!(whole.disk_peak_bytes, plan.chosen().disk_peak_bytes);
-            let logs = counts.chosen().log_bytes_peak;
-            assert!((logs..=logs + least.bytes).contains(&least.disk_peak_bytes), "{layers}");
-            assert_eq!(whole.disk_peak_bytes, whole.bytes, "{layers}");
-            let chosen = plan.chosen();
+            let [whole, book, least] = [Keep::Database, Keep::book(&board), Keep::Counts]
+                .map(|keep| plan.with(Scenario { keep, codec, ..scenario(&board) }));
+            assert_eq!(whole, plan);
+            let PlacementPlan { log_bytes_peak: logs, disk_peak_bytes: peak, .. } = *least.chosen();
+            assert!((logs..=logs + least.database_bytes).contains(&peak), "{layers}");
+            let chosen = whole.chosen();
+            assert_eq!(chosen.disk_peak_bytes, whole.database_bytes, "{layers}");
             assert_eq!((chosen.log_bytes_written, chosen.log_bytes_peak), (0, 0), "{layers}");
-            assert!(least.bytes < whole.bytes, "{layers}");
-            assert!(least.bytes < book.bytes && (layers < 8 || book.bytes < whole.bytes), "{layers}");
+            let [whole, book, least] = [whole, book, least].map(|plan| plan.database_bytes);
+            assert!(least < whole && least < book && (layers < 8 || book < whole), "{layers}");
         }
     }
 

@@ -122,16 +122,16 @@ pub(super) fn placement_plan(
         log_bytes_read: read as u64,
         log_bytes_peak: peak as u64,
         disk_peak_bytes: (both as u64).max(database_bytes),
-        seconds: seconds(scenario.speed.median),
-        stages_s: stages(scenario.speed.median),
+        seconds: seconds(scenario.speed),
+        stages_s: stages(scenario.speed),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
     use crate::plan::tests::scenario;
-    use crate::plan::{Plan, Speed};
     use trinim_game::Board;
 
     /// A plan names the time of each stage, of which a solve reports what it took.
@@ -141,8 +141,7 @@ mod tests {
             [(7, 0.5, None), (8, 2.0, Some(Audit::ALL)), (9, 1.0, None), (9, 1.0, Some(Audit::ALL)), (10, 1.0, None)]
         {
             let board = Board::triangle(layers, None).unwrap();
-            let (speed, memory_bytes) = (Speed::exactly(speed), 8 << 30);
-            let scenario = Scenario { speed, memory_bytes, audit, keep: Keep::Counts, ..scenario(&board) };
+            let scenario = Scenario { speed, memory_bytes: 8 << 30, audit, keep: Keep::Counts, ..scenario(&board) };
             let plan = Plan::suggested(scenario, None);
             for placement in plan.placements {
                 let PlacementPlan { stages_s, log_bytes_written, log_bytes_read, seconds, .. } = placement;

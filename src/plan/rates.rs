@@ -17,8 +17,7 @@ use pipeline::log::frame::{LONG_FRAME_WORDS, frame_words};
 use trinim_game::Board;
 
 /// Speeds of one worker thread, in raw bytes a second.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Decoding log frames, apart from what depends on their stored bytes.
     pub decode_bytes_per_second: f64,
@@ -84,13 +83,6 @@ pub fn for_blocks(keep: Keep, block_bytes: u64) -> Rates {
             Rates { publish_bytes_per_second: SUMMARISE_BYTES_PER_SECOND[usize::from(is_large)], ..rates }
         }
     }
-}
-
-/// Returns the kernel time for one position in nanoseconds: settling, and applying the edges into
-/// it. For reports.
-pub fn kernel_ns_per_position(rates: &Rates, edges_per_block: f64) -> f64 {
-    let seconds_per_byte = 1.0 / rates.settle_bytes_per_second + edges_per_block / rates.apply_bytes_per_second;
-    seconds_per_byte / 8.0 * 1e9
 }
 
 /// Growth of the stored bits a position for each offset bit that a block is smaller than the block

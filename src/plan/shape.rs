@@ -396,11 +396,6 @@ impl Shape {
     pub fn is_walked(bid_bits: u32) -> bool {
         bid_bits <= WALKED_BID_BITS_MAX
     }
-
-    /// Returns the edges into a block, on average.
-    pub fn edges_per_block(&self) -> f64 {
-        self.edges as f64 / self.canonical_blocks as f64
-    }
 }
 
 #[cfg(test)]

@@ -13,45 +13,21 @@ const BITS: u32 = 26;
 /// The layers whose first cells they are.
 const LAYERS: u32 = 7;
 
-/// Rounds of a thread, of which the median counts, and the quartiles as its spread: the first one
-/// also touches the memory, and a machine that others use as well is faster and slower by turns.
+/// Rounds of a thread, whose median counts: the first one also touches the memory, and a machine
+/// that others use as well is faster and slower by turns.
 const ROUNDS: usize = 13;
 
 /// Seconds of a round on each of two threads at the speed of the rates: the unit that these are
 /// measured in.
 const RECORDED_SECONDS: f64 = 0.0143;
 
-/// Speeds of a machine, 1 for that of the recorded rates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Speed {
-    /// In the median round of the measurement: the speed that estimates are for.
-    pub median: f64,
-    /// In the slower quarter of the rounds, at best.
-    pub slow: f64,
-    /// In the faster quarter of the rounds, at least.
-    pub fast: f64,
-}
-
-impl Speed {
-    /// The speed of the recorded rates.
-    pub const RECORDED: Speed = Speed::exactly(1.0);
-
-    /// A speed without a spread.
-    pub const fn exactly(speed: f64) -> Speed {
-        Speed { median: speed, slow: speed, fast: speed }
-    }
-
-    /// Returns the speeds of these rounds, in seconds; the shortest first.
-    fn from_rounds(rounds: &[f64]) -> Speed {
-        let at = |quarters: usize| RECORDED_SECONDS / rounds[(rounds.len() - 1) * quarters / 4];
-        Speed { fast: at(1), median: at(2), slow: at(3) }
-    }
-}
+/// The speed of the recorded rates.
+pub const RECORDED: f64 = 1.0;
 
 impl Plan {
     /// Returns the plan of the same scenario at the speed that is measured with as many threads as
     /// there are workers, and that scenario.
-    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> Speed) -> (Plan, Scenario<'_>) {
+    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> f64) -> (Plan, Scenario<'_>) {
         let scenario = Scenario { speed: measure(self.memory.workers), ..scenario };
         (self.with(scenario), scenario)
     }
@@ -59,9 +35,12 @@ impl Plan {
 
 /// Returns the speed of each of this many threads that work at the same time. It is measured once a
 /// process, for the first number, and takes about a quarter of a second.
-pub fn of_this_machine(threads: usize) -> Speed {
-    static MEASURED: OnceLock<Speed> = OnceLock::new();
-    *MEASURED.get_or_init(|| Speed::from_rounds(&seconds_of_rounds(threads.max(1))))
+pub fn of_this_machine(threads: usize) -> f64 {
+    static MEASURED: OnceLock<f64> = OnceLock::new();
+    *MEASURED.get_or_init(|| {
+        let rounds = seconds_of_rounds(threads.max(1));
+        RECORDED_SECONDS / rounds[(rounds.len() - 1) / 2]
+    })
 }
 
 /// Returns the seconds of all rounds of all threads, the shortest first.
@@ -138,15 +117,12 @@ mod tests {
         // Logs that wait for the commit are most of the peak.
         let commit_interval = Duration::from_millis(100);
         let scenario = Scenario { codec: "rows-huffman", commit_interval, ..scenario(&board) };
-        let [slow, fast] =
-            [0.5, 2.0].map(|speed| Plan::suggested(Scenario { speed: Speed::exactly(speed), ..scenario }, None));
+        let [slow, fast] = [0.5, 2.0].map(|speed| Plan::suggested(Scenario { speed, ..scenario }, None));
         for (slow, fast) in slow.placements.iter().zip(&fast.placements) {
             assert_eq!(slow.disk_peak_bytes, fast.disk_peak_bytes);
             assert!(slow.seconds > 2.0 * fast.seconds);
         }
-        for (slow, fast) in slow.kept.iter().zip(&fast.kept) {
-            assert_eq!((slow.bytes, slow.disk_peak_bytes), (fast.bytes, fast.disk_peak_bytes));
-        }
+        assert_eq!(slow.database_bytes, fast.database_bytes);
     }
 
     /// 999 workers for one block took longer to start than thirty to work, and the speed of 16
@@ -162,7 +138,7 @@ mod tests {
                 assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");
                 let same = plan.clone().timed(scenario, |threads| {
                     assert_eq!(threads, workers, "{layers}");
-                    Speed::exactly(2.0)
+                    2.0
                 });
                 assert_eq!((same.0.speed, same.0.memory), (2.0, plan.memory), "{layers}");
             }
@@ -175,22 +151,5 @@ mod tests {
         assert_eq!(rounds.len(), 2 * ROUNDS);
         assert!(rounds[0] > 1e-5 && rounds.is_sorted() && rounds.iter().all(|seconds| seconds.is_finite()));
         assert_eq!(of_this_machine(2), of_this_machine(2));
-    }
-
-    /// A moment's load makes some rounds slow; it widens the range and leaves the estimate alone.
-    #[test]
-    fn quartiles_of_the_rounds_give_a_range_around_the_estimate() {
-        let calm = [RECORDED_SECONDS; 5];
-        assert_eq!(Speed::from_rounds(&calm), Speed::RECORDED);
-        let beside_load = [0.5, 1.0, 1.0, 2.0, 8.0].map(|times| times * RECORDED_SECONDS);
-        assert_eq!(Speed::from_rounds(&beside_load), Speed { fast: 1.0, median: 1.0, slow: 0.5 });
-        let board = Board::triangle(8, None).unwrap();
-        let plan = |speed| Plan::suggested(Scenario { speed, ..scenario(&board) }, None);
-        let (ranged, exact) = (plan(Speed { fast: 2.0, median: 1.0, slow: 0.5 }), plan(Speed::RECORDED));
-        assert_eq!(ranged.chosen(), exact.chosen());
-        assert_eq!([exact.seconds_least, exact.seconds_most], [exact.chosen().seconds; 2]);
-        let at = |speed| plan(Speed::exactly(speed)).chosen().seconds;
-        assert_eq!([ranged.seconds_least, ranged.seconds_most], [at(2.0), at(0.5)]);
-        assert!(ranged.seconds_least < exact.seconds_least && exact.seconds_most < ranged.seconds_most);
     }
 }

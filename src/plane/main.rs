@@ -51,23 +51,10 @@ enum Command {
     Precision(commands::precision::PrecisionArgs),
     Verify(commands::verify::VerifyArgs),
     Claims(commands::claims::ClaimsArgs),
-    #[command(hide = true)]
-    Play(RemovedArgs),
-    #[command(hide = true)]
-    Randomised(RemovedArgs),
-}
-
-/// The arguments of a command that no longer exists.
-#[derive(clap::Args)]
-#[command(disable_help_flag = true)]
-struct RemovedArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    _all: Vec<String>,
 }
 
 impl Command {
     fn run(self, json: bool, out: &mut commands::Out) -> anyhow::Result<Exit> {
-        let dropped = |name, instead| Err(Refusal::new(format!("{name} was removed"), instead).into());
         match self {
             Command::At(args) => args.run(json, out),
             Command::Points(args) => args.run(json, out),
@@ -75,8 +62,6 @@ impl Command {
             Command::Precision(args) => args.run(json, out),
             Command::Verify(args) => args.run(json, out),
             Command::Claims(args) => args.run(json, out),
-            Command::Play(_) => dropped("play", "trinim-plane at S L shows every winning move"),
-            Command::Randomised(_) => dropped("randomised", "trinim-plane claims has the orders of section 18"),
         }
     }
 }

@@ -3,9 +3,8 @@
 //! [`Answers`] know values: a database, a book, a board in memory ([`Table`]), or any of them
 //! completed by positions solved on demand ([`OnTheSpot`]). A [`Session`] is one game
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
-//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. A [`Puzzle`] has one
-//! winning move.
-//! [`report`] has the answers that programs read, as they are serialised.
+//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. [`report`] has the
+//! answers that programs read, as they are serialised.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be
@@ -19,7 +18,6 @@
 pub mod answers;
 pub mod level;
 pub mod names;
-pub mod puzzle;
 pub mod report;
 pub mod session;
 pub mod survey;
@@ -28,6 +26,5 @@ pub mod transcript;
 pub use answers::{AnswerError, Answers, OnTheSpot, Table};
 pub use level::Level;
 pub use names::Names;
-pub use puzzle::Puzzle;
 pub use session::{Player, Session};
 pub use survey::{Choice, Survey, survey};

@@ -14,7 +14,7 @@ pub const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Exper
 /// The commands by purpose.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Solve", &["plan", "solve", "resume", "status", "task"]),
-    ("Ask", &["stats", "probe", "play", "puzzle", "serve", "export"]),
+    ("Ask", &["stats", "probe", "play", "serve", "export"]),
     ("Trust", &["verify", "check", "repair"]),
     ("Study", &["layout", "report", "bench"]),
     ("Shell", &["completions", "man", "schema"]),

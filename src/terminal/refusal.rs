@@ -14,16 +14,6 @@ const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 4] = ["solve", "plan", "layout", "bench"];
 
-/// What was dropped: a command and a flag, or the first words of a command, and what to use.
-const DROPPED: [(&str, &str, &str); 6] = [
-    ("bench", "--record", "pages are made from what --json prints, by tools/src/bin/readme of the repository"),
-    ("bench", "--markdown", "pages are made from what --json prints, by tools/src/bin/readme of the repository"),
-    ("layout", "--order", "the order of the blocks is chosen; trinim plan shows what it costs"),
-    ("layout", "--write-order", "the order of the blocks is chosen; trinim plan shows what it costs"),
-    ("layout", "--effort", "the order of the blocks is chosen; trinim plan shows what it costs"),
-    ("solve", "--order", "leave it out: the order of the blocks is chosen, and changes no result"),
-];
-
 /// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
 pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, String) {
     let text = error.render().to_string();
@@ -101,10 +91,6 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         let at = words.iter().position(|word| flags.contains(&word.as_str()))?;
         words.get(at + 1).map(String::as_str)
     };
-    let is_dropped = |(command, flag, _): &&(&str, &str, &str)| *command == name && about.contains(flag);
-    if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
-        return Some((*instead).to_owned());
-    }
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
         ErrorKind::UnknownArgument if name == "bench" => {

@@ -37,11 +37,10 @@ fn boards_and_tables_fit_the_width() {
     assert!(widest(&small) <= 81, "{small}");
     assert!(small.contains("--layers 4 --rule normal\n"), "{small}");
     assert!(large.lines().any(|line| line.starts_with("--layers 4 --rule normal ") && line.contains("ms")), "{large}");
-    // The two columns of facts may be longer, the table of the logs and the rates may not.
+    // The two columns of facts may be longer, the table of the logs may not.
     let plan = at(path, 80, &["plan", "-k", "9"]);
     let table = &plan[plan.find("\nlogs ").unwrap()..];
-    let is_there = |words: &str| table.replace('\n', " ").contains(words);
-    assert!(widest(table) <= 84 && is_there("shared") && is_there("bits a position"), "{table}");
+    assert!(widest(table) <= 84 && table.contains("\nshared "), "{table}");
 }
 
 /// `probe` listed all twelve winning moves of a board, `stats` three up to symmetry.
@@ -68,14 +67,11 @@ fn winning_moves_are_told_the_same_way() {
     assert!(at(path, 80, &["probe", "four", "0x1"]).contains("; the only move loses"));
 }
 
-/// Regression: the chosen cells are `X` in both commands, with a legend.
+/// Regression: the chosen cells are `X`, with a legend.
 #[test]
-fn plan_and_layout_mark_the_same_cells_and_explain_them() {
+fn layout_marks_the_cells_and_explains_them() {
     let folder = scratch();
-    let cells = ["-k", "5", "--bid-cells", "(1,0)(1,1)"];
-    let shown = ["plan", "layout"].map(|command| at(folder.path(), 80, &[&[command], &cells[..]].concat()));
-    for shown in shown {
-        assert!(shown.contains("\n     X X") && shown.contains("X: cells that name the block"), "{shown}");
-        assert!(!shown.contains('#'), "{shown}");
-    }
+    let shown = at(folder.path(), 80, &["layout", "-k", "5", "--bid-cells", "(1,0)(1,1)"]);
+    assert!(shown.contains("\n     X X") && shown.contains("X: cells that name the block"), "{shown}");
+    assert!(!shown.contains('#'), "{shown}");
 }

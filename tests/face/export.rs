@@ -147,55 +147,6 @@ fn losses_of_other_boards_are_those_of_the_definition() {
     }
 }
 
-/// Puzzles with their solutions, images included, in every format, as the definition has them.
-#[test]
-fn puzzles_are_those_of_the_definition() {
-    let folder = scratch();
-    let path = folder.path();
-    let board = Board::triangle(4, None).unwrap();
-    for rule in Rule::ALL {
-        let name = format!("k4-{rule}");
-        ends(path, 0, &["solve", "-k", "4", "--rule", rule.name(), "--out", &name]);
-        let single = |position| match reference::winning_moves(board.moves(), rule, position)[..] {
-            [only] => Some((position, only)),
-            _ => None,
-        };
-        let expected: Vec<(u64, u64)> = (0..=board.full()).filter_map(single).collect();
-        let lines = |more: &str| {
-            let text = export(path, &format!("{name} --what puzzles {more}"));
-            String::from_utf8(text).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
-        };
-        let csv = |rows: &[(u64, u64)]| -> Vec<String> {
-            let rows = rows.iter().map(|(position, taken)| format!("{position},{taken}"));
-            std::iter::once("position,solution".to_owned()).chain(rows).collect()
-        };
-        assert_eq!(lines("--format csv"), csv(&expected));
-        let few: Vec<(u64, u64)> =
-            expected.iter().copied().filter(|(position, _)| (3..=4).contains(&position.count_ones())).collect();
-        assert_eq!(lines("--format csv --pieces 3..4"), csv(&few));
-        let drawn = lines("--format csv --sample 20 --seed 3");
-        assert!(drawn.len() == 21 && drawn.iter().all(|row| csv(&expected).contains(row)), "{drawn:?}");
-        let rows = expected.iter().map(|(mask, taken)| format!("{}\t{taken}", position::rows(&board, *mask)));
-        assert_eq!(lines("--format rows"), rows.collect::<Vec<_>>());
-        let bytes = export(path, &format!("{name} --what puzzles"));
-        let start = bytes.len() - 16 * expected.len();
-        assert!(String::from_utf8_lossy(&bytes[..start]).contains("('solution', '<u8')"));
-        let words: Vec<u64> =
-            bytes[start..].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        assert_eq!(words, expected.iter().flat_map(|(mask, taken)| [*mask, *taken]).collect::<Vec<_>>());
-        // The count of `stats`, and what it does not count.
-        let stats = ends(path, 0, &["stats", &name, "--json"]).0;
-        assert!(stats.contains(&format!("\"puzzles\": {}", expected.len())), "{stats}");
-        assert!(ends(path, 0, &["stats", &name]).0.contains("positions with exactly one winning move: "));
-    }
-    assert!(ends(path, 0, &["stats", "--layers", "9", "--json"]).0.contains("\"puzzles\": null"));
-    ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
-    let (_, error) = ends(path, 2, &["export", "counts", "--what", "puzzles", "-o", "x.csv"]);
-    assert!(error.contains("puzzles take every value") && !path.join("x.csv").exists(), "{error}");
-    let (_, error) = ends(path, 2, &["export", "--layers", "9", "--what", "puzzles", "-o", "x.csv"]);
-    assert!(error.contains("45 cells, puzzles are listed of 30"), "{error}");
-}
-
 #[test]
 fn a_sample_depends_on_the_seed_but_not_on_layout_or_threads() {
     let folder = scratch();
@@ -425,7 +376,7 @@ fn a_sample_of_everything_is_everything() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    for what in ["losses", "canonical", "values", "puzzles"] {
+    for what in ["losses", "canonical", "values"] {
         for pieces in ["0..", "4..6"] {
             let args = format!("four --format csv --what {what} --pieces {pieces}");
             let [all, sample] = ["", " --sample 1024"].map(|more| export(path, &format!("{args}{more}")));

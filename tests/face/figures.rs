@@ -218,16 +218,10 @@ fn figures_of_a_plan_follow_from_each_other_and_cover_what_is_made() {
         close(number(&plan, "/block_bytes") * 8.0, 2f64.powf(number(&plan, "/offset_bits")), "block");
         close(number(&plan, "/bid_bits") + number(&plan, "/offset_bits"), number(&plan, "/cells"), "cells");
         close(number(&plan, "/blocks"), 2f64.powf(number(&plan, "/bid_bits")), "blocks");
-        let row = |list: &str, name: &str, value: &Value| {
-            let rows = plan[list].as_array().unwrap().iter();
-            rows.clone().find(|row| row[name] == *value).unwrap_or_else(|| panic!("{list}: {value}")).clone()
-        };
-        let [kept, chosen] = [row("kept", "keep", &plan["keep"]), row("placements", "placement", &plan["placement"])];
-        for field in ["seconds", "disk_peak_bytes"] {
-            close(number(&kept, &format!("/{field}")), number(&chosen, &format!("/{field}")), field);
-        }
-        let seconds = number(&chosen, "/seconds");
-        assert!(number(&plan, "/seconds_least") <= seconds && seconds <= number(&plan, "/seconds_most"), "{plan}");
+        let mut placements = plan["placements"].as_array().unwrap().iter();
+        let chosen = placements.find(|row| row["placement"] == plan["placement"]).unwrap();
+        assert!(number(chosen, "/disk_peak_bytes") >= number(&plan, "/database_bytes"), "{plan}");
+        assert!(number(chosen, "/seconds") > 0.0, "{plan}");
     }
     let book = ["-k", "7", "--keep", "book:10", "--json"];
     let [of_book, of_counts] = [&book[..], &["-k", "7", "--keep", "counts", "--json"]]
@@ -439,15 +433,5 @@ fn figures_of_metrics_are_those_of_the_report() {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
         let ago = now - metric(&path.join("last.prom"), "updated_timestamp_seconds");
         assert!((-1.0..100.0).contains(&ago), "{ago} s ago");
-    }
-}
-
-/// On larger boards it would take too long.
-#[test]
-fn puzzles_are_counted_up_to_24_cells() {
-    let folder = scratch();
-    for (board, is_counted) in [("rect:6x4", true), ("rect:5x5", false)] {
-        let stats = json(folder.path(), 0, &["stats", "--board", board, "--json"]);
-        assert_eq!(stats["puzzles"].is_u64(), is_counted, "{stats}");
     }
 }

@@ -120,8 +120,8 @@ fn a_usage_error_hints_at_a_command() {
     }
     let (_, error) = ends(path, 2, &["solve", "--layers", "11"]);
     assert!(error.contains("expected 1 to 10"), "{error}");
-    let (_, error) = ends(path, 2, &["puzzle", "-k", "3", "--seed", "abc"]);
-    assert!(error.contains("'abc' for '--seed <N>': expected a whole number\nhint: trinim puzzle --help"), "{error}");
+    let (_, error) = ends(path, 2, &["play", "-k", "3", "--seed", "abc"]);
+    assert!(error.contains("'abc' for '--seed <N>': expected a whole number\nhint: trinim play --help"), "{error}");
     let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
     assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
 }
@@ -293,7 +293,6 @@ fn help_names_the_layers_that_a_command_takes() {
         ("serve --listen 127.0.0.1:0", "1 to 7, or 9, which is built in", "8", "too large to be solved at the start"),
         ("probe", "1 to 10", "11", "expected 1 to 10"),
         ("play", "1 to 10", "11", "expected 1 to 10"),
-        ("puzzle", "1 to 10", "11", "expected 1 to 10"),
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let help = ends(path, 0, &[&words[..], &["--help"]].concat()).0;

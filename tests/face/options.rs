@@ -240,7 +240,7 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     let planned = |values| json(path, 0, &["plan", "-k", "8", "--rule", "normal", "--values", values, "--json"]);
     let (nimbers, outcomes) = (planned("nimbers"), planned("outcomes"));
     assert_eq!((&nimbers["values"], &outcomes["values"]), (&"nimbers".into(), &"outcomes".into()));
-    assert_eq!((nimbers["kept"].as_array().unwrap().len(), &nimbers["keep"]), (1, &"database".into()));
+    assert_eq!(nimbers["keep"], "database");
     assert!(nimbers["placements"][0]["seconds"].as_f64() > outcomes["placements"][0]["seconds"].as_f64());
     let cases: [(&[&str], &str); 4] = [
         (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8.1 GiB"),

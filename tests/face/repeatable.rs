@@ -10,15 +10,14 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 /// Each command that computes, with arguments and its exit code.
-const CASES: [(&str, &str, i32); 27] = [
+const CASES: [(&str, &str, i32); 26] = [
     ("solve", "-k 5 --rule normal --values nimbers --out nimbers", 0),
     ("solve", "-k 6 --block-bits 14 --out new", 0),
     ("resume", "half", 0),
     ("stats", "six", 0),
     ("probe", "six 0x1fff 0x155", 0),
     ("play", "six --first program --level club --seed 3", 0),
-    ("puzzle", "six --seed 3", 0),
-    ("export", "six --what canonical --sample 99 --output six.csv --force", 0),
+    ("export", "six --what canonical --sample 99 --out six.csv --force", 0),
     ("verify", "six", 0),
     ("status", "six", 0),
     ("check", "six --depth full", 0),
@@ -49,9 +48,8 @@ const MEASURED_TEXT: &str = "logs,memory,time,values,last commit,rate,shared,ded
 /// The same in JSON. How often a run commits follows the clock, and with it the files that are
 /// still there.
 const MEASURED_JSON: &str = "\
-    elapsed_s,seconds,seconds_least,seconds_most,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,\
-    memory_available_bytes,threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,\
-    await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
+    elapsed_s,seconds,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,memory_available_bytes,\
+    threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
     rate_positions_per_second,write_bytes_per_second,read_bytes_per_second,copy_bytes_per_second,\
     commits,generation,log_files";
 /// The same for a bench alone: its commands have the number of threads, its figures are times. A
@@ -69,15 +67,7 @@ fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
     let measured: Vec<&str> = measured.flat_map(|names| names.split(',')).collect();
     let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
     // What stands alone is a ratio of a round.
-    let lines = lines.filter(|line| command != "bench" || line.trim().trim_end_matches(',').parse::<f64>().is_err());
-    lines.map(|line| if command == "plan" { untimed(line) } else { line }).collect()
-}
-
-/// Cuts the planned time off a row of the table of what may be kept: it depends on the threads.
-fn untimed(line: &str) -> &str {
-    let row = line.strip_suffix(" <- chosen").unwrap_or(line);
-    let is_timed = [" ms", " s", " min", " h"].iter().any(|unit| row.ends_with(unit));
-    if is_timed { row.rsplit_once("  ").map_or(row, |(front, _)| front) } else { line }
+    lines.filter(|line| command != "bench" || line.trim().trim_end_matches(',').parse::<f64>().is_err()).collect()
 }
 
 /// The commands that have no subcommands, from the help of the program.

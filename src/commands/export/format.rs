@@ -15,8 +15,6 @@ pub enum Selection {
     Canonical,
     /// all positions, with their values
     Values,
-    /// positions with exactly one winning move, with the pieces that it takes
-    Puzzles,
 }
 
 /// How rows are written.
@@ -42,7 +40,6 @@ impl Selection {
             Selection::Losses => None,
             Selection::Canonical => Some(("orbit_size", "|u1")),
             Selection::Values => Some(("value", "|u1")),
-            Selection::Puzzles => Some(("solution", "<u8")),
         }
     }
 }
@@ -135,11 +132,6 @@ impl Encoder {
             (Format::Npy, Selection::Losses) => {
                 rows.iter().for_each(|(position, _)| out.extend_from_slice(&position.to_le_bytes()));
             }
-            (Format::Npy, Selection::Puzzles) => {
-                rows.iter().flat_map(|(position, other)| [position, other]).for_each(|mask| {
-                    out.extend_from_slice(&mask.to_le_bytes());
-                });
-            }
             (Format::Npy, _) => rows.iter().for_each(|(position, other)| {
                 out.extend_from_slice(&position.to_le_bytes());
                 out.push(*other as u8);
@@ -184,7 +176,7 @@ impl Selection {
     fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
         match self {
             Selection::Losses => {}
-            Selection::Canonical | Selection::Puzzles => {
+            Selection::Canonical => {
                 out.push(separator);
                 decimal(out, other);
             }
@@ -219,7 +211,7 @@ mod tests {
 
     #[test]
     fn headers_are_aligned_and_end_in_a_newline() {
-        for what in [Selection::Losses, Selection::Canonical, Selection::Values, Selection::Puzzles] {
+        for what in [Selection::Losses, Selection::Canonical, Selection::Values] {
             for rows in [0, 7, 4_124_279_452, u64::MAX] {
                 let header = npy_header(what, rows);
                 assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));

@@ -23,7 +23,6 @@ use trinim::cli::choice::chosen;
 use trinim::cli::solved::SolvedArgs;
 use trinim::cli::work::{self, Counter};
 use trinim::database::{Database, Keep, Listing};
-use trinim::play::puzzle::LISTED_CELLS_MAX;
 
 /// Largest sample: it is held in memory, in 32 bytes a position.
 const SAMPLE_MAX: u64 = 10_000_000;
@@ -42,13 +41,12 @@ Examples:
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
-loss; puzzles are the positions with exactly one winning move, images included, with the mask of the pieces that this \
-move takes. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position, except in a list of \
-more than 2^25 positions, like the values of seven layers, whose order depends on the layout. A sample depends only on \
+loss. A position is a mask of cells, cell 0 in the lowest bit. Rows are sorted by position, except in a list of more \
+than 2^25 positions, like the values of seven layers, whose order depends on the layout. A sample depends only on \
 board, rule, pieces and seed.
 
-npy has one column of 64-bit masks for losses, else the fields position and orbit_size, value or solution. rows are \
-positions like 1/11/101, then a tab and the second column.
+npy has one column of 64-bit masks for losses, else the fields position and orbit_size or value. rows are positions \
+like 1/11/101, then a tab and the second column.
 
 A book has the losses and canonical losses with enough pieces, and --pieces must name them, like --pieces 37.. for \
 nine layers. With a book or with counts only, samples of values with up to 28 pieces are solved on the spot.";
@@ -85,7 +83,7 @@ pub struct ExportArgs {
     sorted_max: u64,
 
     /// File to write; - is standard output, the default unless that is a terminal
-    #[arg(long, help_heading = "Output", short, alias = "output", value_name = "FILE")]
+    #[arg(long, help_heading = "Output", short, value_name = "FILE")]
     out: Option<PathBuf>,
 
     /// Replace an existing file
@@ -100,7 +98,7 @@ pub struct ExportArgs {
 /// output.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// `losses`, `canonical`, `values` or `puzzles`.
+    /// `losses`, `canonical` or `values`.
     what: String,
     /// `npy`, `csv` or `rows`.
     format: String,
@@ -157,12 +155,9 @@ fn export(
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let pieces = range(database, args.pieces)?;
-    if args.what == Selection::Puzzles {
-        refuse_puzzles(database)?;
-    }
     let is_drawn = args.what == Selection::Values && args.sample.is_some();
     let on_the_spot = is_drawn && database.manifest().keep != Keep::Database && *pieces.end() <= SPOT_PIECES;
-    let listing = if on_the_spot || args.what == Selection::Puzzles {
+    let listing = if on_the_spot {
         None
     } else {
         refuse_what_is_not_kept(database, args, &pieces)?;
@@ -222,21 +217,6 @@ fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Resu
             format!("the board has {cells} cells"),
         )),
     }
-}
-
-/// Refuses puzzles that cannot be listed.
-fn refuse_puzzles(database: &Database) -> Result<(), Refused> {
-    let (board, keep) = (database.board(), database.manifest().keep);
-    let draws = "trinim puzzle draws puzzles of any board";
-    if board.cells() > LISTED_CELLS_MAX {
-        let message = format!("{} has {} cells, puzzles are listed of {LISTED_CELLS_MAX}", board.name(), board.cells());
-        return Err(Refused::new(message, draws));
-    }
-    if keep != Keep::Database {
-        let message = format!("{} keeps {}, puzzles take every value", database.folder().display(), keep.limits());
-        return Err(Refused::new(message, draws));
-    }
-    Ok(())
 }
 
 /// Refuses positions that a book lacks, and names those that it has. [`Listing::new`] refuses a

@@ -18,7 +18,6 @@ use trinim::cli::answers;
 use trinim::cli::work::Counter;
 use trinim::database::book::order::orbit_size;
 use trinim::database::{Database, DatabaseError, Listing, listing};
-use trinim::play::puzzle;
 use trinim::random::{Random, Sample};
 
 const BUFFER_ROWS: usize = 1 << 16;
@@ -76,7 +75,6 @@ impl Rows<'_> {
         open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         match (listing, sample) {
-            (None, sample) if self.what == Selection::Puzzles => self.puzzles(pieces, sample, open),
             (None, sample) => {
                 let (size, seed) = sample.unwrap_or_default();
                 self.solved(pieces, size, seed, open)
@@ -130,7 +128,6 @@ impl Rows<'_> {
                 listing.canonical_losses_of(part)?.all(|(position, size)| take((position, size.into())))
             }
             Selection::Values => listing.values_of(part)?.all(|(position, value)| take((position, number_of(value)))),
-            Selection::Puzzles => unreachable!("puzzles follow from the losses of all parts"),
         })
     }
 
@@ -243,28 +240,6 @@ impl Rows<'_> {
         let drawn = sample.into_inner().sorted();
         let rows = drawn.iter().map(|position| (*position, orbit_size(board, *position)));
         self.write_all(drawn.len() as u64, rows, open)
-    }
-
-    /// Writes all puzzles with these numbers of pieces, or a sample of this size and seed; returns
-    /// their number.
-    fn puzzles(
-        &self,
-        pieces: &RangeInclusive<u32>,
-        sample: Option<(u64, u64)>,
-        open: &mut SinkWriter<'_>,
-    ) -> anyhow::Result<u64> {
-        let all = puzzle::all(self.database, || self.stop.load(Ordering::Relaxed))?.ok_or(Stop)?;
-        let wanted = || all.positions().filter(|position| pieces.contains(&position.count_ones()));
-        let solved = |position| (position, all.solution(position));
-        match sample {
-            None => self.write_all(wanted().count() as u64, wanted().map(solved), open),
-            Some((size, seed)) => {
-                let mut sample = Sample::new(size as usize, seed);
-                wanted().for_each(|position| sample.offer(position));
-                let drawn = sample.sorted();
-                self.write_all(drawn.len() as u64, drawn.into_iter().map(solved), open)
-            }
-        }
     }
 
     /// Writes a sample of values that are not kept, solving its positions one after another;

@@ -1,5 +1,6 @@
 //! A person at the board, who types.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,18 +8,22 @@ use terminal::file::{InputKind, OutputFile, OutputKind};
 use terminal::output::{Out, counted, in_moves};
 use terminal::refusal::is_slip;
 use trinim::cli::answers::failed;
-use trinim::cli::seat::{self, Game, unclear};
+use trinim::cli::lines::Lines;
 use trinim::cli::summary::won;
-use trinim::game::Value;
-use trinim::game::position;
 use trinim::game::text::{bare, is_blank};
+use trinim::game::{Value, position};
 use trinim::play::level::Reply;
+use trinim::play::names::{ends, takes};
 use trinim::play::session::{Hint, Stand, Turn};
+use trinim::play::transcript::board_name;
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
 const SAVED: OutputKind = OutputKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
 const REPLAYED: InputKind =
     InputKind { what: "game", most_bytes: 1 << 20, hint: "save FILE writes a game in trinim play" };
+
+/// Longest line that is read, in bytes.
+const LINE_BYTES: u64 = 4096;
 
 const HELP: &str = "\
 d-f            take the pieces from d to f, along a line
@@ -71,9 +76,8 @@ impl Seat {
         self.session.take(taken);
         self.show(out)
     }
-}
 
-impl Game for Seat {
+    /// Moves for the program while it is to move, and returns the prompt for the next line.
     fn prompt(&mut self, out: &mut Out) -> anyhow::Result<&'static str> {
         while self.session.winner().is_none() && self.session.stand().to_move == Player::Program {
             self.program(out)?;
@@ -81,6 +85,8 @@ impl Game for Seat {
         Ok(if self.session.winner().is_none() { "your move> " } else { "game over> " })
     }
 
+    /// Carries out a line; returns whether the game continues. What is not understood is said, and
+    /// asked for again.
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
         let (word, rest) = line.split_once(is_blank).map_or((line, ""), |(word, rest)| (word, bare(rest)));
         // No command can be taken for a move: names of cells are shorter.
@@ -151,11 +157,6 @@ impl Game for Seat {
         }
         Ok(true)
     }
-
-    fn input_ended(&mut self, out: &mut Out) -> anyhow::Result<()> {
-        let left = if self.session.winner().is_none() { "the game stays unfinished" } else { "goodbye" };
-        Ok(writeln!(out, "end of the input: {left}")?)
-    }
 }
 
 impl Seat {
@@ -170,10 +171,27 @@ impl Seat {
         self.show(out)
     }
 
+    /// Plays until the game, the person or the input ends.
+    pub fn play(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let mut lines = Lines::new(LINE_BYTES);
+        loop {
+            let prompt = self.prompt(out)?;
+            let Some(line) = lines.ask(prompt, out)? else { break };
+            if !self.obey(&line, out)? {
+                return Ok(());
+            }
+        }
+        let left = if self.session.winner().is_none() { "the game stays unfinished" } else { "goodbye" };
+        Ok(writeln!(out, "end of the input: {left}")?)
+    }
+
     fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
-        seat::name_game(&**self.session.answers(), out)?;
+        let (board, rule) = (self.session.answers().board(), self.session.answers().rule());
+        let is_usual = board.takes_single_pieces() && board.max_take().is_none();
+        let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
+        writeln!(out, "{}, {rule}: {takes}{}", board_name(board), ends(board, rule))?;
         let name = |cell| self.session.names().cell(cell);
-        let last = self.session.answers().board().cells() - 1;
+        let last = board.cells() - 1;
         writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
         Ok(())
     }
@@ -193,8 +211,11 @@ impl Seat {
 
     /// Draws the board, and says who has won.
     fn show(&self, out: &mut Out) -> anyhow::Result<()> {
-        let (board, position) = (self.session.answers().board(), self.session.stand().position);
-        seat::draw(board, self.session.names(), position, out)?;
+        let (names, position) = (self.session.names(), self.session.stand().position);
+        let cell = |cell: u32| if position >> cell & 1 == 1 { names.cell(cell).to_owned() } else { ".".to_owned() };
+        for line in self.session.answers().board().picture(names.width(), cell).lines() {
+            writeln!(out, "  {}", line.trim_end())?;
+        }
         if let Some(winner) = self.session.winner() {
             let result = match winner {
                 Player::Person => out.paint.good("you win"),
@@ -307,6 +328,10 @@ impl Seat {
             Err(error) => Ok(out.line(format_args!("game {}: {error}", path.display()))?),
         }
     }
+}
+
+fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
+    Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
 /// Returns the command that a word may stand for: one that it begins, or is a slip away from.

@@ -8,12 +8,19 @@ mod game;
 use clap::Args;
 use game::Seat;
 use std::hash::{BuildHasher, RandomState};
-use terminal::exit::Exit;
+use std::path::PathBuf;
+use std::sync::Arc;
+use terminal::exit::{Exit, Refused};
 use terminal::output::Out;
+use trinim::cli::answers::{self, SpotArgs, number};
+use trinim::cli::args;
+use trinim::cli::board::BoardArgs;
 use trinim::cli::choice::{explained, named};
-use trinim::cli::seat::{self, Lines};
-use trinim::cli::table::TableArgs;
-use trinim::play::{Level, Player};
+use trinim::game::{Board, LAYERS_MAX, Rule};
+use trinim::play::{Answers, Level, Player};
+
+/// Layers if neither a folder nor a number is given: whoever begins can win them.
+const LAYERS: u32 = 6;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,8 +49,20 @@ const LEVELS: &[(Level, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
+    /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
+    /// positions are solved on the spot [default: 6 layers]
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+
     #[command(flatten)]
-    table: TableArgs,
+    board: BoardArgs,
+
+    /// Whether taking the last piece loses (misere) or wins (normal); without DIR
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    rule: Rule,
+
+    #[command(flatten)]
+    spot: SpotArgs,
 
     /// How well the program plays
     #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
@@ -58,8 +77,27 @@ pub struct PlayArgs {
     first: Player,
 }
 
+impl PlayArgs {
+    /// Returns what knows the values of the game.
+    fn answers(&self, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
+        if let Some(layers) = self.folder.as_deref().and_then(number)
+            && layers <= LAYERS_MAX.into()
+        {
+            let message = format!("{layers} is not the folder of a solve");
+            return Err(Refused::new(message, format!("trinim play --layers {layers}")).into());
+        }
+        match &self.folder {
+            Some(folder) => answers::in_folder(folder, &self.spot, out),
+            None => {
+                let board = self.board.board()?.map_or_else(|| Board::triangle(LAYERS, self.board.max_take), Ok)?;
+                answers::without_folder(&board, self.rule, &self.spot, out)
+            }
+        }
+    }
+}
+
 pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let answers = args.table.answers("play", out)?;
+    let answers = args.answers(out)?;
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
     let mut game = Seat::new(answers, args.first, args.level, seed);
@@ -68,6 +106,6 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.seed.is_none() {
         out.remark(format_args!("the program draws with --seed {seed}"));
     }
-    seat::play(&mut game, &mut Lines::new(seat::LINE_BYTES), out)?;
+    game.play(out)?;
     Ok(Exit::Done)
 }

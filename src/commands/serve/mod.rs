@@ -93,7 +93,7 @@ pub struct ServeArgs {
 
     /// Memory for values read from the folders, all together [default: 1GiB, or half of what this
     /// process may use if that is less]
-    #[arg(long, help_heading = "Resources", alias = "cache", value_name = "SIZE", value_parser = args::memory,
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,
 

@@ -5,7 +5,7 @@ use super::SessionArgs;
 use pipeline::{Error, Event};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use terminal::exit::{Exit, Refused, Stopped};
-use terminal::output::{Out, counted, grouped};
+use terminal::output::{Out, counted, grouped, seconds};
 use terminal::progress::{self, Progress, Say};
 use terminal::signals::Signals;
 use terminal::watch;
@@ -14,7 +14,6 @@ use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::{memory_free_bytes, memory_shortage};
 use trinim::cli::owner;
 use trinim::cli::pace;
-use trinim::cli::scenario::estimated;
 use trinim::cli::summary::ranges;
 use trinim::job::{Alternative, Job, JobPlan, Monitor};
 use trinim::kernel::Isa;
@@ -219,7 +218,11 @@ impl Session<'_> {
         // The estimate uses the rates of the bit-parallel kernels, at the speed of this machine.
         let is_timed = job.game.board.cells() >= TIMED_CELLS && job.kernel().isa() != Isa::Scalar;
         let estimate = |share: f64, left: &str| {
-            if is_timed { format!(", about {}{left}", estimated(&plan.plan, share)) } else { String::new() }
+            if is_timed {
+                format!(", about {}{left}", seconds(plan.plan.chosen().seconds * share))
+            } else {
+                String::new()
+            }
         };
         let denser = match plan.plan.codec == job.scenario().codec {
             true => String::new(),

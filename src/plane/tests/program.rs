@@ -108,12 +108,7 @@ fn bad_arguments_are_refused() {
         (&["index", "-1"], "X: -1 is negative"),
         (&["index", "10^40", "--method", "generator"], "X: the generator counts up from 1"),
     ];
-    // Commands that earlier versions had.
-    let dropped: [(&[&str], &str); 2] = [
-        (&["play", "--start", "378,611", "--help"], "play was removed"),
-        (&["randomised", "--max", "50", "--tries", "9"], "randomised was removed"),
-    ];
-    for (args, reason) in numbers.into_iter().chain(dropped) {
+    for (args, reason) in numbers {
         let (out, error) = ends(2, args, "");
         let lines: Vec<&str> = error.lines().collect();
         assert!(out.is_empty() && lines.len() == 2 && error.len() < 300, "{error}");

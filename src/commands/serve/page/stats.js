@@ -35,8 +35,7 @@ export async function open(offer) {
       element("div", { className: "cards" }, ...cards)),
   );
   const facts = [["Positions", number.format(found.positions)], ["Lost positions", number.format(found.losses)], ["Share", percent(found)],
-    ["The start", start ? `${found.start === "win" ? "won" : "lost"}${inMoves(start.distance)}` : found.start],
-    ["One winning move", found.puzzles === null ? null : number.format(found.puzzles)]].filter(([, text]) => text);
+    ["The start", start ? `${found.start === "win" ? "won" : "lost"}${inMoves(start.distance)}` : found.start]].filter(([, text]) => text);
   $("b-counts").replaceChildren(
     element("dl", {}, ...facts.map(([name, textContent]) => element("div", { className: "row" }, element("dt", {}, name), element("dd", { textContent })))),
     table(found.by_pieces),

@@ -1,13 +1,12 @@
-//! Surveys and puzzles: what is known of a position by every way, and what makes a puzzle.
+//! Surveys: what is known of a position by every way, and positions that are drawn.
 
-use crate::play::{Book, four, table};
+use crate::play::{Book, four};
 use pipeline::Options;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use trinim::kernel::Kernel;
 use trinim::play::survey::draw;
-use trinim::play::{Answers, OnTheSpot, Puzzle, survey};
+use trinim::play::{Answers, OnTheSpot, survey};
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Rule, Value};
 
@@ -36,36 +35,6 @@ fn a_survey_knows_the_distances_that_a_probe_knows() {
             }
         }
     }
-}
-
-/// Puzzles have 4 to 14 pieces, each number of them; a position with a move of unknown value is not
-/// a puzzle, even if only one move is known to win.
-#[test]
-fn puzzles_have_few_pieces_and_no_move_of_unknown_value() {
-    let five = table(5, Rule::Misere);
-    let drawn = (0..2000).filter_map(|seed| {
-        let mut draws = 0..8;
-        Puzzle::draw(&*five, None, seed, || draws.next().is_none()).unwrap()
-    });
-    let pieces: BTreeSet<u32> = drawn.map(|puzzle| puzzle.position.count_ones()).collect();
-    assert_eq!(pieces, (4..=14).collect());
-    let (mut puzzles, mut unknown) = (0, 0);
-    for (table, least) in four().iter().flat_map(|table| (3..9).map(move |least| (table, least))) {
-        for position in 0..=table.board().full() {
-            let here = survey(&Book(table.clone(), least), position).unwrap();
-            let whole = survey(&**table, position).unwrap();
-            match Puzzle::at(&Book(table.clone(), least), position) {
-                Ok(Some(puzzle)) => {
-                    assert_eq!((here.unknown(), whole.winning()), (0, &[whole.moves[0]][..]), "{position:#x}");
-                    assert_eq!((puzzle.solution, puzzle.moves), (whole.moves[0].taken, whole.moves.len()));
-                    puzzles += 1;
-                }
-                Ok(None) => unknown += usize::from(here.winning().len() == 1 && here.unknown() > 0),
-                Err(error) => panic!("{position:#x}: {error}"),
-            }
-        }
-    }
-    assert!(puzzles > 100 && unknown > 100, "{puzzles} puzzles, {unknown} with moves of unknown value");
 }
 
 /// A drawn position has the requested pieces, value and winning moves, as far as the source knows
