@@ -13,7 +13,6 @@ use crate::cli::words::machine::{memory_free_bytes, memory_shortage};
 use crate::cli::words::owner;
 use crate::cli::words::pace;
 use crate::cli::words::scenario::estimated;
-use crate::cli::words::summary::ranges;
 use pipeline::{Error, Event};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim::job::{Alternative, Job, JobPlan, Monitor};
@@ -61,10 +60,6 @@ impl Session<'_> {
         let shown = self.args.progress.on(self.out)?;
         if self.job.begun.is_some() {
             remark_on_foreign(&self.job.folder, self.out);
-        }
-        if let earlier @ [_, ..] = &self.job.earlier_blocks()[..] {
-            let earlier = ranges(earlier);
-            self.out.remark(format_args!("every position is compared from here on; not of {earlier}, computed before"));
         }
         let plan = self.out.announcing("planning", || {
             let plan = self.job.plan()?;
