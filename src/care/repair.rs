@@ -13,7 +13,7 @@ use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
 use super::workers::CareRequest;
 use super::{Depth, Error, Place, Report, run_around};
-use crate::database::{BOOK, BlockSummary, Keep, MANIFEST, SUMS, Sums, block_file_name};
+use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
@@ -314,9 +314,7 @@ fn mend_run(
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
     // Keeps the folder locked to the end.
-    let audited = records.iter().filter(|record| BlockSummary::is_audited(&record.summary));
-    let workload =
-        RemovalGame::new(terms.spec(&game), Kernel::detect()).with_audited(audited.map(|record| record.block));
+    let workload = RemovalGame::new(terms.spec(&game), Kernel::detect());
     let thresholds = Thresholds::for_process(1)?;
     let _repaired = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
         (request.progress)(done, all)

@@ -4,7 +4,7 @@
 use crate::cli::board::arguments;
 use crate::cli::owner::{self, Owner};
 use crate::cli::scenario::refusal;
-use crate::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
+use crate::database::{Audit, Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
 use crate::game::Cell;
 use crate::job::JobError;
 use crate::{Solve, care};
@@ -215,7 +215,15 @@ fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
     let [found, wanted] = values.map(|value| if name.ends_with("-cells") { cells(value) } else { value.to_owned() });
     let message = format!("{} was begun with {name} = {found}, not {wanted}", format.display());
     let run = format.parent().filter(|run| unfinished(run).is_some());
-    let resume = run.map(|run| format!("continue it with trinim resume {}, or ", quoted(&run.to_string_lossy())));
+    let resume = run.map(|run| {
+        let run = quoted(&run.to_string_lossy());
+        let then = if name == Audit::PARAMETER {
+            format!(" and compare all of it with trinim verify {run}")
+        } else {
+            String::new()
+        };
+        format!("continue it with trinim resume {run}{then}, or ")
+    });
     let hint = format!("{}choose another --out", resume.unwrap_or_default());
     Refused::with(Exit::OtherRun, message, hint)
 }

@@ -35,8 +35,8 @@ pub struct ScenarioArgs {
     pub keep: Option<KeepChoice>,
 
     /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; all of
-    /// them with all, which may begin in an unfinished folder; 0 for none [default: as the folder
-    /// was begun, else none, and from nine layers on six million positions in all]
+    /// them with all; 0 for none [default: as the folder was begun, else none, and from nine layers
+    /// on six million positions in all]
     #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
     pub audit: Option<AuditChoice>,
 

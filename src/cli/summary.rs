@@ -11,9 +11,6 @@ use std::io::Write;
 use terminal::output::{Out, Paint, counted, grouped, picture, side_by_side};
 use terminal::values::Size;
 
-/// Ranges of blocks that are listed at most.
-const RANGES_SHOWN: usize = 8;
-
 /// Says how many of `all` moves, or answers, win.
 pub fn won(won: usize, all: usize, noun: &str) -> String {
     match (won, all) {
@@ -143,12 +140,10 @@ impl Summary {
     }
 
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
-        let audit = self.audit.as_ref().map(|AuditResult { positions, misses, seed, earlier_blocks, .. }| {
-            let compared = format!("{} compared with their", counted(*positions, "position"));
-            let (positions, more) = match (self.is_all_audited, &earlier_blocks[..]) {
-                (true, []) => ("every position compared with its".to_owned(), String::new()),
-                (true, earlier) => (compared, format!("; not all of {}, computed before", ranges(earlier))),
-                (false, _) => (compared, format!(", seed {seed}")),
+        let audit = self.audit.as_ref().map(|AuditResult { positions, misses, seed, .. }| {
+            let (positions, more) = match self.is_all_audited {
+                true => ("every position compared with its".to_owned(), String::new()),
+                false => (format!("{} compared with their", counted(*positions, "position")), format!(", seed {seed}")),
             };
             ("audit", format!("{positions} children, {misses} wrong{more}"))
         });
@@ -167,17 +162,6 @@ impl Summary {
         let distances = farthest.map(|farthest| ("distances", format!("0 to {} moves", farthest.distance)));
         rows.into_iter().chain(nimbers).chain(distances).chain(audit).collect()
     }
-}
-
-/// Lists ranges of blocks: `blocks 0 to 41, 44`.
-pub fn ranges(ranges: &[[u32; 2]]) -> String {
-    let shown =
-        |[first, last]: &[u32; 2]| if first == last { format!("{first}") } else { format!("{first} to {last}") };
-    let rest = ranges.len().saturating_sub(RANGES_SHOWN);
-    let rest = (rest > 0).then(|| format!("{} more", counted(rest as u64, "range")));
-    let shown = ranges.iter().take(RANGES_SHOWN).map(shown).chain(rest).collect::<Vec<_>>().join(", ");
-    let is_one = matches!(ranges, [[first, last]] if first == last);
-    format!("{} {shown}", if is_one { "block" } else { "blocks" })
 }
 
 /// Names a board in words: `7 layers`, `rect:6x6`.

@@ -112,10 +112,6 @@ pub struct AuditResult {
     pub positions: u64,
     /// Positions whose value was not the one that follows from their children.
     pub misses: u64,
-    /// First and last block of each range, ascending, that was computed before an audit of all
-    /// began in the folder: compared with nothing, or by a sample.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier_blocks: Vec<[u32; 2]>,
 }
 
 impl AuditResult {
@@ -126,42 +122,16 @@ impl AuditResult {
         // Bitmaps of larger blocks would not fit any memory.
         let per_block = if audit == Audit::ALL { of_a_block as u32 } else { audit.per_block };
         let positions = of_a_block * blocks;
-        AuditResult { per_block, seed: audit.seed, positions, misses: 0, earlier_blocks: Vec::new() }
-    }
-
-    /// Returns the result of an audit of all in which every block of a game passed but these,
-    /// ascending.
-    pub fn passed_but(earlier: &[u32], game: &Game) -> AuditResult {
-        let all = AuditResult::passed(Audit::ALL, game);
-        AuditResult {
-            positions: all.positions - earlier.len() as u64 * u64::from(all.per_block),
-            earlier_blocks: AuditResult::ranges(earlier),
-            ..all
-        }
-    }
-
-    /// Returns the first and last of each range of blocks, which ascend.
-    pub fn ranges(blocks: &[u32]) -> Vec<[u32; 2]> {
-        let ranges = blocks.chunk_by(|one, next| one + 1 == *next);
-        ranges.filter_map(|range| Some([*range.first()?, *range.last()?])).collect()
+        AuditResult { per_block, seed: audit.seed, positions, misses: 0 }
     }
 
     /// Returns whether blocks of a game can have passed so.
     pub fn is_possible(&self, game: &Game) -> bool {
-        let blocks = game.layout.canonical_blocks().len() as u32;
-        if self.earlier_blocks.is_empty() {
-            let audit = self.audit(game);
-            return audit.is_possible() && *self == AuditResult::passed(audit, game);
-        }
-        // Before they are listed.
-        let are_blocks = self.earlier_blocks.iter().all(|[first, last]| first <= last && *last < blocks);
-        are_blocks && self.earlier_blocks.is_sorted_by(|one, next| one[1] < next[0]) && {
-            let earlier: Vec<u32> = self.earlier_blocks.iter().flat_map(|[first, last]| *first..=*last).collect();
-            (earlier.len() as u32) < blocks && *self == AuditResult::passed_but(&earlier, game)
-        }
+        let audit = self.audit(game);
+        audit.is_possible() && *self == AuditResult::passed(audit, game)
     }
 
-    /// Returns the audit of the game that was done, at least in the later blocks.
+    /// Returns the audit of the game that was done.
     pub fn audit(&self, game: &Game) -> Audit {
         let is_all = self.per_block == AuditResult::passed(Audit::ALL, game).per_block && self.seed == 0;
         if is_all { Audit::ALL } else { Audit { per_block: self.per_block, seed: self.seed } }
@@ -187,35 +157,6 @@ mod tests {
         }
         for other in ["7", "07:1", "7:01", "+7:1", "0:1", "none"] {
             assert_eq!(Audit::from_parameters(&[("audit".into(), other.into())]), None, "{other:?}");
-        }
-    }
-
-    /// A manifest says of an audit only what can have been.
-    #[test]
-    fn earlier_blocks_are_some_but_not_all() {
-        let game = Game::triangle(4, trinim_game::Rule::Misere, 6).unwrap();
-        let blocks = game.layout.canonical_blocks().len() as u32;
-        let passed = AuditResult::passed_but(&[0, 1, 3], &game);
-        assert_eq!(passed.earlier_blocks, [[0, 1], [3, 3]]);
-        assert_eq!(passed.positions, u64::from(blocks - 3) * 64);
-        assert!(passed.is_possible(&game) && AuditResult::passed(Audit::ALL, &game).is_possible(&game));
-        let with =
-            |earlier_blocks: &[[u32; 2]]| AuditResult { earlier_blocks: earlier_blocks.to_vec(), ..passed.clone() };
-        let all: Vec<u32> = (0..blocks).collect();
-        for wrong in [
-            with(&[]),
-            with(&[[0, 1], [2, 2]]),
-            with(&[[3, 3], [0, 1]]),
-            with(&[[0, 2], [1, 1]]),
-            with(&[[1, 0], [3, 5]]),
-            with(&[[0, 1], [3, blocks]]),
-            with(&[[0, u32::MAX]]),
-            AuditResult::passed_but(&all, &game),
-            AuditResult { positions: passed.positions + 64, ..passed.clone() },
-            AuditResult { per_block: 32, ..passed.clone() },
-            AuditResult { misses: 1, ..passed.clone() },
-        ] {
-            assert!(!wrong.is_possible(&game), "{wrong:?}");
         }
     }
 }

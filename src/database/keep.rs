@@ -137,11 +137,8 @@ pub struct Terms {
     pub values: Values,
     /// What is kept.
     pub keep: Keep,
-    /// The audit that the run was begun with, if there is one.
+    /// How it is audited, if it is.
     pub audit: Option<Audit>,
-    /// Whether every position of the blocks that are still to come is compared, although the run
-    /// was begun with less. It is no parameter of the run: summaries say which blocks these were.
-    pub audits_rest: bool,
 }
 
 impl Terms {
@@ -154,13 +151,8 @@ impl Terms {
         let version = given.iter().find(|(name, _)| name == Terms::VERSION_PARAMETER);
         version.filter(|(_, version)| *version == VERSION.to_string())?;
         let (values, keep) = (Values::from_parameters(given)?, Keep::from_parameters(given)?);
-        let terms = Terms { values, keep, audit: Audit::from_parameters(given)?, audits_rest: false };
+        let terms = Terms { values, keep, audit: Audit::from_parameters(given)? };
         terms.are_possible().then_some(terms)
-    }
-
-    /// Returns the audit of the blocks that are still to come.
-    pub fn audit_of_rest(&self) -> Option<Audit> {
-        if self.audits_rest { Some(Audit::ALL) } else { self.audit }
     }
 
     /// Returns whether this program can solve on these terms: nimbers and distances are kept whole.
@@ -200,7 +192,7 @@ impl<'a> From<&'a Game> for SolveSpec<'a> {
 impl SolveSpec<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Terms { values, keep, audit, .. } = self.terms;
+        let Terms { values, keep, audit } = self.terms;
         let terms = values.parameter().into_iter().chain(keep.parameter()).chain(audit.map(Audit::parameter));
         let version = (Terms::VERSION_PARAMETER.to_owned(), VERSION.to_string());
         self.game.parameters().into_iter().chain(terms).chain([version]).collect()

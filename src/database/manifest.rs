@@ -100,7 +100,7 @@ pub struct Manifest {
         deserialize_with = "from_cells"
     )]
     pub winning_first_moves: Option<Vec<u64>>,
-    /// The audit that every block passed, but perhaps for earlier ones, if there was one.
+    /// The audit that every block passed, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditResult>,
     /// Losses by number of pieces.

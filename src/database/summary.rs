@@ -16,24 +16,14 @@ pub struct BlockSummary {
     /// The values of its positions after a first move ([`FirstMoves`](super::FirstMoves)), if the
     /// bitmap is not kept; empty for most blocks, and for all of a database.
     pub after_first_moves: Vec<u64>,
-    /// Whether every position of the block was compared, in a run that was begun without that
-    /// ([`Terms::audits_rest`](super::Terms::audits_rest)).
-    pub is_audited: bool,
 }
 
 impl BlockSummary {
-    /// Encodes the digest, then the counts and the values as little-endian 64-bit numbers, then a
-    /// byte 1 if the block was audited.
+    /// Encodes the digest, then the counts and the values as little-endian 64-bit numbers.
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.losses_by_pieces.iter().chain(&self.by_layers);
         let words = words.chain(&self.by_plane).chain(&self.after_first_moves);
-        let audited = self.is_audited.then_some(1);
-        self.digest.into_iter().chain(words.flat_map(|word| word.to_le_bytes())).chain(audited).collect()
-    }
-
-    /// Returns whether these bytes are the summary of a block that was audited.
-    pub fn is_audited(bytes: &[u8]) -> bool {
-        bytes.len() % 8 == 1
+        self.digest.into_iter().chain(words.flat_map(|word| word.to_le_bytes())).collect()
     }
 
     /// Decodes the summary of a block with these offset bits, of a solve that counts this many
@@ -43,14 +33,13 @@ impl BlockSummary {
         let (words, rest) = words.as_chunks::<8>();
         let mut losses_by_pieces: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let counts = offset_bits as usize + 1;
-        let is_audited = rest == [1];
-        if !(rest.is_empty() || is_audited) || losses_by_pieces.len() < counts + smaller_boards + planes {
+        if !rest.is_empty() || losses_by_pieces.len() < counts + smaller_boards + planes {
             return None;
         }
         let mut by_layers = losses_by_pieces.split_off(counts);
         let mut by_plane = by_layers.split_off(smaller_boards);
         let after_first_moves = by_plane.split_off(planes);
-        Some(BlockSummary { losses_by_pieces, digest: *digest, by_layers, by_plane, after_first_moves, is_audited })
+        Some(BlockSummary { losses_by_pieces, digest: *digest, by_layers, by_plane, after_first_moves })
     }
 
     /// Returns the sum of the losses.
@@ -92,23 +81,20 @@ mod tests {
 
     #[test]
     fn a_summary_survives_its_bytes_and_refuses_others() {
-        for (by_layers, by_plane, after_first_moves, is_audited) in [
-            (vec![], vec![], vec![], false),
-            (vec![7, 8], vec![], vec![5], false),
-            (vec![1], vec![], vec![u64::MAX, 1], true),
-            (vec![], vec![3, 0, 9], vec![], true),
+        for (by_layers, by_plane, after_first_moves) in [
+            (vec![], vec![], vec![]),
+            (vec![7, 8], vec![], vec![5]),
+            (vec![1], vec![], vec![u64::MAX, 1]),
+            (vec![], vec![3, 0, 9], vec![]),
         ] {
             let digest = stream_digest(&[1, 2, 3]);
             let (boards, planes) = (by_layers.len(), by_plane.len());
             let losses_by_pieces = vec![0, 3, u64::MAX];
-            let summary = BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves, is_audited };
+            let summary = BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves };
             let bytes = summary.to_bytes();
-            assert_eq!(BlockSummary::is_audited(&bytes), is_audited);
             assert_eq!(BlockSummary::from_bytes(&bytes, 2, boards, planes), Some(summary));
-            let cut = &bytes[..bytes.len() - 1 - usize::from(is_audited)];
-            assert_eq!(BlockSummary::from_bytes(cut, 2, boards, planes), None);
-            assert_eq!(BlockSummary::from_bytes(&[&bytes[..], &[1]].concat(), 2, boards, planes).is_none(), is_audited);
-            assert_eq!(BlockSummary::from_bytes(&[&bytes[..], &[2]].concat(), 2, boards, planes), None);
+            assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1], 2, boards, planes), None);
+            assert_eq!(BlockSummary::from_bytes(&[&bytes[..], &[1]].concat(), 2, boards, planes), None);
             let short = &bytes[..32 + 16 + 8 * (boards + planes)];
             assert_eq!(BlockSummary::from_bytes(short, 2, boards, planes), None);
             assert_eq!(BlockSummary::from_bytes(&bytes[..31], 2, 0, 0), None);

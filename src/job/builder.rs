@@ -91,7 +91,7 @@ impl Solve {
     /// one of this program.
     pub fn from_parameters(parameters: &[(String, String)]) -> Option<Solve> {
         let game = Game::from_parameters(parameters)?;
-        let Terms { values, keep, audit, .. } = Terms::from_parameters(parameters)?;
+        let Terms { values, keep, audit } = Terms::from_parameters(parameters)?;
         let solve = Solve::from(&game).values(values).keep(keep).audit(audit);
         Some(solve.strategy(Strategy::from_parameters(parameters)?))
     }

@@ -22,10 +22,7 @@ pub use builder::{KeepChoice, Solve, codec_name};
 pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes};
 pub use room::{Alternative, JobPlan, free_bytes};
 
-use crate::database::{
-    Audit, AuditResult, BOOK, BlockSummary, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms,
-    Values,
-};
+use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};
 use crate::plan::{PlanError, Scenario, engine_bytes};
 use crate::solve::baseline::{self, Counters};
 use crate::solve::{Solved, Strategy, solve};
@@ -34,7 +31,7 @@ use pipeline::{
     BlockId, CodecChoice, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId,
     Storage, Thresholds,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -193,23 +190,14 @@ impl Job {
         let layout = solve.laid_out(values, found);
         let game = Game { board: solve.board.clone(), rule: solve.rule, layout };
         let strategy = solve.strategy;
-        let records = begun.as_ref().map_or(&[][..], |begun| &begun.records);
-        let found_audit = found.and_then(Audit::from_parameters);
-        // An audit of all may begin in any folder that has blocks to come, and then goes on there.
-        let audits_rest = found_audit.is_some_and(|found| found != Some(Audit::ALL))
-            && (records.iter().any(|record| BlockSummary::is_audited(&record.summary))
-                || solve.audit == Some(Some(Audit::ALL)) && records.len() < game.layout.canonical_blocks().len());
-        let audit = match solve.audit {
-            Some(Some(Audit::ALL)) if audits_rest => found_audit,
-            chosen => chosen.or(found_audit),
-        };
+        let audit = solve.audit.or_else(|| found.and_then(Audit::from_parameters));
         let audit = audit.unwrap_or_else(|| Audit::usual(&game).filter(|_| strategy == Strategy::UpdateLog));
-        let terms = Terms { values, keep, audit, audits_rest };
+        let terms = Terms { values, keep, audit };
         let mut job = Job { solve, finished: None, game, terms, strategy, folder: folder.to_path_buf(), begun };
         job.agree()?;
         if job.finished.is_none() {
             // What a folder says is checked like what a caller chooses.
-            job.solve.check(values, terms.audit_of_rest())?;
+            job.solve.check(values, terms.audit)?;
             assert!(terms.are_possible(), "job, invariant 2: {terms:?}");
         }
         Ok(job)
@@ -265,18 +253,9 @@ impl Job {
         self.solve.kernel.unwrap_or_else(Kernel::detect)
     }
 
-    /// Returns the first and last of each range of blocks that were computed before an audit of all
-    /// began, ascending; none if the run was begun with it.
-    pub fn earlier_blocks(&self) -> Vec<[u32; 2]> {
-        let records = self.begun.iter().flat_map(|begun| &begun.records);
-        let earlier = records.filter(|record| self.terms.audits_rest && !BlockSummary::is_audited(&record.summary));
-        let earlier: BTreeSet<u32> = earlier.map(|record| record.block.0).collect();
-        AuditResult::ranges(&Vec::from_iter(earlier))
-    }
-
     /// Returns what is planned, at the recorded speed.
     pub fn scenario(&self) -> Scenario<'_> {
-        self.solve.scenario(self.terms.values, self.terms.keep, self.terms.audit_of_rest())
+        self.solve.scenario(self.terms.values, self.terms.keep, self.terms.audit)
     }
 
     /// Returns the result of a folder with these parameters, if it is finished.

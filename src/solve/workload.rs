@@ -35,10 +35,9 @@ use crate::database::{
 };
 use crate::layout::Bid;
 use crate::witness::Witnesses;
-use parking_lot::Mutex;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, Workload};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,8 +77,6 @@ pub struct RemovalGame<'a> {
     smaller: Option<SmallerBoards>,
     /// The witnesses of blocks of which every position is audited.
     witnesses: Option<Witnesses<'a>>,
-    /// The blocks whose summaries say that they were audited.
-    audited: Mutex<BTreeSet<BlockId>>,
 }
 
 impl<'a> RemovalGame<'a> {
@@ -87,7 +84,7 @@ impl<'a> RemovalGame<'a> {
     /// database, as it is for a game alone. The kernel does not change the bytes.
     pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let spec = spec.into();
-        let SolveSpec { game, terms: Terms { keep, audits_rest, .. } } = spec;
+        let SolveSpec { game, terms: Terms { keep, audit, .. } } = spec;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -107,8 +104,8 @@ impl<'a> RemovalGame<'a> {
         let (form, publish) = (BlockForm::new(spec), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::new(game));
         let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
-        let is_all = spec.terms.audit_of_rest() == Some(Audit::ALL);
-        let witnesses = is_all.then(|| Witnesses::new(game, spec.terms.values, audits_rest));
+        let is_all = audit == Some(Audit::ALL);
+        let witnesses = is_all.then(|| Witnesses::new(game, spec.terms.values));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
@@ -130,15 +127,7 @@ impl<'a> RemovalGame<'a> {
             first_moves,
             smaller,
             witnesses,
-            audited: Mutex::default(),
         }
-    }
-
-    /// Returns the same workload, but one that knows of these blocks that they were audited in a
-    /// run that was begun without that.
-    #[must_use]
-    pub fn with_audited(self, blocks: impl IntoIterator<Item = BlockId>) -> RemovalGame<'a> {
-        RemovalGame { audited: Mutex::new(blocks.into_iter().collect()), ..self }
     }
 
     /// Returns the same workload, but one that publishes no files.
@@ -335,7 +324,7 @@ impl Workload for RemovalGame<'_> {
 
     fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
         Ok(match (&self.witnesses, self.spec.terms.audit) {
-            (Some(witnesses), _) => Some(Box::new(witnesses.of_block(block, &self.audited)?)),
+            (Some(witnesses), _) => Some(Box::new(witnesses.of_block(block)?)),
             (None, Some(audit)) => Some(Box::new(Sample::draw(self.spec, audit, block))),
             (None, None) => None,
         })
@@ -355,8 +344,7 @@ impl Workload for RemovalGame<'_> {
         let after_first_moves = self.first_moves.as_ref().map_or(Vec::new(), |first| first.values(block, stream));
         let bid = self.game.layout.bid(block);
         let by_layers = self.smaller.as_ref().map_or(Vec::new(), |smaller| smaller.losses(bid, stream));
-        let is_audited = self.audited.lock().contains(&block);
-        BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves, is_audited }.to_bytes()
+        BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves }.to_bytes()
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {

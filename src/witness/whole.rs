@@ -23,8 +23,6 @@ use std::ops::Range;
 pub(crate) struct Witnesses<'a> {
     /// What is wrong with the layout, if it has no witness.
     witness: Result<Witness<'a>, String>,
-    /// Whether the run was begun without them.
-    are_late: bool,
     /// Buffers that no block has.
     free: Mutex<Vec<Buffers>>,
     checksums: Checksums,
@@ -42,11 +40,9 @@ struct Buffers {
 }
 
 impl<'a> Witnesses<'a> {
-    /// Prepares them. They are late in a run that was begun without them: there may be streams that
-    /// were turned for their target, which is then not compared.
-    pub(crate) fn new(game: &'a Game, values: Values, are_late: bool) -> Witnesses<'a> {
-        let witness = Witness::new(game, values);
-        Witnesses { witness, are_late, free: Mutex::default(), checksums: Mutex::default() }
+    /// Prepares them.
+    pub(crate) fn new(game: &'a Game, values: Values) -> Witnesses<'a> {
+        Witnesses { witness: Witness::new(game, values), free: Mutex::default(), checksums: Mutex::default() }
     }
 
     /// Returns the bytes of the bitmaps of one block.
@@ -54,15 +50,11 @@ impl<'a> Witnesses<'a> {
         self.witness.as_ref().map_or(0, |witness| ((witness.planes + 1) * witness.words * 8) as u64)
     }
 
-    /// Returns the auditor of a block. If it is late, it adds the block to those that were audited.
+    /// Returns the auditor of a block.
     ///
     /// # Errors
     /// [`Error::Workload`] if something is wrong with the layout; that of [`Bitmap::zeroed`].
-    pub(crate) fn of_block<'w>(
-        &'w self,
-        block: BlockId,
-        audited: &'w Mutex<BTreeSet<BlockId>>,
-    ) -> Result<BlockWitness<'w>, Error> {
+    pub(crate) fn of_block(&self, block: BlockId) -> Result<BlockWitness<'_>, Error> {
         let witness = self.witness.as_ref().map_err(Error::workload)?;
         let mut buffers = match self.free.lock().pop() {
             Some(buffers) => buffers,
@@ -82,8 +74,6 @@ impl<'a> Witnesses<'a> {
             checksums: &self.checksums,
             shown: BTreeSet::new(),
             changed: None,
-            audited: self.are_late.then_some(audited),
-            has_turned: false,
             buffers: Some(buffers),
         })
     }
@@ -100,18 +90,13 @@ pub(crate) struct BlockWitness<'a> {
     shown: BTreeSet<(u32, usize)>,
     /// A source whose stream is not the one that was finished.
     changed: Option<u32>,
-    /// Of a late witness: where it adds the block.
-    audited: Option<&'a Mutex<BTreeSet<BlockId>>>,
-    /// Whether a stream was turned for the block by its source.
-    has_turned: bool,
     /// There until it is dropped.
     buffers: Option<Buffers>,
 }
 
 impl Auditor for BlockWitness<'_> {
     fn see(&mut self, stream: &SourceStream<'_>) {
-        // It says nothing about what it was.
-        self.has_turned |= stream.orientation.is_some();
+        // One that was turned for its target says nothing about what it was.
         let Some(Buffers { losing, turned, tile }) = self.buffers.as_mut().filter(|_| stream.orientation.is_none())
         else {
             return;
@@ -134,9 +119,6 @@ impl Auditor for BlockWitness<'_> {
         if let Some(source) = changed {
             return Err(format!("the stream of block {source} is not the one that was compared when it was finished"));
         }
-        if self.has_turned && self.audited.is_some() {
-            return Ok(());
-        }
         if let Some(child) = self.children.iter().find(|child| !self.shown.contains(&(child.ordinal, child.turn))) {
             let name = |ordinal| self.witness.geometry.position(ordinal, 0);
             return Err(format!(
@@ -151,12 +133,7 @@ impl Auditor for BlockWitness<'_> {
         let mut findings: Vec<Finding> = Vec::new();
         let wrong = self.witness.judge(self.block, (finished, losing.words_mut()), &|_| None, &mut findings);
         match findings.first() {
-            None => {
-                if let Some(audited) = self.audited {
-                    audited.lock().insert(BlockId(self.block));
-                }
-                Ok(())
-            }
+            None => Ok(()),
             Some(first) => Err(format!("{wrong} positions contradict their children: {first}")),
         }
     }
@@ -209,9 +186,9 @@ mod tests {
         let settle = SettlePlan::new(game.layout.offset_bits(), game.layout.inner_moves());
         let mut first = vec![0; 8];
         Kernel::detect().settle(&settle, &mut first);
-        let (witnesses, audited) = (Witnesses::new(&game, Values::Outcomes, false), Mutex::default());
+        let witnesses = Witnesses::new(&game, Values::Outcomes);
         let judge = |block, streams: &[(u32, &[u64])], finished: &[u64]| {
-            let mut witness = witnesses.of_block(BlockId(block), &audited).unwrap();
+            let mut witness = witnesses.of_block(BlockId(block)).unwrap();
             streams
                 .iter()
                 .for_each(|(source, words)| witness.see(&SourceStream::new(BlockId(*source), None, words, &[])));

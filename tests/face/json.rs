@@ -1,7 +1,7 @@
 //! What `--json` prints: every output is valid by its schema, every field of a schema is in some
 //! output, and JSON.md is made from the schemas.
 
-use crate::common::program::{SLOW, begin, committed, copy, ends, run, signal, text, trinim};
+use crate::common::program::{SLOW, begin, committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
 use crate::page::{rows, schemas, written};
 use boon::{Compiler, SchemaIndex, Schemas};
@@ -106,7 +106,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
     let (schemas, index) = compiled(shipped);
     let mut seen = ReportFields { fields: BTreeMap::new(), schemas, index };
     let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "six", "--json"];
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/blocks-middle"), &path.join("late"));
     for command in [
         &solve[..],
         &["stats", "six", "--json"],
@@ -121,9 +120,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["export", "six", "--what", "canonical", "--sample", "5", "-o", "sample.csv", "--json"],
         &["verify", "six", "--json"],
         &["status", "six", "--json"],
-        // An audit of all that begins late.
-        &["solve", "-k", "4", "--rule", "normal", "--audit", "all", "--out", "late", "--json"],
-        &["stats", "late", "--json"],
         &["plan", "-k", "10", "--json"],
         &["layout", "-k", "5", "--block-bits", "8", "--json"],
         &["layout", "search", "-k", "5", "--bits", "3", "--symmetry", "any", "--json"],
@@ -169,8 +165,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
 
 /// Fields that no small run prints: codecs are measured from eight layers on, a store has no
 /// nimbers or distances.
-const RARE: [(&str, &str); 4] = [
-    ("trinim.task.finish/1", "audit.earlier_blocks"),
+const RARE: [(&str, &str); 3] = [
     ("trinim.solve/1", "codec_candidates[]."),
     ("trinim.task.finish/1", "by_nimber[]."),
     ("trinim.task.finish/1", "by_distance[]."),

@@ -393,20 +393,19 @@ fn an_audit_of_all_is_told_everywhere() {
     let (_, error) = ends(folder.path(), 2, &["solve", "-k", "5", "--audit", "all", "--log-placement", "dedicated"]);
     assert!(error.contains("--audit all makes no sense with --log-placement dedicated: "), "{error}");
 
-    // It begins in a folder that was begun without it, and says what was computed before.
-    let late = folder.path().join("late");
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/blocks-middle"), &late);
-    let late = late.display().to_string();
-    let solve = ["solve", "-k", "4", "--rule", "normal", "--out", &late];
-    let (text, told) = ends(folder.path(), 0, &[&solve[..], &["--audit", "all"]].concat());
-    assert!(told.contains("every position is compared from here on; not of blocks 0 to "), "{told}");
-    let audit = &json(folder.path(), 0, &["stats", &late, "--json"])["audit"];
-    let [first, last] = [0, 1].map(|end| audit["earlier_blocks"][0][end].as_u64().unwrap());
-    assert_eq!((first, audit["positions"].as_u64()), (0, Some((8 - last - 1) * 64)), "{audit}");
-    let row = format!("compared with their children, 0 wrong; not all of blocks 0 to {last}, computed before\n");
-    assert!(text.contains(&row), "{text}");
-    ends(folder.path(), 0, &["check", &late]);
-    ends(folder.path(), 0, &["verify", &late]);
+    // It belongs to the beginning of a solve.
+    let middle = folder.path().join("middle");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/blocks-middle"), &middle);
+    let middle = middle.display().to_string();
+    let solve = ["solve", "-k", "4", "--rule", "normal", "--out", &middle];
+    let (_, error) = ends(folder.path(), 7, &[&solve[..], &["--audit", "all"]].concat());
+    assert!(error.contains("was begun with audit = 0, not all\n"), "{error}");
+    assert!(
+        error.contains(&format!("trinim resume {middle} and compare all of it with trinim verify {middle}, or ")),
+        "{error}"
+    );
+    ends(folder.path(), 0, &solve);
+    ends(folder.path(), 0, &["verify", &middle]);
 
     let plan = |more: &[&str]| json(folder.path(), 0, &[&["plan", "-k", "8", "--json"], more].concat());
     let [with, without] = [plan(&["--audit", "all"]), plan(&[])];

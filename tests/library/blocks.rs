@@ -93,7 +93,6 @@ fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
             by_layers: Vec::new(),
             by_plane: Vec::new(),
             after_first_moves: Vec::new(),
-            is_audited: false,
         })
         .collect();
     let manifest =

@@ -1,17 +1,11 @@
 //! A solve is resolved once: what a caller leaves open is as the folder was begun, or as planned;
 //! what contradicts the folder or itself is refused before anything is written.
 
-use crate::common::{assert_same_files, copy, database_files, scratch};
-use pipeline::{BlockId, CodecChoice, Error, Event, Placement};
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-use trinim::care::{CareRequest, Repair};
-use trinim::database::{Audit, BlockSummary, Keep, Manifest, Values, block_file_name};
+use crate::common::{database_files, scratch};
+use pipeline::{CodecChoice, Error, Placement};
+use trinim::database::{Audit, Keep, Values};
 use trinim::game::{Board, Rule, Takes};
-use trinim::job::{JobError, KeepChoice, Monitor, inspect};
+use trinim::job::{JobError, KeepChoice, inspect};
 use trinim::layout::Layout;
 use trinim::plan::{self, PlanError};
 use trinim::solve::{Baseline, Redundancy, Strategy};
@@ -48,88 +42,6 @@ fn three_lines_are_planned_like_a_command() {
     let error = solve(8).memory_bytes(1).run(&absent).err().unwrap();
     assert!(matches!(error, JobError::Plan(PlanError::Memory { .. })), "{error}");
     assert!(!absent.exists());
-}
-
-/// An audit of all begins in a folder that was begun without one or with a sample, goes on there
-/// without being asked for again, and says which blocks were computed before.
-#[test]
-fn an_audit_of_all_begins_in_any_unfinished_folder() {
-    let stopped = |solve: Solve, folder: &Path, commits: u32| {
-        let (monitor, left) = (Monitor::default(), AtomicU32::new(commits));
-        let observer = |event: &Event| {
-            if matches!(event, Event::Committed { .. }) && left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                monitor.stop.store(true, Ordering::Relaxed);
-            }
-        };
-        match solve.commit_interval(Duration::from_micros(1)).run_with(folder, &monitor, &observer) {
-            Err(JobError::Run(Error::Interrupted)) => Some(inspect(folder).unwrap().unwrap().records),
-            // The commits were too slow for the workers.
-            Ok(_) => None,
-            Err(error) => panic!("{error}"),
-        }
-    };
-    let sample = Some(Audit { per_block: 5, seed: 3 });
-    for (audit, keep, placement) in [
-        (None, Keep::Database, Placement::Dedicated),
-        (None, Keep::Database, Placement::Shared),
-        (sample, Keep::Counts, Placement::Shared),
-    ] {
-        let begin = || solve(6).block_bits(10).keep(keep);
-        let all = || begin().audit(Some(Audit::ALL));
-        let twice = || {
-            let folder = scratch();
-            let before = stopped(begin().audit(audit).placement(placement), folder.path(), 2)?;
-            let copied = scratch();
-            copy(folder.path(), copied.path());
-            let records = stopped(all(), folder.path(), 2)?;
-            Some((folder, copied, before, records))
-        };
-        let (folder, copied, before, records) = (0..20).find_map(|_| twice()).expect("one solve of twenty is stopped");
-        let before: BTreeSet<u32> = before.iter().map(|record| record.block.0).collect();
-        let path = copied.path();
-        let job = all().in_folder(path).unwrap();
-        assert_eq!((job.terms.audit, job.terms.audit_of_rest()), (audit, Some(Audit::ALL)));
-        assert_eq!(job.scenario().placement, Placement::Shared);
-        let blocks = job.spec().blocks();
-        let size = 1 << job.game.layout.offset_bits();
-        let contradiction = all().placement(Placement::Dedicated).in_folder(path);
-        assert!(matches!(contradiction, Err(JobError::Contradiction(_))));
-
-        let path = folder.path();
-        assert!(before.len() < records.len() && records.len() < blocks as usize);
-        let begun = inspect(path).unwrap().unwrap();
-        // Only blocks that were compared tell a later session to go on.
-        let solved = match records.iter().any(|record| BlockSummary::is_audited(&record.summary)) {
-            true => Solve::from_parameters(&begun.parameters.0).unwrap().threads(2),
-            false => all(),
-        };
-        let solved = solved.run(path).unwrap();
-        let found = solved.manifest.audit.clone().unwrap();
-        let earlier: BTreeSet<u32> = found.earlier_blocks.iter().flat_map(|[first, last]| *first..=*last).collect();
-        // Streams that were turned for their targets wait for blocks that follow soon.
-        assert!(earlier.is_superset(&before) && (earlier.len() as u32) < blocks);
-        assert!(placement == Placement::Dedicated || earlier == before);
-        assert_eq!((found.per_block, found.seed, found.misses), (size, 0, 0));
-        assert_eq!(found.positions, u64::from(blocks - earlier.len() as u32) * u64::from(size));
-
-        // What is finished is finished, and what it says is read back.
-        assert_eq!(all().in_folder(path).unwrap().finished().unwrap().manifest, solved.manifest);
-        assert_eq!(Database::open(path).unwrap().manifest(), &solved.manifest);
-        let other = scratch();
-        let plain = begin().audit(audit).run(other.path()).unwrap().manifest;
-        assert_eq!(Manifest { audit: plain.audit.clone(), ..solved.manifest.clone() }, plain);
-        let refused = all().in_folder(other.path()).err().unwrap();
-        assert!(matches!(&refused, JobError::Run(Error::Parameters { name, .. }) if name == "audit"), "{refused}");
-        if keep == Keep::Database {
-            let files = database_files(path);
-            for block in [*before.first().unwrap(), blocks - 1].map(|block| block_file_name(BlockId(block))) {
-                fs::remove_file(path.join("db").join(block)).unwrap();
-            }
-            fs::remove_file(path.join("db").join("manifest.json")).unwrap();
-            Repair::prepare(path, false, &CareRequest::on(1)).unwrap().carry_out(&CareRequest::on(1)).unwrap();
-            assert_same_files(&database_files(path), &files, "repaired");
-        }
-    }
 }
 
 #[test]

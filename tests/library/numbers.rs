@@ -435,5 +435,5 @@ fn summary(game: &Game, stream: &[u64]) -> BlockSummary {
     let by_plane =
         stream.chunks(words).map(|plane| plane.iter().map(|word| u64::from(word.count_ones())).sum()).collect();
     let (digest, none) = (stream_digest(stream), Vec::new);
-    BlockSummary { losses_by_pieces, digest, by_layers: none(), by_plane, after_first_moves: none(), is_audited: false }
+    BlockSummary { losses_by_pieces, digest, by_layers: none(), by_plane, after_first_moves: none() }
 }

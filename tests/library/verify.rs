@@ -91,7 +91,6 @@ impl Solved {
                 by_layers: Vec::new(),
                 by_plane: Vec::new(),
                 after_first_moves: Vec::new(),
-                is_audited: false,
             }
         };
         let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();

@@ -14,7 +14,6 @@ use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::{memory_free_bytes, memory_shortage};
 use trinim::cli::owner;
 use trinim::cli::pace;
-use trinim::cli::summary::ranges;
 use trinim::job::{Alternative, Job, JobPlan, Monitor};
 use trinim::kernel::Isa;
 use trinim::plan::work::SessionWork;
@@ -60,10 +59,6 @@ impl Session<'_> {
         let shown = self.args.progress.on(self.out)?;
         if self.job.begun.is_some() {
             remark_on_foreign(&self.job.folder, self.out);
-        }
-        if let earlier @ [_, ..] = &self.job.earlier_blocks()[..] {
-            let earlier = ranges(earlier);
-            self.out.remark(format_args!("every position is compared from here on; not of {earlier}, computed before"));
         }
         let plan = self.out.announcing("planning", || {
             let plan = self.job.plan()?;
