@@ -31,7 +31,7 @@ fn every_command_is_in_one_group() {
         listed.retain(|name| *name != "serve");
     }
     listed.sort_unstable();
-    known.retain(|name| PROGRAMS.iter().all(|(program, _)| program != name));
+    known.extend(PROGRAMS.iter().map(|(name, _)| *name));
     known.sort_unstable();
     assert_eq!(listed, known);
 }
@@ -93,20 +93,16 @@ fn hints_are_commands_with_their_arguments() {
         ("solve", "trinim solve --layers 7"),
         ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
         ("solve --layers 7 --frobnicate", "trinim solve --help"),
-        (
-            "bench -k 5 --record benches/record",
-            "pages are made from what --json prints, by tools/src/bin/readme of the repository",
-        ),
         ("solve -k 7 --order best.order", "leave it out: the order of the blocks is chosen, and changes no result"),
-        ("bench -k 5 --codec raw,rows", "--scan codec=VALUE,.. scans a flag of trinim solve"),
-        ("layout -k 9 --write-order nine", "the order of the blocks is chosen; trinim plan shows what it costs"),
+        ("bench --layers 5", "it is trinim papers bench"),
+        ("layout search --layers 9 --bits 13", "it is trinim papers layout"),
         ("--frobnicate", "trinim --help"),
         ("replay g.txt", "replay is for trinim play, at its prompt"),
         ("slove --layers 7", "did you mean solve?"),
         ("task ini", "did you mean init?"),
         ("frobnicate", "trinim --help"),
         ("man", "like trinim man ~/.local/share/man/man1"),
-        ("report trinim-k7-misere", "like trinim report trinim-k7-misere trinim-k7-normal --out report"),
+        ("-q report trinim-k7-misere", "it is trinim papers report"),
         ("task --store s", "like trinim task --store tasks --batch 0"),
         ("export trinim-k7-misere --seed 3", "trinim export --help"),
         ("solve --layer 7", "a similar argument exists: '--layers'"),

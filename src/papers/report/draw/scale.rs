@@ -4,7 +4,7 @@
 //! 1. Ticks are inside the range and ascend; their labels are distinct and exact to their step.
 //! 2. A range is finite and not empty, whatever values it comes from.
 
-use crate::game::amount::grouped;
+use trinim_game::amount::grouped;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {

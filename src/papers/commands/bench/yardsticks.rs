@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use terminal::exit::Refused;
 use trinim::cli::args::Size;
 use trinim::cli::machine::memory_free_bytes;
-use trinim::random::Random;
-use trinim::record::{DeviceSpeed, MemorySpeed};
+use trinim_game::random::Random;
+use trinim_papers::record::{DeviceSpeed, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;
@@ -151,7 +151,7 @@ fn best(buffers: &mut [Vec<u64>], bytes: u64, pass: impl Fn(&mut [u64]) + Sync) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trinim::cli::machine::facts;
+    use crate::commands::bench::machine::facts;
 
     #[test]
     fn yardsticks_leave_nothing_behind() {

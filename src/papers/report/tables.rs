@@ -1,11 +1,11 @@
 //! The two tables of the papers, compared with the published values.
 
 use super::{Document, Solution, Variant, document, lines, object, rule_word};
-use crate::database::census::Census;
-use crate::play::Names;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
 use serde_json::json;
+use trinim::database::census::Census;
+use trinim::play::Names;
 use trinim_game::published;
 use trinim_game::{LAYERS_MAX, Rule, Value};
 

@@ -1,10 +1,10 @@
-//! `trinim bench`: complete solves side by side, every answer checked.
+//! `trinim papers bench`: complete solves side by side, every answer checked.
 //!
 //! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
 //! folder, so that time, memory and bytes are those of a real run. Each round runs every case once,
 //! in an order of its own, so that a machine whose speed drifts favours none; the first case runs
-//! twice, and a ratio counts only outside of what it does to itself. [`trinim::record`] evaluates
-//! the figures; `tools/src/bin/readme` makes pages and plots from them.
+//! twice, and a ratio counts only outside of what it does to itself. [`trinim_papers::record`]
+//! evaluates the figures; `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
 //! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
@@ -15,29 +15,32 @@
 
 mod case;
 mod check;
+mod machine;
 mod rounds;
 mod yardsticks;
 
 use case::{Argument, Case, Suite};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use machine::facts;
+use pipeline::Error;
 use pipeline::storage::ScratchFolder;
 use rounds::Rounds;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use terminal::exit::{Exit, Refused};
 use terminal::file::{OutputFile, OutputKind};
 use terminal::output::Out;
+use terminal::programs::find;
 use terminal::signals::Signals;
 use terminal::watch;
 use trinim::cli::args::{JsonArgs, Size};
 use trinim::cli::board;
 use trinim::cli::choice::{chosen, offered};
-use trinim::cli::machine::facts;
-use trinim::game::amount::{binary, seconds};
-use trinim::game::{Rule, Takes};
-use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
+use trinim_game::amount::{binary, seconds};
+use trinim_game::{Rule, Takes};
+use trinim_papers::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
 
 const REPEATS: u32 = 3;
 const ROUNDS_MAX: u32 = 1000;
@@ -47,12 +50,12 @@ const CSV: OutputKind = OutputKind { flag: "--csv", what: "CSV of a bench", sign
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim bench --layers 6,7                               two boards
-  trinim bench --board rect:5x5,hex:3 --rule misere,normal
-  trinim bench --layers 7 --threads 1,2 --scan log-placement=dedicated,shared
-                                                          four cases, side by side
-  trinim bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
-  trinim bench --suite quick --json                       a fixed list, seven layers
+  trinim papers bench --layers 6,7                two boards
+  trinim papers bench --board rect:5x5,hex:3 --rule misere,normal
+  trinim papers bench --layers 7 --threads 1,2 --scan codec=raw,rows
+                                                  four cases, side by side
+  trinim papers bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
+  trinim papers bench --suite quick --json        a fixed list, seven layers
 
 Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
 fresh folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first \
@@ -169,7 +172,7 @@ fn yardstick(text: &str) -> Result<Yardstick, String> {
 }
 
 impl BenchArgs {
-    fn cases(&self, program: &clap::Command) -> anyhow::Result<Vec<Case>> {
+    fn cases(&self, program: &Path) -> anyhow::Result<Vec<Case>> {
         if let Some(suite) = self.suite {
             return Ok(suite.cases());
         }
@@ -205,23 +208,30 @@ impl BenchArgs {
     }
 }
 
-/// Checks that `trinim solve` of this program can parse these arguments.
-fn accepted(program: &clap::Command, arguments: &[&str]) -> Result<(), Refused> {
-    let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
-    match program.clone().try_get_matches_from(solve) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let text = error.render().to_string();
-            let reason = text.lines().next().unwrap_or_default();
-            let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-            Err(Refused::new(reason, "trinim solve --help lists the values"))
-        }
-    }
+/// Finds the program that solves, verifies and answers.
+fn trinim() -> Result<PathBuf, Refused> {
+    let missing = "a bench runs trinim, which is neither beside trinim-papers nor on the PATH";
+    find("trinim").ok_or_else(|| Refused::new(missing, "cargo install --path . installs it"))
 }
 
-pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::Result<Exit> {
+/// Checks that `trinim solve` can parse these arguments.
+fn accepted(program: &Path, arguments: &[&str]) -> anyhow::Result<()> {
+    let mut solve = Command::new(program);
+    let ended = solve.arg("solve").args(arguments).arg("--help").output();
+    let ended = ended.map_err(|error| Error::io("run", program, error))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    let reason = errors.lines().next().unwrap_or_default();
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    Err(Refused::new(reason, "trinim solve --help lists the values").into())
+}
+
+pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
-    let cases = args.cases(program)?;
+    let program = trinim()?;
+    let cases = args.cases(&program)?;
     let csv = args.csv.as_deref().map(|path| OutputFile::claim(path, CSV)).transpose()?;
     let folder = scratch(&args.out)?;
     let mut record = Record {
@@ -243,7 +253,7 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
         record.memory = Some(yardsticks::memory()?);
     }
     out.remark(record.conditions());
-    let mut rounds = Rounds::new(folder.path(), &signals)?;
+    let mut rounds = Rounds::new(program, folder.path(), &signals);
     record.rows = rounds.measure(&cases, record.warm_up, record.repeats, out)?;
     record.interrupted = signals.stopped() && record.rounds() < args.repeats;
     if args.suite.is_none() {
@@ -336,24 +346,4 @@ fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> 
         writeln!(out, "{:width$} {}", "", out.paint.faint(text))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::ValueEnum;
-
-    /// `solve` accepts the arguments of every suite, except for kernels that this machine lacks.
-    #[test]
-    fn arguments_of_the_suites_are_those_of_solve() {
-        for suite in Suite::value_variants() {
-            for case in suite.cases() {
-                let arguments: Vec<&str> = case.arguments.iter().map(String::as_str).collect();
-                if let Err(error) = accepted(&trinim::cli::program::command::<crate::Cli>(), &arguments) {
-                    assert!(error.to_string().contains("this machine has no"), "{}: {error}", case.name);
-                }
-            }
-        }
-        assert!(accepted(&trinim::cli::program::command::<crate::Cli>(), &["--layers", "5", "--rule", "nim"]).is_err());
-    }
 }

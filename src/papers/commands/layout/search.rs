@@ -1,4 +1,4 @@
-//! `trinim layout search`: the BID cells that cause the least work.
+//! `trinim papers layout search`: the BID cells that cause the least work.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -10,14 +10,14 @@ use trinim::cli::args::JsonArgs;
 use trinim::cli::board::{RequiredBoard, picture};
 use trinim::cli::choice::explained;
 use trinim::cli::summary::board_words;
-use trinim::game::Board;
 use trinim::layout::search::{self, Request, ScoredLayout, SymmetryClass};
+use trinim_game::Board;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim layout search --layers 9 --bits 15
-  trinim layout search --layers 9 --bits 13 --symmetry mirror --top 3
-  trinim layout search --layers 9 --bits 13 --symmetry any --json
+  trinim papers layout search --layers 9 --bits 15
+  trinim papers layout search --layers 9 --bits 13 --symmetry mirror --top 3
+  trinim papers layout search --layers 9 --bits 13 --symmetry any --json
 
 All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
 says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
@@ -60,7 +60,7 @@ pub struct SearchArgs {
     json: JsonArgs,
 }
 
-/// What `trinim layout search` prints.
+/// What `trinim papers layout search` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.

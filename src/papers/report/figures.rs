@@ -2,16 +2,16 @@
 //! distance; each is a picture with its numbers.
 
 use super::{Solution, Variant, line, object, rule_word, variant_words};
-use crate::database::DistanceCount;
-use crate::database::census::PieceCount;
-use crate::game::amount::grouped;
-use crate::play::Names;
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line};
 use crate::report::draw::svg::Svg;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
 use serde_json::json;
+use trinim::database::DistanceCount;
+use trinim::database::census::PieceCount;
+use trinim::play::Names;
+use trinim_game::amount::grouped;
 use trinim_game::position::{self, cells};
 use trinim_game::published;
 use trinim_game::{Board, LAYERS_MAX, Rule, Value};

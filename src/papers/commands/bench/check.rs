@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use terminal::exit::{Exit, Refused};
-use trinim::game::Rule;
-use trinim::game::published;
+use trinim_game::Rule;
+use trinim_game::published;
 
 /// Compares answers with known counts, and with each other.
 #[derive(Default)]
@@ -23,7 +23,7 @@ impl Checker {
         let number = |name: &str| report[name].as_u64().ok_or_else(|| format!("no {name} in the report"));
         let text = |name: &str| report[name].as_str().ok_or_else(|| format!("no {name} in the report"));
         let (losses, positions) = (number("losses")?, number("positions")?);
-        let rule: Rule = text("rule")?.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string())?;
+        let rule: Rule = text("rule")?.parse().map_err(|error: trinim_game::ParseRuleError| error.to_string())?;
         let is_whole = |cells: u32| positions.checked_ilog2() == Some(cells) && positions.is_power_of_two();
         let takes = [&report["min_take"], &report["max_take"]];
         if !report["layers"].is_null() {

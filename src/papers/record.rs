@@ -1,4 +1,4 @@
-//! Records of measurements: what `trinim bench` writes as JSON and CSV, and what pages and plots
+//! Records of measurements: what `trinim papers bench` writes as JSON and CSV, and what pages and plots
 //! are made from.
 //!
 //! A [`Record`] has one [`Row`] for each case, in the order of the cases. A row has its [`Run`]s
@@ -10,11 +10,12 @@
 //! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
 //! 2. The JSON only ever gains fields; absent ones read as absent.
 
-use crate::game::amount::binary;
 use crate::report::draw::table::csv_field;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write;
+use trinim_game::amount::binary;
 
 /// The format version of a record.
 pub const FORMAT: u32 = 1;
@@ -29,9 +30,8 @@ const FIELDS: &str = "\
     log_bytes_peak,block_bytes_written,block_bytes_read,block_loads,disk_bytes_peak,database_bytes,\
     bitmap_bytes,commits";
 
-/// What `trinim bench` prints: cases measured together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// What `trinim papers bench` prints: cases measured together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// Version of the record.
     pub format: u32,
@@ -60,8 +60,7 @@ pub struct Record {
 }
 
 /// Facts about a machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Model of the processor.
     pub cpu: String,
@@ -76,8 +75,7 @@ pub struct Machine {
 }
 
 /// Sequential speed of a device, in bytes a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSpeed {
     /// Size of the file.
     pub file_bytes: u64,
@@ -88,8 +86,7 @@ pub struct DeviceSpeed {
 }
 
 /// Speed of the memory, all threads together, in bytes a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemorySpeed {
     /// Size of the buffers, all threads together.
     pub buffer_bytes: u64,
@@ -102,8 +99,7 @@ pub struct MemorySpeed {
 }
 
 /// One case.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// The case in words; unique in a record.
     pub name: String,
@@ -127,8 +123,7 @@ pub struct Row {
 }
 
 /// One measured run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Number of its round, from 1.
     pub round: u32,
@@ -139,8 +134,7 @@ pub struct Run {
 }
 
 /// The figures that follow from the runs of a row; bytes are medians over the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Wall-clock time.
     pub seconds: Spread,
@@ -165,8 +159,7 @@ pub struct Figures {
 }
 
 /// The centre and the scatter of some values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// The middle value, or the mean of the two in the middle.
     pub median: f64,
@@ -294,7 +287,7 @@ impl Record {
         measured.min().unwrap_or(0)
     }
 
-    /// Parses what `trinim bench --json` prints.
+    /// Parses what `trinim papers bench --json` prints.
     ///
     /// # Errors
     /// Returns an error if the text is not a record.

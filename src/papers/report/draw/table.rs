@@ -5,9 +5,9 @@
 //! JSON, and every row has as many cells as there are columns.
 
 use super::svg::escape;
-use crate::game::amount::grouped;
 use serde_json::Value;
 use std::fmt::Write;
+use trinim_game::amount::grouped;
 
 pub const NOTHING: &str = "-";
 

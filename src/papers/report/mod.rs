@@ -40,16 +40,16 @@
 pub mod draw;
 mod drawings;
 mod figures;
-pub mod layouts;
 mod pages;
 mod tables;
 
-use crate::database::census::Census;
-use crate::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
-use crate::report::layouts::FigureError;
+use crate::layouts::FigureError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use trinim::database::census::Census;
+use trinim::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
 use trinim_game::{self, Board, LAYERS_MAX, Rule};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
@@ -83,13 +83,13 @@ impl Solution {
     /// Checks the manifest of a database and looks up its start.
     ///
     /// # Errors
-    /// Returns a [`DatabaseError`] if the manifest, the start or its children show that the
-    /// database is damaged or contradicts itself, or if the board is not a triangle.
-    pub fn read(database: &Database) -> Result<Solution, DatabaseError> {
+    /// Returns [`ReportError::Database`] if the manifest, the start or its children show that the
+    /// database is damaged or contradicts itself, and [`ReportError::NotATriangle`].
+    pub fn read(database: &Database) -> Result<Solution, ReportError> {
         let (board, census) = (database.board(), &database.manifest().census);
         let Some(layers) = board.layers() else {
             let board = board.name().to_owned();
-            return Err(DatabaseError::NotATriangle { path: database.folder().into(), board });
+            return Err(ReportError::NotATriangle { path: database.folder().into(), board });
         };
         database.check_manifest()?;
         let start = database.probe(board.full())?;
@@ -108,7 +108,8 @@ impl Solution {
             None
         };
         if let Some(what) = contradiction {
-            return Err(DatabaseError::corrupt(database.folder(), None, what));
+            let (path, damage) = (database.folder().into(), what.into());
+            return Err(DatabaseError::Corrupt { path, offset: None, damage }.into());
         }
         Ok(Solution {
             folder: database.folder().into(),
@@ -184,24 +185,26 @@ pub struct Document {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
+    /// The folder is sound, but only triangles are reported on.
+    #[error("{} solves the board {board}: a report is about triangles", path.display())]
+    NotATriangle { path: PathBuf, board: String },
     /// Two databases of one game have different values.
     #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
     Disagreement { game: String, one: PathBuf, other: PathBuf, what: &'static str },
-    /// What is built in of nine layers is damaged.
+    /// A database, perhaps one that is built in, cannot be read or is damaged.
     #[error(transparent)]
-    BuiltIn(#[from] DatabaseError),
+    Database(#[from] DatabaseError),
     #[error(transparent)]
     Figure(#[from] FigureError),
 }
 
 /// A database in `report.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
     /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Rule"))]
+    #[schemars(with = "trinim_game::Rule")]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
@@ -216,15 +219,14 @@ pub struct DatabaseRow {
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
     /// Value of the full board for the player to move.
-    #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Value"))]
+    #[schemars(with = "trinim_game::Value")]
     pub start: String,
     /// Number of winning first moves.
     pub winning_first_moves: u64,
 }
 
 /// A file in `report.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRow {
     /// The name of the file.
     pub name: String,
@@ -235,8 +237,7 @@ pub struct FileRow {
 }
 
 /// The contents of `report.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contents {
     /// `trinim-report`.
     pub format: String,
@@ -334,7 +335,7 @@ impl Report {
     }
 }
 
-fn built_in() -> Result<Vec<Solution>, DatabaseError> {
+fn built_in() -> Result<Vec<Solution>, ReportError> {
     let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule)));
     all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()
 }

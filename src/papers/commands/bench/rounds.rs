@@ -1,7 +1,7 @@
-//! Rounds: each runs every case once, as complete processes of this program, timed from outside.
+//! Rounds: each runs every case once, as complete processes, timed from outside.
 //!
 //! # Invariants
-//! 1. A child inherits none of this program's environment variables, and reads only the given
+//! 1. A child inherits none of trinim's environment variables, and reads only the given
 //!    input. What it reads and writes are files, so that neither side waits for the other.
 //! 2. The time runs from before the start of the process until its end is seen, at most a
 //!    thousandth later.
@@ -22,9 +22,9 @@ use std::time::Duration;
 use terminal::exit::{Exit, Refused};
 use terminal::output::Out;
 use terminal::signals::Signals;
-use trinim::game::amount::seconds;
-use trinim::game::random::Random;
-use trinim::record::{Row, Run};
+use trinim_game::amount::seconds;
+use trinim_game::random::Random;
+use trinim_papers::record::{Row, Run};
 
 /// Positions in the shorter and the longer list: the difference in time is that of the extra
 /// probes, which are warm.
@@ -59,9 +59,8 @@ struct RunEnd {
 }
 
 impl<'a> Rounds<'a> {
-    pub fn new(folder: &'a Path, signals: &'a Signals) -> Result<Rounds<'a>, Error> {
-        let executable = std::env::current_exe().map_err(|error| Error::io("find", "this program", error))?;
-        Ok(Rounds { executable, folder, signals, checker: Checker::default(), databases: BTreeMap::new() })
+    pub fn new(executable: PathBuf, folder: &'a Path, signals: &'a Signals) -> Rounds<'a> {
+        Rounds { executable, folder, signals, checker: Checker::default(), databases: BTreeMap::new() }
     }
 
     /// Measures the cases in rounds, of which the first do not count. Rows are in the order of the
@@ -141,7 +140,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs this program with these arguments; returns `None` if the bench has to stop.
+    /// Runs the program with these arguments; returns `None` if the bench has to stop.
     fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<RunEnd>, Error> {
         // What an earlier run left to write is not part of this one.
         rustix::fs::sync();

@@ -3,13 +3,13 @@
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
-use crate::game::amount::grouped;
-use crate::layout::{Bid, Layout};
+use crate::layouts::{self, FigureError};
 use crate::report::draw::board_picture::{Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line};
 use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
-use crate::report::layouts::{self, FigureError};
+use trinim::layout::{Bid, Layout};
 use trinim_game::Board;
+use trinim_game::amount::grouped;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;

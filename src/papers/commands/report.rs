@@ -1,4 +1,4 @@
-//! `trinim report`: the papers' tables and figures from solved boards, in a folder.
+//! `trinim papers report`: the papers' tables and figures from solved boards, in a folder.
 //!
 //! A folder belongs to a report if its `report.json` says so. It is then brought up to date, and
 //! files that only the earlier report had are removed. Any other folder that is not empty is
@@ -25,15 +25,15 @@ use terminal::file::ParentsArgs;
 use terminal::output::{self, Out, counted, grouped};
 use trinim::cli::args::JsonArgs;
 use trinim::database::Database;
-use trinim::report::{self, Contents, REPORT_JSON, ReportError, Solution};
+use trinim_papers::report::{self, Contents, REPORT_JSON, ReportError, Solution};
 
 /// Longest `report.json` that is read, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim report trinim-k7-misere trinim-k7-normal --out report
-  trinim report trinim-k* --out report --json      also print report.json
+  trinim papers report trinim-k7-misere trinim-k7-normal --out report
+  trinim papers report trinim-k* --out report --json   also print report.json
 
 The folder gets tables (Markdown, CSV, JSON) and figures (SVG, CSV, JSON), and index.html and report.md with all \
 of them. The same databases give the same bytes. If a published value is contradicted, the report marks it and the \
@@ -58,7 +58,7 @@ pub struct ReportArgs {
     json: JsonArgs,
 }
 
-/// What `trinim report` prints: the file `report.json` of the report.
+/// What `trinim papers report` prints: the file `report.json` of the report.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the library writes the file: this is its form")]
 pub struct Report {
@@ -75,15 +75,9 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     for folder in &args.folders {
         let database = Database::open(folder)?;
         refuse_inside(&args.out, database.folder())?;
-        solutions.push(Solution::read(&database)?);
+        solutions.push(Solution::read(&database).map_err(refusal)?);
     }
-    let report = report::Report::new(solutions).map_err(|error| {
-        let hint = match error {
-            ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong",
-            _ => "",
-        };
-        Refused::new(error.to_string(), hint)
-    })?;
+    let report = report::Report::new(solutions).map_err(refusal)?;
     write(&args.out, &report, earlier.as_ref())?;
     for line in &report.contents.contradictions {
         output::note(format_args!("{} a published value is contradicted: {line}", out.error_paint.bad("wrong:")));
@@ -94,6 +88,17 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         print(&report, &args.out, out)?;
     }
     Ok(if report.contents.contradictions.is_empty() { Exit::Done } else { Exit::Refuted })
+}
+
+/// Returns the error with its exit code and hint.
+fn refusal(error: ReportError) -> anyhow::Error {
+    let hint = match &error {
+        ReportError::Database(_) => return error.into(),
+        ReportError::NotATriangle { path, .. } => format!("trinim stats {} shows its counts", path.display()),
+        ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong".to_owned(),
+        _ => String::new(),
+    };
+    Refused::new(error.to_string(), hint).into()
 }
 
 /// Returns the report in the folder; `None` for a new or empty folder.

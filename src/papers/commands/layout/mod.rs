@@ -1,4 +1,4 @@
-//! `trinim layout`: how a board is cut into blocks, and what a layout costs.
+//! `trinim papers layout`: how a board is cut into blocks, and what a layout costs.
 //!
 //! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
 //! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
@@ -12,26 +12,28 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use terminal::exit::Exit;
-use terminal::file::OutputFile;
+use terminal::file::{OutputFile, OutputKind};
 use terminal::output::{Out, counted, grouped};
 use trinim::cli::args::{self, BidCells, JsonArgs, Size};
 use trinim::cli::board::{BID_LEGEND, BoardArgs, cells_text, picture};
 use trinim::cli::summary::board_words;
-use trinim::game::Board;
 use trinim::layout::{Counts, Edge, Layout};
 use trinim::plan;
-use trinim::report::draw::board_picture::{Picture, Sheet};
+use trinim_game::Board;
+use trinim_papers::report::draw::board_picture::{Picture, Sheet};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
-  trinim layout --layers 9 --block-bits 30 --json
-  trinim layout --layers 8 --block-bits 28 --svg eight.svg
-  trinim layout --paper                     show the layouts of [SWLK12], published and computed
-  trinim layout search --layers 9 --bits 13 --symmetry any
+  trinim papers layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim papers layout --layers 9 --block-bits 30 --json
+  trinim papers layout --layers 8 --block-bits 28 --svg eight.svg
+  trinim papers layout --paper              show the layouts of [SWLK12], published and computed
+  trinim papers layout search --layers 9 --bits 13 --symmetry any
 
 Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
 canonical blocks.";
+
+const SVG: OutputKind = OutputKind { flag: "--svg", what: "SVG picture", signature: "<svg" };
 
 /// Updates that `--json` lists without `--edges`.
 const EDGES_UNASKED: u64 = 1_000;
@@ -76,7 +78,7 @@ enum LayoutCommand {
     Search(search::SearchArgs),
 }
 
-/// What `trinim layout` prints.
+/// What `trinim papers layout` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// Indices of the cells that name the block, by bit of its number, the lowest first.
@@ -135,7 +137,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return paper::run(args.json, out);
     }
     let board = args.board.solvable()?;
-    let drawing = args.svg.as_deref().map(OutputFile::claim_svg).transpose()?;
+    let drawing = args.svg.as_deref().map(|path| OutputFile::claim(path, SVG)).transpose()?;
     let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0),
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),

@@ -5,9 +5,10 @@
 //! in the text as well. The available text of the paper has the captions but not the drawings, so a
 //! layout follows from its description and its counts; [`Source`] says how well.
 
-use crate::layout::{Bid, Counts, GROUP_SIZES, Layout, LayoutError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::LazyLock;
+use trinim::layout::{Bid, Counts, GROUP_SIZES, Layout, LayoutError};
 use trinim_game::claims::Claim;
 use trinim_game::{Board, BoardError, Cell};
 
@@ -253,8 +254,7 @@ impl Figure {
 }
 
 /// The counts of a table's row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Figures {
     /// Inter-block updates.
     pub updates: u64,
@@ -266,7 +266,7 @@ pub struct Figures {
     pub total_bytes: u64,
     /// Isomorphic groups of 1, 2, 3 and 6 blocks, if the text has them.
     #[serde(serialize_with = "by_size", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<u32, u64>"))]
+    #[schemars(with = "std::collections::BTreeMap<u32, u64>")]
     pub groups: Option<[u64; 4]>,
 }
 

@@ -1,4 +1,4 @@
-//! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
+//! `trinim papers layout --paper`: the published counts beside the computed ones, and what the text says
 //! of the layouts, with verdicts.
 
 use super::mask;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, side_by_side, wrapped};
-use trinim::claims::{Claim, Verdict};
 use trinim::cli::args::{JsonArgs, Size};
 use trinim::cli::board::picture;
-use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
-use trinim::report::layouts::{self, Figures, Row, Source};
+use trinim_game::claims::{Claim, Verdict};
+use trinim_game::{Board, Cell};
+use trinim_papers::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
 #[derive(Serialize, JsonSchema)]
@@ -38,7 +38,7 @@ struct RowReport {
     agrees: bool,
 }
 
-/// What `trinim layout --paper` prints.
+/// What `trinim papers layout --paper` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// The same as `agrees`.
