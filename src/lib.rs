@@ -44,7 +44,6 @@
 //! - A *census* counts losses; a *loss rate* is their share. To *probe* is to look a position up,
 //!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
 //!   solve.
-//! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
 //! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]

@@ -44,7 +44,7 @@ fn headings_are_in_order_and_help_is_short() {
     let places = HEADINGS.map(|heading| help.find(&format!("\n{heading}:\n")).unwrap());
     assert!(places.is_sorted(), "{help}");
     assert!(help.lines().count() <= 100, "{}:\n{help}", help.lines().count());
-    assert!(help.contains("--strategy") && !help.contains("--strategy <"), "{help}");
+    assert!(help.contains("--kernel") && !help.contains("--kernel <"), "{help}");
     let help = command.render_help().to_string();
     assert!(help.lines().count() <= 40, "{}:\n{help}", help.lines().count());
 }
@@ -102,6 +102,7 @@ fn hints_are_commands_with_their_arguments() {
         ("task ini", "did you mean init?"),
         ("frobnicate", "trinim --help"),
         ("man", "like trinim man ~/.local/share/man/man1"),
+        ("solve -k 5 --strategy forward", "trinim papers solve has the strategies of the papers"),
         ("-q report trinim-k7-misere", "it is trinim papers report"),
         ("task --store s", "like trinim task --store tasks --batch 0"),
         ("export trinim-k7-misere --seed 3", "trinim export --help"),

@@ -220,9 +220,6 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
         PlanError::Memory { needed_bytes, block_bytes, .. } => {
             (Exit::System, more_memory(*needed_bytes, *block_bytes))
         }
-        PlanError::Board { .. } => {
-            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
-        }
         PlanError::Disk { .. } => (
             Exit::System,
             "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
@@ -319,7 +316,6 @@ mod tests {
         codes(include_str!("../care/mod.rs"), "Error", examples);
         let examples = vec![
             (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
-            (PlanError::Board { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
             (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),
             (PlanError::Blocks { found: 9 }, Exit::Usage),
         ];

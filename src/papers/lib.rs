@@ -9,6 +9,8 @@
 #![warn(unreachable_pub)]
 
 #[doc(hidden)]
+pub mod baseline;
+#[doc(hidden)]
 pub mod layouts;
 #[doc(hidden)]
 pub mod record;

@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{SCHEMAS, bench, layout, report};
+use commands::{SCHEMAS, bench, layout, report, solve};
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
@@ -31,6 +31,7 @@ enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
+  trinim papers solve --layers 6 --strategy retrograde
   trinim papers layout --paper       compare the tables of [SWLK12] with computed ones
   trinim papers report trinim-k7-misere trinim-k7-normal --out report
   trinim papers bench --layers 6,7   measure solves side by side";
@@ -45,6 +46,7 @@ struct PapersArgs {
 
 #[derive(Subcommand)]
 enum PapersCommand {
+    Solve(Box<solve::SolveArgs>),
     Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
     Bench(Box<bench::BenchArgs>),
@@ -64,6 +66,7 @@ impl Program for Cli {
     fn run(self, out: &mut Out) -> anyhow::Result<Exit> {
         match self.command {
             Command::Papers(PapersArgs { command }) => match command {
+                PapersCommand::Solve(args) => solve::run(*args, out),
                 PapersCommand::Layout(args) => layout::run(args, out),
                 PapersCommand::Report(args) => report::run(args, out),
                 PapersCommand::Bench(args) => bench::run(*args, out),

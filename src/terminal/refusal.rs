@@ -15,10 +15,12 @@ const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
 
 /// What was dropped: a command, the flag if it is one, and what to use.
-const DROPPED: [(&str, &str, &str); 4] = [
+const DROPPED: [(&str, &str, &str); 6] = [
     ("bench", "", "it is trinim papers bench"),
     ("layout", "", "it is trinim papers layout"),
     ("report", "", "it is trinim papers report"),
+    ("solve", "--strategy", "trinim papers solve has the strategies of the papers"),
+    ("solve", "--redundancy", "trinim papers solve has the strategies of the papers"),
     ("solve", "--order", "leave it out: the order of the blocks is chosen, and changes no result"),
 ];
 

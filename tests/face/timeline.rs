@@ -27,7 +27,7 @@ fn a_timeline_is_trace_events_that_add_up() {
     let trace: Value = serde_json::from_str(&written).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let (named, timed): (Vec<&Value>, Vec<&Value>) = events.iter().partition(|event| event["ph"] == "M");
-    assert_eq!(named[0]["args"]["name"], "6 layers, misere play, update-log");
+    assert_eq!(named[0]["args"]["name"], "6 layers, misere play");
     let threads: Vec<&str> = named[1..].iter().map(|event| event["args"]["name"].as_str().unwrap()).collect();
     for thread in ["worker 1", "worker 2", "writer", "committer"] {
         assert!(threads.contains(&thread), "{threads:?}");

@@ -53,13 +53,33 @@ impl Case {
         Some(board.as_str()).filter(|board| board.starts_with("file:"))
     }
 
+    /// Returns the command that solves, without trinim itself.
+    pub fn solve_words(&self) -> Vec<&str> {
+        solve_words(self.arguments.iter().map(String::as_str))
+    }
+
     /// Returns the command without folders, for reports.
     pub fn command(&self) -> String {
-        let solve = self.arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
+        let solve = self.solve_words().into_iter().map(quoted).collect::<Vec<_>>().join(" ");
         match self.action {
-            Action::Solve => format!("trinim solve {solve}"),
-            Action::Verify => format!("trinim verify (of trinim solve {solve})"),
-            Action::Probe => format!("trinim probe (of trinim solve {solve})"),
+            Action::Solve => format!("trinim {solve}"),
+            Action::Verify => format!("trinim verify (of trinim {solve})"),
+            Action::Probe => format!("trinim probe (of trinim {solve})"),
+        }
+    }
+}
+
+/// Returns the command that solves with these arguments: `solve`, which has update logs only, or
+/// `papers solve` for another strategy.
+pub fn solve_words<'a>(arguments: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let arguments: Vec<&str> = arguments.collect();
+    let is_of_logs = |pair: &[&str]| matches!(pair, ["--strategy", "update-log"] | ["--redundancy", "remove"]);
+    let strategy = arguments.chunks(2).find(|pair| pair[0] == "--strategy");
+    match strategy.filter(|pair| !is_of_logs(pair)) {
+        Some(_) => [&["papers", "solve"], &arguments[..]].concat(),
+        None => {
+            let rest = arguments.chunks(2).filter(|pair| strategy.is_none() || !is_of_logs(pair));
+            ["solve"].into_iter().chain(rest.flatten().copied()).collect()
         }
     }
 }

@@ -1,14 +1,15 @@
 //! `trinim papers bench`: complete solves side by side, every answer checked.
 //!
-//! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
-//! folder, so that time, memory and bytes are those of a real run. Each round runs every case once,
-//! in an order of its own, so that a machine whose speed drifts favours none; the first case runs
-//! twice, and a ratio counts only outside of what it does to itself. [`trinim_papers::record`]
-//! evaluates the figures; `tools/src/bin/readme` makes pages and plots from them.
+//! A case is a set of arguments of `trinim solve`, or of `trinim papers solve` if it names one of
+//! its strategies; each run is a separate process in a fresh folder, so that time, memory and bytes
+//! are those of a real run. Each round runs every case once, in an order of its own, so that a
+//! machine whose speed drifts favours none; the first case runs twice, and a ratio counts only
+//! outside of what it does to itself. [`trinim_papers::record`] evaluates the figures;
+//! `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
 //! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
-//! 2. A case that `trinim solve` refuses before it writes anything is not a failure: a scan leaves
+//! 2. A case that is refused before it writes anything is not a failure: a scan leaves
 //!    it out with a remark, a suite shows a row with the reason. If no case is left, the bench is
 //!    refused.
 //! 3. A stopped bench reports the runs so far, and that it was stopped.
@@ -89,8 +90,9 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Values of another flag of trinim solve, like codec=raw,rows or memory=1GiB,4GiB; bid-cells
-    /// takes one value; may be repeated
+    /// Values of another flag of trinim solve or trinim papers solve, like codec=raw,rows,
+    /// memory=1GiB,4GiB or strategy=update-log,block-pull; bid-cells takes one value; may be
+    /// repeated
     #[arg(long, value_name = "FLAG=VALUE,..", value_parser = Scan::parse)]
     scan: Vec<Scan>,
 
@@ -138,7 +140,7 @@ const SCANNED: [&[&str]; 3] = [
     &["bid-cells", "block-bits"],
 ];
 
-/// `--scan`: a flag of `trinim solve`, and its values.
+/// `--scan`: a flag of a solve, and its values.
 #[derive(Clone, Debug)]
 struct Scan {
     flag: String,
@@ -193,9 +195,12 @@ impl BenchArgs {
             .collect();
         // A value that `solve` rejects is a typo, whatever it is combined with.
         for [flag, value] in lists.iter().flatten() {
-            let is_board = matches!(flag.as_str(), "--layers" | "--board");
-            let board: &[&str] = if is_board { &[] } else { &["--layers", "5"] };
-            accepted(program, &[board, &[flag, value]].concat())?;
+            let others: &[&str] = match flag.as_str() {
+                "--layers" | "--board" => &[],
+                "--redundancy" => &["--layers", "5", "--strategy", "block-pull"],
+                _ => &["--layers", "5"],
+            };
+            accepted(program, &case::solve_words([others, &[flag, value]].concat().into_iter()))?;
         }
         for name in &self.board {
             board::read("--board", name, Takes::ANY)?;
@@ -214,10 +219,9 @@ fn trinim() -> Result<PathBuf, Refused> {
     find("trinim").ok_or_else(|| Refused::new(missing, "cargo install --path . installs it"))
 }
 
-/// Checks that `trinim solve` can parse these arguments.
+/// Checks that trinim can parse these arguments.
 fn accepted(program: &Path, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut solve = Command::new(program);
-    let ended = solve.arg("solve").args(arguments).arg("--help").output();
+    let ended = Command::new(program).args(arguments).arg("--help").output();
     let ended = ended.map_err(|error| Error::io("run", program, error))?;
     if ended.status.success() {
         return Ok(());
@@ -225,7 +229,8 @@ fn accepted(program: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let errors = String::from_utf8_lossy(&ended.stderr);
     let reason = errors.lines().next().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-    Err(Refused::new(reason, "trinim solve --help lists the values").into())
+    let solve: Vec<&str> = arguments.iter().copied().take_while(|word| !word.starts_with('-')).collect();
+    Err(Refused::new(reason, format!("trinim {} --help lists the values", solve.join(" "))).into())
 }
 
 pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {

@@ -180,9 +180,8 @@ impl<'a> Rounds<'a> {
     }
 
     fn solve(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
-        let mut arguments: Vec<OsString> = vec!["solve".into(), "--json".into(), "--quiet".into()];
-        arguments.extend(case.arguments.iter().map(OsString::from));
-        arguments.extend(["--out".into(), folder.into()]);
+        let mut arguments: Vec<OsString> = case.solve_words().into_iter().map(OsString::from).collect();
+        arguments.extend(["--json".into(), "--quiet".into(), "--out".into(), folder.into()]);
         let Some(ended) = self.started(&arguments, "")? else { return Ok(Outcome::Stopped) };
         let code = ended.status.code();
         let may_refuse = [Exit::Usage, Exit::System].map(|exit| Some(exit as i32));

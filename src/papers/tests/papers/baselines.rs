@@ -3,24 +3,25 @@
 
 use crate::common::breaks::published;
 use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
-use pipeline::storage::Create;
-use pipeline::{BlockId, Error, Metrics, Options, RealStorage, RunId, Stage, Storage};
+use pipeline::checkpoint::LOGS;
+use pipeline::{Error, Metrics, Options, RealStorage, RunId, Stage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use testing::{Fault, SimulatedStorage};
-use trinim::database::{Database, Game, SolveSpec, block_file_name};
+use trinim::Solve;
+use trinim::database::{Database, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
+use trinim::job::{self, JobError};
 use trinim::kernel::{Isa, Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::baseline::{self, Counters, footprint_bytes};
-use trinim::solve::{Baseline, Redundancy, Solved};
+use trinim::solve::{Solved, solve};
+use trinim_papers::baseline::{self, Baseline, Counters, Redundancy, footprint_bytes};
 
 const IN_MEMORY: [Baseline; 2] = [Baseline::Forward, Baseline::Retrograde];
 
@@ -176,10 +177,34 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
     }
 }
 
-/// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong
-/// database; afterwards the same call starts over and leaves the same bytes.
+/// What is kept of a result does not depend on the strategy either.
 #[test]
-fn a_run_that_broke_off_anywhere_starts_over() {
+fn every_strategy_keeps_the_same_counts_and_book() {
+    let game = Game::triangle(5, Rule::Misere, 7).unwrap();
+    for keep in [Keep::Counts, Keep::Book { pieces: 8 }] {
+        let spec = Terms::from(keep).spec(&game);
+        let (metrics, counters) = <(Metrics, Counters)>::default();
+        let of = |by: &dyn Fn(&Arc<dyn Storage>) -> Result<Solved, Error>| {
+            let disk = SimulatedStorage::new(1);
+            by(&(Arc::new(disk.clone()) as Arc<dyn Storage>)).unwrap();
+            published(&disk)
+        };
+        let way = Way::usual();
+        let options = way.options(&game.layout);
+        let expected = of(&|storage| solve(spec, way.kernel, storage, &options, &metrics, &|_| {}));
+        for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
+            let options = self::options(&game, baseline, 2);
+            let found =
+                of(&|storage| baseline::solve(spec, way.kernel, baseline, storage, &options, &metrics, &counters));
+            assert_same_files(&found, &expected, &format!("{keep}, {baseline}"));
+        }
+    }
+}
+
+/// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong
+/// database; what is left is no finished database, and no strategy goes on there.
+#[test]
+fn a_run_that_broke_off_anywhere_is_not_taken_for_a_result() {
     // More blocks than one commit takes.
     let game = Game::triangle(4, Rule::Normal, 2).unwrap();
     let (folder, _) = game.solve(Way::usual());
@@ -213,64 +238,21 @@ fn a_run_that_broke_off_anywhere_starts_over() {
                 }
             }
             let after = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
-            if let Ok(inspection) = pipeline::checkpoint::inspect(&after) {
-                let some = !inspection.records.is_empty() && inspection.records.len() < expected.len() - 2;
-                committed += u32::from(some);
+            // `SUMS` completes a database.
+            let left = published(&after);
+            if left.contains_key("SUMS") {
+                assert_same_files(&left, &expected, &story);
             }
-            solve(&after, baseline).unwrap_or_else(|error| panic!("{story}, started over: {error}"));
-            assert_same_files(&published(&after), &expected, &story);
-            assert!(!after.names().iter().any(|name| name.starts_with("logs/")), "{story}: scratch files are left");
+            let begun = pipeline::checkpoint::inspect(&after).is_ok_and(|inspection| !inspection.records.is_empty());
+            if begun {
+                committed += 1;
+                let refused = solve(&after, baseline).unwrap_err();
+                assert!(matches!(refused, Error::NotEmpty { .. }), "{story}: {refused}");
+            }
         }
     }
     println!("{broken} broken off, {full} by a full disk, {committed} with a part committed");
     assert!(broken > 200 && full > 50 && committed > 5);
-}
-
-/// If a committed block of an interrupted run differs from the new result of the same strategy,
-/// that is damage, and the error names the block.
-#[test]
-fn a_block_of_an_interrupted_run_has_to_be_found_again() {
-    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
-    let (folder, _) = game.solve(Way::usual());
-    let name = format!("db/{}", block_file_name(BlockId(3)));
-    let good = std::fs::read(folder.path().join(&name)).unwrap();
-    for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
-        let mut parameters = SolveSpec::from(&game).parameters();
-        parameters.extend(baseline.parameters());
-        let begun = |storage: &Arc<dyn Storage>| {
-            let parameters = Parameters(parameters.clone());
-            Checkpoint::open(storage.clone(), &parameters, RunId(1), &|_, _| false).unwrap().checkpoint
-        };
-        let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
-        let mut checkpoint = begun(&storage);
-        let file = storage.create(&name, Create::New).unwrap();
-        file.write_all_at(&good, 0).unwrap();
-        let published = Some(PublishedFile { name: name.clone(), length: good.len() as u64, hash: 1 });
-        let record = BlockRecord { block: BlockId(3), published, ..BlockRecord::default() };
-        checkpoint.commit(Epoch { records: vec![record], dirty: vec![file], ..Epoch::default() }).unwrap();
-        drop(checkpoint);
-        let (metrics, counters) = <(Metrics, Counters)>::default();
-        let options = options(&game, baseline, 1);
-        let solve = |storage: &Arc<dyn Storage>| {
-            let solved = baseline::solve(&game, Kernel::detect(), baseline, storage, &options, &metrics, &counters);
-            solved.map(|solved| solved.database_bytes)
-        };
-        match solve(&storage) {
-            Err(Error::Corrupt { path, .. }) => assert_eq!(path, Path::new(&name), "{baseline}"),
-            other => panic!("{baseline}: {other:?}"),
-        }
-        // The last block is one of the board, the next one is none.
-        let blocks = game.layout.canonical_blocks().len() as u32;
-        for (block, wanted) in
-            [(blocks - 1, "an interrupted run left another block"), (blocks, "the journal names block")]
-        {
-            let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
-            let record = BlockRecord { block: BlockId(block), ..BlockRecord::default() };
-            begun(&storage).commit(Epoch { records: vec![record], ..Epoch::default() }).unwrap();
-            let refused = solve(&storage).unwrap_err().to_string();
-            assert!(refused.contains(wanted), "{baseline}: {refused}");
-        }
-    }
 }
 
 /// Compares with the definition, not with another strategy.
@@ -293,47 +275,34 @@ fn every_stored_value_is_that_of_the_reference() {
     }
 }
 
-/// Neither update logs nor another baseline continue in the folder of an unfinished baseline, nor
-/// the reverse.
+/// The folder of a baseline is a solved one like any other once it is finished. Nothing goes on in
+/// an unfinished one, and no baseline begins in one that has a run.
 #[test]
 fn strategies_do_not_take_over_unfinished_folders() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();
-    let baseline = Baseline::BlockPull(Redundancy::Remove);
-    let kernel = Kernel::detect();
-    let unfinished = scratch();
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(unfinished.path()).unwrap().with_syncs(false));
-    let (metrics, counters) = <(Metrics, Counters)>::default();
-    let stopped = options(&game, baseline, 2);
-    stopped.stop.store(true, Ordering::Relaxed);
-    let interrupted = baseline::solve(&game, kernel, baseline, &storage, &stopped, &metrics, &counters);
-    assert!(matches!(interrupted, Err(Error::Interrupted)));
-
-    let named = |result: Result<Solved, Error>, expected: (&str, &str, &str)| match result {
-        Err(Error::Parameters { name, found, wanted, .. }) => {
-            assert_eq!((&*name, &*found, &*wanted), expected);
+    let (kernel, pull) = (Kernel::detect(), Baseline::BlockPull(Redundancy::Keep));
+    let folder = scratch();
+    let path = folder.path();
+    let solved = solve_in(path, &game, pull, kernel, 1).unwrap();
+    let again = || Solve::new(&game.board, game.rule).in_folder(path);
+    assert_eq!(again().unwrap().finished().unwrap().manifest, solved.manifest);
+    std::fs::remove_file(path.join("db/SUMS")).unwrap();
+    let begun = job::inspect(path).unwrap().unwrap();
+    for job in [again(), Solve::from_parameters(&begun.parameters.0).unwrap().in_folder(path)] {
+        match job.err().unwrap() {
+            JobError::Run(Error::Parameters { name, found, wanted, .. }) => {
+                assert_eq!((&*name, &*found, &*wanted), ("strategy", "block-pull", "update-log"));
+            }
+            error => panic!("{error}"),
         }
-        other => panic!("{:?}", other.map(|solved| solved.database_bytes)),
-    };
-    let way = Way::usual();
-    let updated = game.solve_in(unfinished.path(), way, &way.options(&game.layout), &|_| {});
-    named(updated, ("redundancy", "remove", "(absent)"));
-    let pushed = solve_in(unfinished.path(), &game, Baseline::BlockPush(Redundancy::Remove), kernel, 1);
-    named(pushed, ("strategy", "block-pull", "block-push"));
-    let kept = solve_in(unfinished.path(), &game, Baseline::BlockPull(Redundancy::Keep), kernel, 1);
-    named(kept, ("redundancy", "remove", "keep"));
-
+    }
     let of_logs = scratch();
-    let stopped = way.options(&game.layout);
-    stopped.stop.store(true, Ordering::Relaxed);
-    assert!(matches!(game.solve_in(of_logs.path(), way, &stopped, &|_| {}), Err(Error::Interrupted)));
-    let retrograde = solve_in(of_logs.path(), &game, Baseline::Retrograde, kernel, 1);
-    named(retrograde, ("strategy", "(absent)", "retrograde"));
-
-    // Both folders still work.
-    let (expected, _) = game.solve(way);
-    let expected = database_files(expected.path());
-    solve_in(unfinished.path(), &game, baseline, kernel, 1).unwrap();
-    assert_same_files(&database_files(unfinished.path()), &expected, "started over");
+    let way = Way::usual();
     game.solve_in(of_logs.path(), way, &way.options(&game.layout), &|_| {}).unwrap();
-    assert_same_files(&database_files(of_logs.path()), &expected, "went on");
+    for (folder, baseline) in [(path, pull), (of_logs.path(), Baseline::Retrograde)] {
+        let files = database_files(folder);
+        let refused = solve_in(folder, &game, baseline, kernel, 1).unwrap_err();
+        assert!(matches!(refused, Error::NotEmpty { .. } | Error::Parameters { .. }), "{refused}");
+        assert_same_files(&database_files(folder), &files, "refused");
+    }
 }

@@ -6,9 +6,9 @@
 //! layout.
 
 use super::{Counters, Run};
-use crate::database::Game;
 use pipeline::{Bitmap, Error, Stage};
 use std::ops::Range;
+use trinim::database::Game;
 use trinim_game::Rule;
 use trinim_kernel::bitmap_words;
 

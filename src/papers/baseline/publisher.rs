@@ -2,22 +2,18 @@
 //! update-log run.
 //!
 //! # Invariants
-//! 1. A block with a record from an interrupted run is not published again; its new result must
-//!    match the record.
+//! 1. A block is published once.
 //! 2. At most [`TOGETHER`] files are unsynced at a time.
 //! 3. If only the counts are kept, a record has no file.
 
-use super::super::RemovalGame;
-use super::super::strategy::Baseline;
-use crate::database::is_database_file;
+use super::Baseline;
 use parking_lot::Mutex;
-use pipeline::checkpoint::{
-    BlockRecord, Checkpoint, Epoch, Opening, PUBLISHED, Parameters, PublishedFile, without_temporary,
-};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, FORMAT, Opening, PUBLISHED, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trinim::solve::RemovalGame;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Blocks committed together: a sync waits for the device, and a batch of syncs takes hardly longer
@@ -39,7 +35,7 @@ struct Inner {
 }
 
 impl<'a> Publisher<'a> {
-    /// Opens the folder and removes the remains of an interrupted run.
+    /// Takes the folder.
     pub(super) fn open(
         game: &'a RemovalGame<'a>,
         baseline: Baseline,
@@ -51,25 +47,12 @@ impl<'a> Publisher<'a> {
         parameters.0.extend(baseline.parameters());
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
         let Opening { mut checkpoint, recovered, .. } = opened;
-        let records: BTreeMap<BlockId, BlockRecord> =
-            recovered.into_iter().map(|record| (record.block, record)).collect();
-        if let Some(block) = records.keys().find(|block| block.0 >= game.blocks()) {
-            return Err(Error::workload(format!("the journal names block {block} of {}", game.blocks())));
+        if !recovered.is_empty() {
+            return Err(Error::NotEmpty { path: storage.path(""), name: FORMAT.to_owned() });
         }
-        let complete = records.len() == game.blocks() as usize;
-        // A complete run may have its manifest and sums beside the blocks.
-        let is_own = |name: &str| is_database_file(without_temporary(name));
-        checkpoint.sweep(&|name| {
-            let file = name.strip_prefix(PUBLISHED).and_then(|name| name.strip_prefix('/'));
-            file.is_some_and(|file| complete || !is_own(file))
-        })?;
-        let inner = Mutex::new(Inner { checkpoint, records, pending: Vec::new() });
+        checkpoint.sweep(&|_| false)?;
+        let inner = Mutex::new(Inner { checkpoint, records: BTreeMap::new(), pending: Vec::new() });
         Ok(Publisher { game, storage: &**storage, metrics, inner })
-    }
-
-    /// Returns whether every block has its record.
-    pub(super) fn is_complete(&self) -> bool {
-        self.inner.lock().records.len() == self.game.blocks() as usize
     }
 
     /// Publishes the losses of the canonical block `ordinal`.
@@ -84,9 +67,6 @@ impl<'a> Publisher<'a> {
             hash: xxh3_128(&publication.bytes),
         });
         let record = BlockRecord { block: ordinal, published, summary, extents: Vec::new() };
-        if let Some(earlier) = self.inner.lock().records.get(&ordinal) {
-            return self.compare(earlier, &record);
-        }
         let mut file = None;
         if let (Some(publication), Some(published)) = (publication, &record.published) {
             let _time = self.metrics.enter(Stage::Write);
@@ -104,15 +84,6 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    fn compare(&self, earlier: &BlockRecord, found: &BlockRecord) -> Result<(), Error> {
-        if earlier == found {
-            return Ok(());
-        }
-        let name = earlier.published.as_ref().map_or(PUBLISHED, |file| &file.name);
-        let path = self.storage.path(name);
-        Err(Error::corrupt(path, None, "an interrupted run left another block here than this run computes"))
-    }
-
     fn commit(&self, inner: &mut Inner) -> Result<(), Error> {
         if inner.pending.is_empty() {
             return Ok(());
@@ -128,7 +99,7 @@ impl<'a> Publisher<'a> {
             let _time = self.metrics.enter(Stage::Commit);
             inner.checkpoint.commit(epoch)?;
         }
-        // An interrupted baseline starts over: its blocks are safe only when all are.
+        // Nothing continues an interrupted baseline: its blocks are safe only when all are.
         self.metrics.committed(0);
         for record in records {
             let block = record.block;

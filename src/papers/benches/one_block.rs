@@ -2,7 +2,7 @@
 //! one-position-at-a-time retrograde loop of [LWS09] chapter 3: one thread, in memory, each checked
 //! against the published count.
 //!
-//! `cargo bench --bench one_block`; an iteration of the loop takes seconds. `trinim bench` measures
+//! `cargo bench -p trinim-papers --bench one_block`; an iteration of the loop takes seconds. `trinim papers bench` measures
 //! whole solves.
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -13,7 +13,7 @@ use trinim::game::Rule;
 use trinim::game::published;
 use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::solve::baseline::memory;
+use trinim_papers::baseline::memory;
 
 /// Returns the number of losses that one of the papers' ways finds in memory.
 fn losses_of(step: fn(&[u64], &mut [u64], Range<u64>), cells: u32, moves: &[u64]) -> u64 {

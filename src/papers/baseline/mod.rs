@@ -1,9 +1,9 @@
 //! The papers' strategies, kept to measure the gain of the update logs and the bit-parallel kernel.
 //!
-//! All of them leave the same bytes in `db` as [`super::solve`]. None keeps checkpoints: an
-//! interrupted one starts over. The block strategies keep their bitmaps in scratch files in the
-//! `logs` folder of the run, which is emptied when the folder is opened. All blocks stay on disk to
-//! the end, as in the papers.
+//! All of them leave the same bytes in `db` as [`trinim::solve::solve`]. None keeps checkpoints: an
+//! interrupted one begins again in a new folder. The block strategies keep their bitmaps in scratch
+//! files in the `logs` folder of the run, which is emptied at the end. All blocks stay on disk till
+//! then, as in the papers.
 //!
 //! | | in memory | scratch on disk | loads | stores |
 //! |---|---|---|---|---|
@@ -18,8 +18,8 @@
 //! it instead of loading it.
 //!
 //! # Invariants
-//! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: neither ever
-//!    continues the other's unfinished folder.
+//! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: update logs never
+//!    continue the folder of a baseline. A baseline continues none at all.
 //! 2. A scratch file is compared with the hash of the stored bytes before it is used.
 //! 3. A block enters the database only once it is decided; `SUMS` completes the folder, as with
 //!    update logs.
@@ -33,11 +33,10 @@ mod blocks;
 pub mod memory;
 mod publisher;
 mod scratch;
+mod strategy;
 
-use super::strategy::{Baseline, Redundancy};
-use super::{RemovalGame, Solved, seal, solved_manifest};
-use crate::database::{Game, SolveSpec};
-use crate::layout::Layout;
+pub use strategy::{Baseline, Redundancy};
+
 use blocks::Flow;
 use pipeline::checkpoint::PUBLISHED;
 use pipeline::storage::folder_of;
@@ -45,6 +44,9 @@ use pipeline::{Error, Metrics, Options, Storage};
 use publisher::Publisher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::database::{Game, SolveSpec};
+use trinim::layout::Layout;
+use trinim::solve::{RemovalGame, Solved, seal};
 use trinim_kernel::{Kernel, bitmap_words};
 
 /// Counters of a baseline beside the [`Metrics`] of every run. Relaxed: read for progress and after
@@ -123,14 +125,13 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
     scratch_blocks(layout, baseline) * block_bytes(layout)
 }
 
-/// Solves from the beginning in the folder of `storage`, which is empty or holds an interrupted run
-/// of the same baseline. Of the options, threads, memory, identity and stop count; in memory there
-/// is one thread.
+/// Solves in the folder of `storage`, which must be empty. Of the options, threads, memory, identity
+/// and stop count; in memory there is one thread.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;
-/// [`Error::Parameters`] if the folder belongs to another problem or strategy; [`Error::Corrupt`]
-/// if a file is not what was written; any storage error, after which the same call starts over.
+/// [`Error::NotEmpty`] if the folder holds a run; [`Error::Corrupt`] if a file is not what was
+/// written; any storage error.
 pub fn solve<'a>(
     spec: impl Into<SolveSpec<'a>>,
     kernel: Kernel,
@@ -151,19 +152,16 @@ pub fn solve<'a>(
     }
     let workload = RemovalGame::new(spec, kernel);
     let publisher = Publisher::open(&workload, baseline, storage, options.run_id, metrics)?;
-    if !publisher.is_complete() {
-        let run = Run { game, kernel, storage: &**storage, publisher: &publisher, options, metrics, counters };
-        match baseline {
-            Baseline::Forward => memory::solve(&run, memory::forward)?,
-            Baseline::Retrograde => memory::solve(&run, memory::retrograde)?,
-            Baseline::BlockPush(redundancy) => blocks::solve(&run, Flow::Push, redundancy, workers)?,
-            Baseline::BlockPull(redundancy) => blocks::solve(&run, Flow::Pull, redundancy, workers)?,
-        }
+    let run = Run { game, kernel, storage: &**storage, publisher: &publisher, options, metrics, counters };
+    match baseline {
+        Baseline::Forward => memory::solve(&run, memory::forward)?,
+        Baseline::Retrograde => memory::solve(&run, memory::retrograde)?,
+        Baseline::BlockPush(redundancy) => blocks::solve(&run, Flow::Push, redundancy, workers)?,
+        Baseline::BlockPull(redundancy) => blocks::solve(&run, Flow::Pull, redundancy, workers)?,
     }
     let (mut checkpoint, mut records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
-    let manifest = solved_manifest(spec, &records)?;
-    let database_bytes = seal(&**storage, &mut checkpoint, spec, &mut records, &manifest)?;
+    let (manifest, database_bytes) = seal(&**storage, &mut checkpoint, spec, &mut records)?;
     Ok(Solved {
         manifest,
         candidates: Vec::new(),

@@ -12,11 +12,11 @@
 
 use super::scratch::Scratch;
 use super::{Redundancy, Run};
-use crate::database::Game;
-use crate::layout::Layout;
-use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
+use trinim::database::Game;
+use trinim::layout::Layout;
+use trinim::solve::RemovalGame;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
