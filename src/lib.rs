@@ -14,9 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The root re-exports the names that a first program needs; the modules have the rest. `claims`,
-//! `cli`, `record` and `report` serve the program of this package alone: these pages leave them
-//! out, and they may change at any time.
+//! The root re-exports the names that a first program needs; the modules have the rest. `cli` serves
+//! the programs alone: these pages leave it out, and it may change at any time.
 //! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
@@ -45,7 +44,6 @@
 //! - A *census* counts losses; a *loss rate* is their share. To *probe* is to look a position up,
 //!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
 //!   solve.
-//! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
 //! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
@@ -61,10 +59,6 @@ pub mod job;
 pub mod layout;
 pub mod plan;
 pub mod play;
-#[doc(hidden)]
-pub mod record;
-#[doc(hidden)]
-pub mod report;
 pub mod solve;
 pub mod task;
 mod witness;
@@ -73,7 +67,5 @@ pub use care::verify;
 pub use database::{Database, Game};
 pub use job::Solve;
 pub use layout::Layout;
-#[doc(hidden)]
-pub use trinim_game::claims;
 pub use trinim_game::{self as game, Board, Rule, Value, random};
 pub use trinim_kernel::{self as kernel, Kernel};

@@ -17,7 +17,7 @@ pub const SMALL_CELLS_MAX: u32 = 28;
 
 /// The layers and the cells that a command takes, by its path.
 const TAKEN: [(&[&str], &str, u32); 3] = [
-    (&["solve", "task init", "plan", "layout", "layout search"], "1 to 10", CELLS_MAX),
+    (&["solve", "task init", "plan", "papers layout", "papers layout search", "papers solve"], "1 to 10", CELLS_MAX),
     (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
     (&["probe", "play"], "1 to 10", crate::game::CELLS_MAX),
 ];

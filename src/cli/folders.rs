@@ -6,7 +6,7 @@ use crate::cli::owner::{self, Owner};
 use crate::cli::scenario::refusal;
 use crate::database::{Audit, Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
 use crate::game::Cell;
-use crate::job::JobError;
+use crate::job::{AS_THE_PAPERS, JobError};
 use crate::{Solve, care};
 use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage};
@@ -192,12 +192,13 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the game of the run in a folder and the blocks that are saved; `None` if it is not one
-/// of this program.
+/// Returns the game of the run in a folder and the blocks that are saved; `None` if this program
+/// does not continue it.
 fn unfinished(run: &Path) -> Option<(Game, u64)> {
     let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
     let parameters = &inspection.parameters.0;
-    let game = Game::from_parameters(parameters).filter(|_| Solve::from_parameters(parameters).is_some())?;
+    let is_ours = parameters.iter().all(|(name, _)| !AS_THE_PAPERS.contains(&name.as_str()));
+    let game = Game::from_parameters(parameters).filter(|_| is_ours && Solve::from_parameters(parameters).is_some())?;
     Some((game, inspection.records.len() as u64))
 }
 
@@ -224,7 +225,10 @@ fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
         };
         format!("continue it with trinim resume {run}{then}, or ")
     });
-    let hint = format!("{}choose another --out", resume.unwrap_or_default());
+    let hint = match AS_THE_PAPERS.contains(&name) {
+        true => "trinim papers solve keeps no checkpoints and begins again in a new folder".to_owned(),
+        false => format!("{}choose another --out", resume.unwrap_or_default()),
+    };
     Refused::with(Exit::OtherRun, message, hint)
 }
 

@@ -50,7 +50,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
         let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
-        let hint = "rows and columns count from 0; trinim layout --layers K shows a layout that works";
+        let hint = "rows and columns count from 0; trinim plan --layers K shows a layout that works";
         usage.then_some((Exit::Usage, hint.into()))
     });
     Some(known.unwrap_or((Exit::System, "".into())))
@@ -207,9 +207,6 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
         DatabaseError::NotKept { .. } => {
             (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
         }
-        DatabaseError::NotATriangle { path, .. } => {
-            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
-        }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
@@ -222,9 +219,6 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
     match error {
         PlanError::Memory { needed_bytes, block_bytes, .. } => {
             (Exit::System, more_memory(*needed_bytes, *block_bytes))
-        }
-        PlanError::Board { .. } => {
-            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
         }
         PlanError::Disk { .. } => (
             Exit::System,
@@ -307,7 +301,6 @@ mod tests {
             (DatabaseError::Missing { path: path(), reason: text() }, Exit::Usage),
             (DatabaseError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
             (DatabaseError::NotKept { path: path(), keep: Keep::Counts }, Exit::Usage),
-            (DatabaseError::NotATriangle { path: path(), board: text() }, Exit::Usage),
             (DatabaseError::Corrupt { path: path(), offset: None, damage: Damage::MISSING }, Exit::Corrupt),
             (DatabaseError::Storage(RunError::Locked { path: path() }), Exit::InUse),
             (DatabaseError::OutOfMemory { needed_bytes: bytes }, Exit::System),
@@ -323,7 +316,6 @@ mod tests {
         codes(include_str!("../care/mod.rs"), "Error", examples);
         let examples = vec![
             (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
-            (PlanError::Board { needed_bytes: bytes, budget_bytes: 1 }, Exit::System),
             (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),
             (PlanError::Blocks { found: 9 }, Exit::Usage),
         ];

@@ -100,7 +100,6 @@ pub fn refusal(error: JobError) -> anyhow::Error {
         JobError::Contradiction(Contradiction { choice, other, reason }) => {
             let hint = match (choice.name, other.name) {
                 ("values", "rule") => "add --rule normal",
-                ("audit", "strategy") => "trinim verify confirms every value of a database, whoever made it",
                 _ => LEAVE_OUT,
             };
             (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())

@@ -1,14 +1,11 @@
 //! The commands, a file or a folder each.
 
-pub mod bench;
 pub mod check;
 pub mod export;
-pub mod layout;
 pub mod plan;
 pub mod play;
 pub mod probe;
 pub mod repair;
-pub mod report;
 pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;

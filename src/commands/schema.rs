@@ -1,6 +1,6 @@
 //! The reports of the program, with their JSON schemas.
 
-use super::{check, export, layout, plan, probe, repair, report, solve, stats, status, task, verify};
+use super::{check, export, plan, probe, repair, solve, stats, status, task, verify};
 use schemars::JsonSchema;
 use terminal::schema::Report;
 use terminal::{ending, watch};
@@ -31,9 +31,4 @@ pub const SCHEMAS: &[Report] = &[
     ("trinim.task.copy/1", &[task::whole::CopyReport::json_schema]),
     ("trinim.task.sweep/1", &[trinim::task::SweepWork::json_schema]),
     ("trinim.task.verify/1", &[task::verify::Report::json_schema]),
-    ("trinim.layout/1", &[layout::Report::json_schema]),
-    ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
-    ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
-    ("trinim.report/1", &[report::Report::json_schema]),
-    ("trinim.bench/1", &[trinim::record::Record::json_schema]),
 ];

@@ -44,14 +44,6 @@ pub enum DatabaseError {
         /// What is kept.
         keep: Keep,
     },
-    /// The folder is sound, but only triangles are reported on.
-    #[error("{} solves the board {board}: a report is about triangles", path.display())]
-    NotATriangle {
-        /// The folder.
-        path: PathBuf,
-        /// The name of the board.
-        board: String,
-    },
     /// The bytes of a file are wrong.
     #[error("{}", DamageText { path, offset: *offset, damage })]
     Corrupt {

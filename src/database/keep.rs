@@ -226,7 +226,7 @@ impl SolveSpec<'_> {
 
     /// Returns the digest of a solution in hexadecimal: BLAKE3 of the parameters of game and values
     /// as text and of `blocks`, the BLAKE3 of every canonical block's bitmaps by ordinal. It does
-    /// not depend on the strategy.
+    /// not depend on how the board was solved.
     pub fn solution_digest<'a>(&self, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
         let mut hasher = self.solution_hasher();
         for digest in blocks {

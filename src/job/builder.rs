@@ -5,13 +5,13 @@ use crate::database::{Audit, Game, Keep, Terms, Values};
 use crate::layout::Layout;
 use crate::plan::speed;
 use crate::plan::{self, Plan, Scenario, choose_layout_for};
-use crate::solve::{Solved, Strategy};
+use crate::solve::Solved;
 use pipeline::{CodecChoice, Event, Options, Placement};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 use trinim_game::{Board, Rule};
-use trinim_kernel::{Isa, Kernel};
+use trinim_kernel::Kernel;
 
 /// A solve, with a default for everything but board and rule: the layout, the placement and codec
 /// of logs follow from the [plan](crate::plan), an unfinished folder is continued as it was begun,
@@ -34,7 +34,6 @@ pub struct Solve {
     pub(super) values: Option<Values>,
     pub(super) keep: Option<KeepChoice>,
     pub(super) audit: Option<Option<Audit>>,
-    pub(super) strategy: Strategy,
     pub(super) cut: Cut,
     pub(super) placement: Option<Placement>,
     pub(super) codec: CodecChoice,
@@ -75,7 +74,6 @@ impl Solve {
             values: None,
             keep: None,
             audit: None,
-            strategy: Strategy::UpdateLog,
             cut: Cut::Planned,
             placement: None,
             codec,
@@ -92,8 +90,7 @@ impl Solve {
     pub fn from_parameters(parameters: &[(String, String)]) -> Option<Solve> {
         let game = Game::from_parameters(parameters)?;
         let Terms { values, keep, audit } = Terms::from_parameters(parameters)?;
-        let solve = Solve::from(&game).values(values).keep(keep).audit(audit);
-        Some(solve.strategy(Strategy::from_parameters(parameters)?))
+        Some(Solve::from(&game).values(values).keep(keep).audit(audit))
     }
 
     /// Computes these values; by default who wins. Nimbers are those of normal play; nimbers and
@@ -110,11 +107,6 @@ impl Solve {
     /// Audits the solve, or does not; by default [`Audit::usual`].
     pub fn audit(self, audit: Option<Audit>) -> Solve {
         Solve { audit: Some(audit), ..self }
-    }
-
-    /// Solves by this strategy; by default by update logs.
-    pub fn strategy(self, strategy: Strategy) -> Solve {
-        Solve { strategy, ..self }
     }
 
     /// Divides the positions into these blocks; by default as planned.
@@ -284,29 +276,7 @@ impl Solve {
     /// Refuses choices that make no sense with these values, this audit, and each other.
     pub(super) fn check(&self, values: Values, audit: Option<Audit>) -> Result<(), JobError> {
         super::check_cells(&self.board)?;
-        let strategy = || Choice::new("strategy", self.strategy);
         let refuse = |choice, other, reason| Err(Contradiction { choice, other, reason }.into());
-        if let Strategy::Baseline(baseline) = self.strategy {
-            let logs = "it writes no logs";
-            let placement =
-                self.placement.map(|placement| Choice::new("log-placement", plan::placement_name(placement)));
-            let codec = Some(self.codec).filter(|codec| !matches!(codec, CodecChoice::Auto));
-            let is_in_memory = baseline.redundancy().is_none();
-            let isa = self.kernel.map(Kernel::isa).filter(|isa| is_in_memory && *isa != Isa::Scalar);
-            let choices = [
-                (placement, logs),
-                (codec.map(|codec| Choice::new("codec", codec_name(codec))), logs),
-                (self.commit_interval.map(|_| Choice::new("commit-interval", "")), "it keeps no checkpoints"),
-                (isa.map(|isa| Choice::new("kernel", isa)), "it takes one position at a time"),
-                (
-                    audit.map(|audit| Choice::new("audit", audit)),
-                    "the strategy passes no streams that an audit could see",
-                ),
-            ];
-            if let Some((choice, reason)) = choices.into_iter().find_map(|(choice, reason)| Some((choice?, reason))) {
-                return refuse(choice, strategy(), reason);
-            }
-        }
         if let (Some(Audit::ALL), Some(placement @ Placement::Dedicated)) = (audit, self.placement) {
             let other = Choice::new("log-placement", plan::placement_name(placement));
             let reason = "an audit of every position sees streams as they are, not those turned for one target";
@@ -320,11 +290,10 @@ impl Solve {
         if values.is_outcomes() {
             return Ok(());
         }
-        match (self.keep, self.strategy) {
-            (Some(keep), _) if keep != KeepChoice::Exactly(Keep::Database) => {
+        match self.keep {
+            Some(keep) if keep != KeepChoice::Exactly(Keep::Database) => {
                 refuse(of_values(), Choice::new("keep", keep), "counts and books are of wins and losses")
             }
-            (_, Strategy::Baseline(_)) => refuse(of_values(), strategy(), "the papers' strategies decide who wins"),
             _ => Ok(()),
         }
     }

@@ -7,8 +7,8 @@
 //!
 //! # Invariants
 //! 1. A job agrees with its folder: every parameter in `FORMAT` but the memory is one of the job,
-//!    with the same value. Only a finished folder may have been solved by another strategy.
-//! 2. The choices of a job make sense together, with its values and its strategy.
+//!    with the same value. Only a finished folder may have been solved as the papers did.
+//! 2. The choices of a job make sense together, with its values.
 //! 3. Before [`Job::run`] nothing is written.
 //!
 //! # Not here
@@ -24,8 +24,7 @@ pub use room::{Alternative, JobPlan, free_bytes};
 
 use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};
 use crate::plan::{PlanError, Scenario, engine_bytes};
-use crate::solve::baseline::{self, Counters};
-use crate::solve::{Solved, Strategy, solve};
+use crate::solve::{Solved, solve};
 use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED, Parameters};
 use pipeline::{
     BlockId, CodecChoice, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId,
@@ -44,10 +43,13 @@ use trinim_kernel::Kernel;
 /// would need blocks that nobody has computed.
 pub const CELLS_MAX: u32 = 55;
 
+/// The parameters of a run as the papers did it, which trinim never continues.
+pub(crate) const AS_THE_PAPERS: [&str; 2] = ["strategy", "redundancy"];
+
 /// What a folder without one of these parameters was begun with.
 const USUAL: [(&str, &str); 5] = [
-    (Strategy::PARAMETERS[0], "update-log"),
-    (Strategy::PARAMETERS[1], "remove"),
+    (AS_THE_PAPERS[0], "update-log"),
+    (AS_THE_PAPERS[1], "remove"),
     (Values::PARAMETER, "outcomes"),
     (Keep::PARAMETER, "database"),
     (Audit::PARAMETER, "0"),
@@ -62,8 +64,6 @@ pub struct Job {
     pub game: Game,
     /// What is computed and kept, and how it is audited.
     pub terms: Terms,
-    /// By which strategy; of a finished folder, the one that solved it.
-    pub strategy: Strategy,
     /// Where.
     pub folder: PathBuf,
     /// What earlier sessions left there.
@@ -75,10 +75,8 @@ pub struct Job {
 pub struct Monitor {
     /// Stops the run at the next opportunity when set.
     pub stop: Arc<AtomicBool>,
-    /// Counters of every run.
+    /// Counters of the run.
     pub metrics: Metrics,
-    /// Counters of a baseline.
-    pub counters: Counters,
 }
 
 /// A choice by its name on the command line, and its value.
@@ -189,11 +187,10 @@ impl Job {
         let keep = solve.kept(values, found.and_then(Keep::from_parameters))?;
         let layout = solve.laid_out(values, found);
         let game = Game { board: solve.board.clone(), rule: solve.rule, layout };
-        let strategy = solve.strategy;
         let audit = solve.audit.or_else(|| found.and_then(Audit::from_parameters));
-        let audit = audit.unwrap_or_else(|| Audit::usual(&game).filter(|_| strategy == Strategy::UpdateLog));
+        let audit = audit.unwrap_or_else(|| Audit::usual(&game));
         let terms = Terms { values, keep, audit };
-        let mut job = Job { solve, finished: None, game, terms, strategy, folder: folder.to_path_buf(), begun };
+        let mut job = Job { solve, finished: None, game, terms, folder: folder.to_path_buf(), begun };
         job.agree()?;
         if job.finished.is_none() {
             // What a folder says is checked like what a caller chooses.
@@ -207,9 +204,8 @@ impl Job {
     fn agree(&mut self) -> Result<(), Error> {
         let Some(begun) = &self.begun else { return Ok(()) };
         let difference = self.difference(begun);
-        let is_same = difference.as_ref().is_none_or(|(name, ..)| Strategy::PARAMETERS.contains(&name.as_str()));
+        let is_same = difference.as_ref().is_none_or(|(name, ..)| AS_THE_PAPERS.contains(&name.as_str()));
         if is_same && let Some(solved) = self.result(begun)? {
-            self.strategy = Strategy::from_parameters(&begun.parameters.0).unwrap_or(self.strategy);
             self.finished = Some(solved);
             return Ok(());
         }
@@ -217,25 +213,16 @@ impl Job {
         difference.map_or(Ok(()), |(name, found, wanted)| Err(Error::Parameters { path, name, found, wanted }))
     }
 
-    /// Returns the first parameter in which a folder differs, those of the strategy last: its name,
-    /// the value there, and that of the job.
+    /// Returns the first parameter in which a folder differs, those of the papers' ways last: its
+    /// name, the value there, and that of the job.
     fn difference(&self, begun: &Inspection) -> Option<(String, String, String)> {
-        let (found, wanted) = (&begun.parameters.0, self.parameters());
+        let (found, wanted) = (&begun.parameters.0, self.spec().parameters());
         let names =
             wanted.iter().chain(found).map(|(name, _)| name.as_str()).filter(|name| *name != Parameters::MEMORY);
-        let (last, first): (Vec<&str>, Vec<&str>) = names.partition(|name| Strategy::PARAMETERS.contains(name));
+        let (last, first): (Vec<&str>, Vec<&str>) = names.partition(|name| AS_THE_PAPERS.contains(name));
         let values = first.into_iter().chain(last).map(|name| (name, value(found, name), value(&wanted, name)));
         let (name, found, wanted) = { values }.find(|(_, found, wanted)| found != wanted)?;
         Some((name.to_owned(), found.to_owned(), wanted.to_owned()))
-    }
-
-    /// Returns the named parameters of the run, those of its strategy last.
-    fn parameters(&self) -> Vec<(String, String)> {
-        let of_strategy = match self.strategy {
-            Strategy::UpdateLog => Vec::new(),
-            Strategy::Baseline(baseline) => baseline.parameters(),
-        };
-        self.spec().parameters().into_iter().chain(of_strategy).collect()
     }
 
     /// Returns game and terms.
@@ -293,12 +280,10 @@ impl Job {
         Ok(Some(Solved { manifest, candidates: Vec::new(), database_bytes, peak_leased_bytes: 0 }))
     }
 
-    /// Solves, or continues an interrupted solve. `observer` is called with the events of update
-    /// logs.
+    /// Solves, or continues an interrupted solve. `observer` is called with its events.
     ///
     /// # Errors
-    /// Those of [`solve`] and [`baseline::solve`]; [`Error::OpenFiles`] before
-    /// anything is written.
+    /// Those of [`solve`]; [`Error::OpenFiles`] before anything is written.
     pub fn run(&self, plan: &JobPlan, monitor: &Monitor, observer: &(dyn Fn(&Event) + Sync)) -> Result<Solved, Error> {
         let Scenario { threads, memory_bytes, placement, commit_interval, .. } = self.scenario();
         let options = Options {
@@ -315,14 +300,9 @@ impl Job {
         if let Some(bytes) = self.solve.max_disk_bytes {
             storage = Arc::new(LimitedStorage::new(storage, bytes)?);
         }
-        let Monitor { metrics, counters, .. } = monitor;
         assert!(self.terms.are_possible(), "job, invariant 2: {:?}", self.terms);
         assert!(plan.workers() > 0, "plan, invariant 2: a plan without a worker is run");
-        let (spec, kernel) = (self.spec(), self.kernel());
-        match self.strategy {
-            Strategy::UpdateLog => solve(spec, kernel, &storage, &options, metrics, observer),
-            Strategy::Baseline(way) => baseline::solve(spec, kernel, way, &storage, &options, metrics, counters),
-        }
+        solve(self.spec(), self.kernel(), &storage, &options, &monitor.metrics, observer)
     }
 }
 

@@ -3,8 +3,7 @@
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};
 use crate::plan::speed;
-use crate::plan::{BaselinePlan, DENSE_CODECS, Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
-use crate::solve::Strategy;
+use crate::plan::{DENSE_CODECS, Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
 use pipeline::checkpoint::{LOGS, PUBLISHED};
 use pipeline::{Placement, RealStorage, Storage};
 use std::path::Path;
@@ -12,10 +11,8 @@ use std::path::Path;
 /// The plan of a job.
 #[non_exhaustive]
 pub struct JobPlan {
-    /// Its needs by update logs.
+    /// Its needs.
     pub plan: Plan,
-    /// Its needs by a baseline, if that is its strategy.
-    pub baseline: Option<BaselinePlan>,
     /// Bytes that are free or already taken by the folder.
     pub free_bytes: u64,
     /// The most bytes that the folder may take.
@@ -48,12 +45,12 @@ fn used_bytes(folder: &Path) -> u64 {
 impl JobPlan {
     /// Returns the workers that fit the memory.
     pub fn workers(&self) -> usize {
-        self.baseline.map_or(self.plan.memory.workers, |baseline| baseline.workers)
+        self.plan.memory.workers
     }
 
     /// Returns the bytes on disk at the peak.
     pub fn needed_bytes(&self) -> u64 {
-        self.baseline.map_or(self.plan.chosen().disk_peak_bytes, |baseline| baseline.disk_bytes)
+        self.plan.chosen().disk_peak_bytes
     }
 
     /// Returns the bytes that the folder may take.
@@ -75,8 +72,8 @@ impl Job {
     /// Plans the job, with the codec that fits the disk.
     ///
     /// # Errors
-    /// [`PlanError::Blocks`] if the layout has too many blocks, [`PlanError::Memory`] and
-    /// [`PlanError::Board`] if the memory budget is too small.
+    /// [`PlanError::Blocks`] if the layout has too many blocks, [`PlanError::Memory`] if the memory
+    /// budget is too small.
     pub fn plan(&self) -> Result<JobPlan, PlanError> {
         let layout = &self.game.layout;
         let free_bytes = free_bytes(&self.folder).saturating_add(used_bytes(&self.folder));
@@ -86,19 +83,9 @@ impl Job {
             true => plan.timed(self.scenario(), speed::of_this_machine),
             false => (plan, self.scenario()),
         };
-        let (plan, baseline) = match self.strategy {
-            Strategy::UpdateLog => {
-                let plan = plan.within(scenario, free_bytes.min(limit_bytes));
-                plan.check(u64::MAX)?;
-                (plan, None)
-            }
-            Strategy::Baseline(baseline) => {
-                let needs = BaselinePlan::new(&plan, layout, baseline, scenario.threads)?;
-                needs.check(u64::MAX)?;
-                (plan, Some(needs))
-            }
-        };
-        let planned = JobPlan { plan, baseline, free_bytes, limit_bytes };
+        let plan = plan.within(scenario, free_bytes.min(limit_bytes));
+        plan.check(u64::MAX)?;
+        let planned = JobPlan { plan, free_bytes, limit_bytes };
         assert!(planned.workers() > 0, "plan, invariant 2: accepted without a worker");
         Ok(planned)
     }
@@ -123,24 +110,8 @@ impl Job {
             found.into_iter().filter(move |found| Some(found.choices.len()) == least).take(3)
         };
         let keeps = self.other_keeps();
-        match self.strategy {
-            Strategy::UpdateLog => {
-                let same = least(self.fitting(planned, self.terms.keep));
-                same.chain(keeps.flat_map(|keep| least(self.fitting(planned, keep)).take(1))).collect()
-            }
-            Strategy::Baseline(baseline) => {
-                let (scenario, layout) = (self.scenario_at_speed_of(planned), &self.game.layout);
-                let bytes = |keep| {
-                    let plan = planned.plan.with(Scenario { keep, ..scenario });
-                    Some(BaselinePlan::new(&plan, layout, baseline, scenario.threads).ok()?.disk_bytes)
-                };
-                let fitting = keeps.filter_map(|keep| {
-                    let bytes = bytes(keep).filter(|bytes| *bytes <= planned.room_bytes())?;
-                    Some(Alternative { choices: vec![Choice::new("keep", keep)], bytes })
-                });
-                fitting.collect()
-            }
-        }
+        let same = least(self.fitting(planned, self.terms.keep));
+        same.chain(keeps.flat_map(|keep| least(self.fitting(planned, keep)).take(1))).collect()
     }
 
     /// What may be kept instead: a folder that was begun stays as it is.

@@ -42,18 +42,6 @@ pub enum PlanError {
         /// Bytes of one bitmap.
         block_bytes: u64,
     },
-    /// The board does not fit the memory budget as a whole.
-    #[error(
-        "a budget of {} is too small: the whole board in memory needs {}",
-        binary(*budget_bytes),
-        binary_up(*needed_bytes)
-    )]
-    Board {
-        /// Smallest sufficient budget, in bytes.
-        needed_bytes: u64,
-        /// The budget, in bytes.
-        budget_bytes: u64,
-    },
     /// The disk is too full for logs and database.
     #[error("about {} of disk space is needed, {} is free", binary_up(*needed_bytes), binary(*free_bytes))]
     Disk {

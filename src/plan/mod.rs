@@ -21,7 +21,6 @@
 //!    disk later, and then resumes.
 //! 3. A plan with a worker stays within its memory budget, held streams included.
 
-mod baseline;
 mod choice;
 mod fit;
 mod placement;
@@ -30,7 +29,6 @@ mod shape;
 pub mod speed;
 pub mod work;
 
-pub use baseline::BaselinePlan;
 pub use choice::{
     PROGRAM_BYTES, TIMED_CELLS, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes,
 };

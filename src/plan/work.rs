@@ -29,20 +29,12 @@ pub struct SessionWork {
     /// All work, and that of earlier sessions.
     whole: f64,
     resumed: f64,
-    steps: Steps,
-}
-
-/// The work that a session has done after a number of blocks or edges.
-#[derive(Clone, Debug)]
-enum Steps {
     /// The work and the planned time of its first blocks, from none to all.
-    Blocks(Vec<[f64; 2]>),
-    /// An edge is a unit of work, and so is a block.
-    Edges,
+    sums: Vec<[f64; 2]>,
 }
 
 impl SessionWork {
-    /// The work of an update-log solve that finds the blocks in `finished` already solved and holds
+    /// The work of a solve that finds the blocks in `finished` already solved and holds
     /// at most `held` streams in memory.
     pub fn new(layout: &Layout, shape: &Shape, held: u64, finished: &BTreeSet<BlockId>) -> SessionWork {
         let left = layout.ordinals().filter(|block| !finished.contains(block));
@@ -59,7 +51,7 @@ impl SessionWork {
             block_bytes: (1 << layout.offset_bits()) / 8,
             whole: work.iter().sum(),
             resumed: finished.iter().map(|block| work[block.index()]).sum(),
-            steps: Steps::Blocks(sums),
+            sums,
         }
     }
 
@@ -68,38 +60,18 @@ impl SessionWork {
         SessionWork { block_bytes: self.block_bytes * planes as u64, ..self }
     }
 
-    /// The work of a solve by a baseline, which always starts over: `edges` are applied to `blocks`
-    /// blocks of a board of `positions` positions.
-    pub fn from_the_start(layout: &Layout, blocks: u64, edges: u64, positions: u64) -> SessionWork {
-        SessionWork {
-            blocks,
-            resumed_blocks: 0,
-            positions,
-            block_bytes: (1 << layout.offset_bits()) / 8,
-            whole: (edges + blocks) as f64,
-            resumed: 0.0,
-            steps: Steps::Edges,
-        }
-    }
-
     /// Returns the share of the whole work that earlier sessions did, 0 to 1.
     pub fn resumed_share(&self) -> f64 {
         self.share(0.0)
     }
 
     /// Returns the share of the whole work that is done once this session has settled `blocks`
-    /// blocks and applied `edges` edges, 0 to 1, and the planned times of what it has done and of
-    /// what is left, in one unit.
-    pub fn after(&self, blocks: u64, edges: u64) -> (f64, [f64; 2]) {
-        let ([work, time], all) = match &self.steps {
-            // Blocks are settled in about the order in which they are handed out.
-            Steps::Blocks(sums) => {
-                let last = sums.len() - 1;
-                (sums[last.min(blocks as usize)], sums[last][1])
-            }
-            Steps::Edges => ([((edges + blocks) as f64).min(self.whole); 2], self.whole),
-        };
-        (self.share(work), [time, all - time])
+    /// blocks, 0 to 1, and the planned times of what it has done and of what is left, in one unit.
+    pub fn after(&self, blocks: u64) -> (f64, [f64; 2]) {
+        // Blocks are settled in about the order in which they are handed out.
+        let last = self.sums.len() - 1;
+        let [work, time] = self.sums[last.min(blocks as usize)];
+        (self.share(work), [time, self.sums[last][1] - time])
     }
 
     /// Returns the positions that `blocks` blocks of this session stand for, on average.
@@ -158,7 +130,7 @@ mod tests {
         let begun: u64 = half.iter().map(|block| group_positions(&layout, *block)).sum();
         assert_eq!(rest.positions, whole.positions - begun);
         assert_eq!(rest.positions_of(rest.blocks - rest.resumed_blocks), rest.positions as f64);
-        assert_eq!(rest.after(0, 0), (rest.resumed_share(), [0.0, rest.after(0, 0).1[1]]));
+        assert_eq!(rest.after(0), (rest.resumed_share(), [0.0, rest.after(0).1[1]]));
         assert!(rest.resumed_share() > 0.1, "{}", rest.resumed_share());
 
         let first: Vec<BlockId> = layout.order().into_iter().filter(|block| !half.contains(block)).take(100).collect();
@@ -167,7 +139,7 @@ mod tests {
             blocks.iter().map(|block| times[block.index()]).sum()
         };
         let begun: Vec<BlockId> = half.iter().copied().collect();
-        let (share, [passed, left]) = rest.after(100, 0);
+        let (share, [passed, left]) = rest.after(100);
         let expected = (sum(0, &begun) + sum(0, &first)) / sum(0, &layout.order());
         assert!((share - expected).abs() < 1e-9, "{share} {expected}");
         let expected = sum(3, &layout.order()) - sum(3, &begun) - sum(3, &first);
@@ -175,6 +147,6 @@ mod tests {
         assert!((passed - sum(3, &first)).abs() < 1e-9 * passed, "{passed}");
 
         assert_eq!((none.resumed_share(), none.positions), (1.0, 0));
-        assert_eq!(none.after(0, 0), (1.0, [0.0; 2]));
+        assert_eq!(none.after(0), (1.0, [0.0; 2]));
     }
 }

@@ -2,19 +2,15 @@
 //!
 //! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each
 //! canonical block → manifest and `SUMS`, beside the published blocks if the database is kept.
-//! [`baseline`] has the papers' strategies, which fill the same folder; [`Strategy`] names all of
-//! them. [`crate::job`] decides what is solved, and with what.
+//! [`crate::job`] decides what is solved, and with what.
 
 mod audit;
-pub mod baseline;
 pub(crate) mod book;
 mod distances;
 pub mod parts;
-mod strategy;
 mod workload;
 
 pub use parts::{PartError, PartSolver};
-pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
 use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums};
@@ -55,8 +51,7 @@ pub fn solve<'a>(
     let workload = RemovalGame::new(spec, kernel);
     let mut finished =
         Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
-    let manifest = solved_manifest(spec, &finished.records)?;
-    let database_bytes = seal(&**storage, &mut finished.checkpoint, spec, &mut finished.records, &manifest)?;
+    let (manifest, database_bytes) = seal(&**storage, &mut finished.checkpoint, spec, &mut finished.records)?;
     Ok(Solved {
         manifest,
         candidates: finished.candidates,
@@ -65,24 +60,25 @@ pub fn solve<'a>(
     })
 }
 
-/// Builds the manifest of a run in which all blocks have records.
-fn solved_manifest(spec: SolveSpec<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
-    Manifest::from_summaries(spec, records.values().map(|record| &record.summary[..]))
-        .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))
-}
-
-/// Binds the book if one is kept, and writes the manifest and `SUMS`, unless all are already right;
-/// returns the bytes of the database.
+/// Completes a run in which all blocks have records: binds the book if one is kept, and writes the
+/// manifest and `SUMS`, unless all are already right. Returns the manifest and the bytes of the
+/// database.
 ///
 /// A manifest with other bytes or a `SUMS` of another length, which show without reading the
 /// blocks, is damage: both files are written again from files that are checked first.
-fn seal(
+///
+/// # Errors
+/// [`pipeline::Error::Workload`] if a record is malformed, [`pipeline::Error::Corrupt`] if a
+/// published block differs from what was written, [`pipeline::Error::Io`].
+#[doc(hidden)]
+pub fn seal(
     storage: &dyn Storage,
     checkpoint: &mut Checkpoint,
     spec: SolveSpec<'_>,
     records: &mut BTreeMap<BlockId, BlockRecord>,
-    manifest: &Manifest,
-) -> Result<u64, pipeline::Error> {
+) -> Result<(Manifest, u64), pipeline::Error> {
+    let manifest = Manifest::from_summaries(spec, records.values().map(|record| &record.summary[..]))
+        .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))?;
     let json = manifest.to_json();
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
     let files: Vec<(BlockId, PublishedFile)> =
@@ -122,7 +118,7 @@ fn seal(
         }
         book::remove_parts(storage, checkpoint)?;
     }
-    Ok(total)
+    Ok((manifest, total))
 }
 
 /// Returns the name of a file without its folder.

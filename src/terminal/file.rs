@@ -106,14 +106,6 @@ impl OutputFile {
         Ok(export)
     }
 
-    /// Checks that the picture that `--svg` names can be written.
-    ///
-    /// # Errors
-    /// Returns the errors of [`OutputFile::claim`].
-    pub fn claim_svg(path: &Path) -> anyhow::Result<OutputFile> {
-        OutputFile::claim(path, OutputKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
-    }
-
     /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Programs of other games: a command NAME that trinim lacks is `trinim-NAME`, as with cargo and
+//! The programs beside trinim: a command NAME that trinim lacks is `trinim-NAME`, as with cargo and
 //! git.
 //!
 //! The program replaces this one: it has the same arguments, its exit code and its signals are the
@@ -14,7 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 /// The programs of this repository, and what they do.
-pub const PROGRAMS: [(&str, &str); 2] = [
+pub const PROGRAMS: &[(&str, &str)] = &[
+    ("papers", "Solve as the papers did, and compute again what they published"),
     ("plane", "Nim on the plane (Wythoff's game) with heaps of any length"),
     ("evolve", "Find formulas that tell wins from losses, and check them"),
 ];
@@ -31,7 +32,9 @@ pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
     let Some(path) = find(&program) else {
         let is_ours = PROGRAMS.iter().any(|(known, _)| *known == name);
         return is_ours.then(|| {
-            Refused::new(format!("{program} is not installed"), format!("cargo install --path src/{name} installs it"))
+            let run = format!("cargo run --release -p {program} -- .. runs it from a clone");
+            let hint = format!("{run}, cargo install --path src/{name} installs it");
+            Refused::new(format!("{program} is not installed"), hint)
         });
     };
     let mut process = std::process::Command::new(&path);
@@ -54,7 +57,8 @@ fn is_name(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-') && !word.contains('/')
 }
 
-fn find(program: &str) -> Option<PathBuf> {
+/// Returns the program of this name that lies beside this one, or in a folder on the PATH.
+pub fn find(program: &str) -> Option<PathBuf> {
     let own = env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = own.into_iter().chain(env::split_paths(&path)).filter(|folder| folder.is_absolute());

@@ -40,6 +40,9 @@ use trinim::task::{
 };
 use trinim::verify::{self, Depth};
 
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim");
+
 /// What is wrong with the objects.
 #[derive(Clone, Copy, Debug, Default)]
 struct Faults {

@@ -1,30 +1,15 @@
 //! Runs that break off, on a simulated disk.
 
 use super::assert_same_files;
-use pipeline::{Error, Options, RunId, Storage};
+use pipeline::Error;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use testing::{Fault, SimulatedStorage};
-use trinim::database::SolveSpec;
-use trinim::kernel::Kernel;
 use trinim::random::Random;
-use trinim::solve::{Baseline, baseline};
 
 /// The published files of a simulated disk.
 pub fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
     let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
     names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
-}
-
-/// Solves by one of the papers' strategies, on a simulated disk; returns what it published.
-pub fn published_by(baseline: Baseline, spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
-    let disk = SimulatedStorage::new(1);
-    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let memory_bytes = baseline::footprint_bytes(&spec.game.layout, baseline, 2);
-    let options = Options { threads: 2, memory_bytes, run_id: RunId(1), ..Options::default() };
-    let (metrics, counters) = Default::default();
-    baseline::solve(spec, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
-    published(&disk)
 }
 
 /// Strikes a session at the steps that `takes` takes, by a stop and by an error, and

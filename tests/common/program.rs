@@ -12,14 +12,14 @@ use std::process::{Child, Command, Output};
 
 /// The program in a folder.
 pub fn trinim(folder: &Path, args: &[&str]) -> Command {
-    let mut command = processes::command(env!("CARGO_BIN_EXE_trinim"));
+    let mut command = processes::command(crate::PROGRAM);
     command.current_dir(folder).args(args);
     command
 }
 
 /// The program after commands of a shell, which it replaces: limits, masks, traps.
 pub fn after(folder: &Path, commands: &str, args: &[&str]) -> Command {
-    let mut shell = processes::after(commands, env!("CARGO_BIN_EXE_trinim"));
+    let mut shell = processes::after(commands, crate::PROGRAM);
     shell.current_dir(folder).args(args);
     shell
 }

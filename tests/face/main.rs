@@ -5,7 +5,6 @@
 mod common;
 
 mod batch;
-mod bench;
 mod board;
 mod boards;
 mod cli;
@@ -15,7 +14,6 @@ mod figures;
 mod hints;
 mod json;
 mod kept;
-mod layout;
 mod limits;
 mod manual;
 mod options;
@@ -34,4 +32,8 @@ mod server;
 mod signals;
 mod streams;
 mod surroundings;
+mod timeline;
 mod watch;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim");

@@ -1,7 +1,7 @@
 //! The book of a solve: the values of positions with many pieces, the same bytes for every layout
 //! and history, and nothing but right answers or errors from damaged bytes.
 
-use crate::common::breaks::{break_off_anywhere, published, published_by};
+use crate::common::breaks::{break_off_anywhere, published};
 use crate::common::{
     Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch, tree,
 };
@@ -18,7 +18,7 @@ use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
-use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
+use trinim::solve::{RemovalGame, Solved, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
     let spec = Terms::from(Keep::Book { pieces }).spec(game);
@@ -87,7 +87,7 @@ fn books_agree_with_the_definition_in_every_layout() {
     assert!(layouts > 80, "{layouts}");
 }
 
-/// The papers' strategies, and all settings, leave the same folder.
+/// All settings leave the same folder.
 #[test]
 fn every_way_to_a_book_leaves_the_same_bytes() {
     let game = Game::triangle(5, Rule::Misere, 7).unwrap();
@@ -97,12 +97,6 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
     {
         let way = Way { threads, placement, codec, ..Way::usual() };
         assert_same_files(&database_files(bound(&game, 8, way).path()), &expected, &format!("{way:?}"));
-    }
-    for baseline in
-        [Baseline::Retrograde, Baseline::BlockPush(Redundancy::Keep), Baseline::BlockPull(Redundancy::Remove)]
-    {
-        let spec = Terms::from(Keep::Book { pieces: 8 }).spec(&game);
-        assert_same_files(&published_by(baseline, spec), &expected, &baseline.to_string());
     }
 }
 

@@ -1,15 +1,14 @@
 //! A solve is resolved once: what a caller leaves open is as the folder was begun, or as planned;
 //! what contradicts the folder or itself is refused before anything is written.
 
-use crate::common::{database_files, scratch};
-use pipeline::{CodecChoice, Error, Placement};
+use crate::common::scratch;
+use pipeline::{Error, Placement};
+use trinim::Solve;
 use trinim::database::{Audit, Keep, Values};
 use trinim::game::{Board, Rule, Takes};
 use trinim::job::{JobError, KeepChoice, inspect};
 use trinim::layout::Layout;
 use trinim::plan::{self, PlanError};
-use trinim::solve::{Baseline, Redundancy, Strategy};
-use trinim::{Database, Solve};
 
 fn solve(layers: u32) -> Solve {
     Solve::new(&Board::triangle(layers, None).unwrap(), Rule::Misere).threads(2)
@@ -52,11 +51,10 @@ fn a_folder_decides_what_is_left_open_and_contradicts_what_differs() {
     let solved = solve(5).block_bits(9).keep(Keep::Counts).audit(Some(audit)).run(path).unwrap();
     let begun = inspect(path).unwrap().unwrap();
     let again = Solve::from_parameters(&begun.parameters.0).unwrap();
-    let forward = Strategy::Baseline(Baseline::Forward);
-    for solve in [solve(5), solve(5).keep(Keep::Counts).audit(Some(audit)), again, solve(5).strategy(forward)] {
+    for solve in [solve(5), solve(5).keep(Keep::Counts).audit(Some(audit)), again] {
         let job = solve.in_folder(path).unwrap();
         assert_eq!((job.terms.keep, job.terms.audit), (Keep::Counts, Some(audit)));
-        assert_eq!((job.game.layout.offset_bits(), job.strategy), (9, Strategy::UpdateLog));
+        assert_eq!(job.game.layout.offset_bits(), 9);
         assert_eq!(job.finished().unwrap().manifest, solved.manifest);
     }
     let whole = Layout::new(&Board::triangle(5, None).unwrap(), &[]).unwrap();
@@ -93,41 +91,14 @@ fn a_folder_decides_the_depth_of_its_book() {
     assert_ne!(kept, Keep::book(&job.game.board));
 }
 
-/// Only a finished folder may be of another strategy: an unfinished one would start over.
-#[test]
-fn an_unfinished_folder_keeps_its_strategy() {
-    let folder = scratch();
-    let path = folder.path();
-    let pull = Strategy::Baseline(Baseline::BlockPull(Redundancy::Remove));
-    let keep = Strategy::Baseline(Baseline::BlockPull(Redundancy::Keep));
-    solve(5).block_bits(9).strategy(pull).run(path).unwrap();
-    let [of_pull, sums] = ["db", "db/SUMS"].map(|name| path.join(name));
-    let whole = database_files(path);
-    assert!(solve(5).in_folder(path).unwrap().finished().is_some());
-    std::fs::remove_file(sums).unwrap();
-    for (strategy, name) in [(Strategy::UpdateLog, "strategy"), (keep, "redundancy")] {
-        let error = solve(5).strategy(strategy).in_folder(path).err().unwrap();
-        assert!(matches!(&error, JobError::Run(Error::Parameters { name: differs, .. }) if differs == name), "{error}");
-    }
-    let begun = inspect(path).unwrap().unwrap();
-    Solve::from_parameters(&begun.parameters.0).unwrap().run(path).unwrap();
-    assert_eq!(database_files(path), whole);
-    Database::open(&of_pull).unwrap();
-}
-
 #[test]
 fn choices_that_make_no_sense_together_are_refused_by_name() {
     let folder = scratch();
     let absent = folder.path().join("absent");
-    let forward = || solve(5).strategy(Strategy::Baseline(Baseline::Forward));
     let normal = || Solve::new(&Board::triangle(5, None).unwrap(), Rule::Normal).values(Values::Nimbers);
     for (solve, text) in [
-        (forward().placement(Placement::Shared), "log-placement shared makes no sense with strategy forward"),
-        (forward().codec(CodecChoice::parse("raw").unwrap()), "codec raw makes no sense with strategy forward"),
-        (forward().audit(Some(Audit { per_block: 1, seed: 2 })), "audit 1:2 makes no sense with strategy forward"),
         (solve(5).values(Values::Nimbers), "values nimbers makes no sense with rule misere"),
         (normal().keep(Keep::Counts), "values nimbers makes no sense with keep counts"),
-        (normal().strategy(Strategy::Baseline(Baseline::Retrograde)), "values nimbers makes no sense with strategy"),
         (solve(4).keep(Keep::Book { pieces: 11 }), "keep book:11: the board has 10 pieces"),
         (Solve::new(&Board::named("rect:8x7", Takes::ANY).unwrap(), Rule::Normal), "56 cells are too many"),
     ] {

@@ -1,7 +1,7 @@
 //! What a solve keeps: with the counts alone, the census, its digest and the winning first moves
 //! are those of the database, through every kill, error and damage, and nothing else is answered.
 
-use crate::common::breaks::{break_off_anywhere, published_by};
+use crate::common::breaks::break_off_anywhere;
 use crate::common::{
     Solving, Stopping, Sweep, Way, assert_same_files, check, copy, database_files, repair, scratch, tree,
 };
@@ -17,7 +17,7 @@ use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
-use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, solve};
+use trinim::solve::{RemovalGame, Solved, solve};
 
 /// Solves, or continues, and keeps the counts.
 fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
@@ -141,7 +141,7 @@ fn the_counts_of_a_board_have_those_of_the_smaller_ones() {
     assert!(cut > 10, "{cut}");
 }
 
-/// The same bytes for all threads, placements, codecs and memories, and for the papers' strategies.
+/// The same bytes for all threads, placements, codecs and memories.
 #[test]
 fn every_way_to_the_counts_leaves_the_same_bytes() {
     let boards = [(5, 7), (6, 10), (6, 14)];
@@ -155,15 +155,6 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
         ] {
             let way = Way { threads, placement, codec, spare_bytes, ..Way::usual() };
             assert_same_files(&database_files(counted(&game, way).path()), &expected, &format!("{way:?}"));
-        }
-        for baseline in [
-            Baseline::Forward,
-            Baseline::Retrograde,
-            Baseline::BlockPush(Redundancy::Remove),
-            Baseline::BlockPull(Redundancy::Keep),
-        ] {
-            let spec = Terms::from(Keep::Counts).spec(&game);
-            assert_same_files(&published_by(baseline, spec), &expected, &baseline.to_string());
         }
     }
 }

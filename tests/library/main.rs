@@ -8,6 +8,7 @@ mod architecture;
 mod audit;
 mod beside;
 mod blocks;
+mod board;
 mod boards_as_data;
 mod book;
 mod built_in;
@@ -18,6 +19,7 @@ mod forged;
 mod format;
 mod job;
 mod keep;
+mod layout;
 mod listing;
 mod numbers;
 mod parts;
@@ -30,3 +32,6 @@ mod surveys;
 mod task;
 mod verify;
 mod witness;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim");

@@ -63,7 +63,8 @@ impl Origins {
         let mut hosts = hosts.to_vec();
         hosts.push("localhost".to_owned());
         if !address.ip().is_loopback() {
-            hosts.extend(sysinfo::System::host_name().map(|name| name.to_ascii_lowercase()));
+            let system = rustix::system::uname();
+            hosts.extend(system.nodename().to_str().ok().map(str::to_ascii_lowercase));
         }
         Origins { address: address.ip(), hosts, origins: origins.to_vec() }
     }

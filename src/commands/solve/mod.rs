@@ -6,7 +6,6 @@
 mod report;
 pub mod resume;
 mod session;
-mod strategy;
 mod trace;
 
 use clap::Args;
@@ -16,7 +15,6 @@ pub use report::Report;
 use session::{Outcome, Session};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strategy::StrategyArgs;
 use terminal::exit::{Exit, Refused, Stopped};
 use terminal::file::ParentsArgs;
 use terminal::output::Out;
@@ -43,15 +41,10 @@ Examples:
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
   trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
-  trinim solve --layers 7 --strategy block-pull --redundancy keep
-                                                  as the papers did, block by block
 
 Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
 SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
-command reports the result again. An unfinished folder keeps its layout and what it was begun with.
-
-All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
-after an interruption. forward and retrograde use one thread.";
+command reports the result again. An unfinished folder keeps its layout and what it was begun with.";
 
 /// Solve a board, or resume an unfinished solve
 #[derive(Args)]
@@ -64,9 +57,6 @@ pub struct SolveArgs {
     /// the end [default: as the folder was begun, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
-
-    #[command(flatten)]
-    strategy: StrategyArgs,
 
     #[command(flatten)]
     kernel: KernelArgs,
@@ -117,9 +107,7 @@ pub struct SessionArgs {
 
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let strategy = args.strategy.strategy()?;
-    let solve = args.scenario.solve(args.values)?.strategy(strategy);
-    let solve = solve.kernel(args.kernel.kernel.given());
+    let solve = args.scenario.solve(args.values)?.kernel(args.kernel.kernel.given());
     let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
     let folder = args.out.unwrap_or_else(usual);
     refuse_file(&folder)?;
@@ -147,7 +135,7 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     let job = solve.max_disk_bytes(args.max_disk.map(|limit| limit.0)).in_folder(folder)?;
     let timeline = trace::claim(args.timeline.as_deref())?;
     let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
-    let monitor = Monitor { metrics, stop: signals.stop.clone(), ..Monitor::default() };
+    let monitor = Monitor { metrics, stop: signals.stop.clone() };
     let outcome = match job.finished() {
         Some(solved) => {
             remark_on_foreign(folder, out);

@@ -5,18 +5,12 @@ use pipeline::{Candidate, Metrics, Placement, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use terminal::output::{Out, counted, per_second, seconds};
 use trinim::cli::args::Size;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::summary::Summary;
 use trinim::job::{Job, Monitor};
-use trinim::kernel::Isa;
 use trinim::plan::{Scenario, placement_name};
-use trinim::solve::{Baseline, Redundancy, Strategy};
-
-/// Placement and codec of a strategy without logs.
-const NONE: &str = "none";
 
 /// What `trinim solve` and `trinim resume` print.
 #[derive(Serialize, JsonSchema)]
@@ -54,18 +48,6 @@ pub struct Report {
     offset_bits: u32,
     /// Canonical blocks finished in earlier sessions.
     resumed_blocks: u64,
-    #[serde(skip)]
-    way: Strategy,
-    /// `update-log`, `block-pull`, `block-push`, `retrograde` or `forward`.
-    strategy: &'static str,
-    /// `remove`: one block of each isomorphic group is evaluated; `keep`: all.
-    redundancy: &'static str,
-    /// Blocks loaded, by strategies that load blocks.
-    block_loads: u64,
-    /// Bytes of these loads.
-    block_bytes_read: u64,
-    /// Bytes of blocks stored by these strategies.
-    block_bytes_written: u64,
     /// Upper bound of the disk space in use at a time.
     disk_bytes_peak: u64,
     /// Instruction set of the kernel.
@@ -74,10 +56,9 @@ pub struct Report {
     threads: usize,
     /// Workers that ran; 0 if the folder was already finished.
     workers: usize,
-    /// `dedicated`, `shared`, or `none` without logs.
+    /// `dedicated` or `shared`.
     placement: &'static str,
-    /// Codec of the logs as asked, or the denser one that `auto` gave way to for want of disk;
-    /// `none` without logs.
+    /// Codec of the logs as asked, or the denser one that `auto` gave way to for want of disk.
     codec: String,
     /// Codecs measured on the run's own data, from about eight layers on.
     codec_candidates: Vec<CodecRow>,
@@ -121,16 +102,9 @@ impl From<&Candidate> for CodecRow {
 
 /// Builds the report.
 pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) -> Report {
-    let Job { game, terms, strategy, .. } = job;
+    let Job { game, terms, .. } = job;
     let Scenario { threads, memory_bytes, placement, .. } = job.scenario();
-    let Monitor { metrics, counters, .. } = monitor;
-    let (strategy, solved) = (*strategy, outcome.solved);
-    let logs = strategy == Strategy::UpdateLog;
-    let kernel = match strategy {
-        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
-        _ => job.kernel().isa(),
-    };
-    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (metrics, solved) = (&monitor.metrics, outcome.solved);
     let counts = metrics.snapshot();
     Report {
         finished: true,
@@ -151,20 +125,13 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
         out: job.folder.to_string_lossy().into_owned(),
         offset_bits: game.layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
-        way: strategy,
-        strategy: strategy.name(),
-        redundancy: strategy.redundancy().name(),
-        block_loads: of(&counters.block_loads),
-        block_bytes_read: of(&counters.block_bytes_read),
-        block_bytes_written: of(&counters.block_bytes_written),
-        // An upper bound: logs and scratch files are gone when the last bytes of the database are
-        // written.
-        disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + solved.database_bytes,
-        kernel: kernel.to_string(),
+        // An upper bound: logs are gone when the last bytes of the database are written.
+        disk_bytes_peak: counts.log_bytes_peak + solved.database_bytes,
+        kernel: job.kernel().isa().to_string(),
         threads,
         workers: outcome.workers,
-        placement: if logs { placement_name(placement) } else { NONE },
-        codec: if logs { outcome.codec } else { NONE.to_owned() },
+        placement: placement_name(placement),
+        codec: outcome.codec,
         codec_candidates: solved.candidates.iter().map(CodecRow::from).collect(),
         memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
@@ -174,51 +141,27 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
     }
 }
 
-/// Describes what was moved between memory and disk, with a label.
-fn moved(report: &Report) -> (&'static str, String) {
+/// Describes what was moved between memory and disk.
+fn moved(report: &Report) -> String {
     let size = |bytes: u64| Size(bytes).to_string();
-    let name = report.strategy;
-    match report.way {
-        Strategy::UpdateLog => {
-            let found = report.streams_held as f64 / (report.streams_held + report.streams_read).max(1) as f64;
-            let held = if report.streams_held > 0 {
-                format!(" ({:.0} % found in memory)", found * 100.0)
-            } else {
-                String::new()
-            };
-            if report.blocks_as_logs && report.log_bytes_peak == 0 {
-                let read = size(report.published_bytes_read);
-                return ("logs", format!("none; {read} read of the database in their place{held}"));
-            }
-            let of_blocks = match report.published_bytes_read {
-                0 => String::new(),
-                read => format!(" and {} of the database", size(read)),
-            };
-            let text = format!(
-                "{} written, {} read{of_blocks}{held}, {} at most; {}, {}",
-                size(report.log_bytes_written),
-                size(report.log_bytes_read),
-                size(report.log_bytes_peak),
-                report.placement,
-                report.codec
-            );
-            ("logs", text)
-        }
-        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => {
-            ("strategy", format!("{name}: the whole board in memory, one position at a time"))
-        }
-        Strategy::Baseline(Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy)) => {
-            let text = format!(
-                "{name}, redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
-                if redundancy == Redundancy::Keep { "kept" } else { "removed" },
-                counted(report.block_loads, "load"),
-                size(report.block_bytes_read),
-                size(report.block_bytes_written),
-                size(report.disk_bytes_peak)
-            );
-            ("strategy", text)
-        }
+    let found = report.streams_held as f64 / (report.streams_held + report.streams_read).max(1) as f64;
+    let held =
+        if report.streams_held > 0 { format!(" ({:.0} % found in memory)", found * 100.0) } else { String::new() };
+    if report.blocks_as_logs && report.log_bytes_peak == 0 {
+        return format!("none; {} read of the database in their place{held}", size(report.published_bytes_read));
     }
+    let of_blocks = match report.published_bytes_read {
+        0 => String::new(),
+        read => format!(" and {} of the database", size(read)),
+    };
+    format!(
+        "{} written, {} read{of_blocks}{held}, {} at most; {}, {}",
+        size(report.log_bytes_written),
+        size(report.log_bytes_read),
+        size(report.log_bytes_peak),
+        report.placement,
+        report.codec
+    )
 }
 
 /// Prints the report as text.
@@ -230,7 +173,7 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let mut rows = report.summary.rows(out.paint);
     rows.push(report.summary.kept(report.database_bytes, &report.out));
     if report.workers > 0 {
-        rows.push(moved(report));
+        rows.push(("logs", moved(report)));
         rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
         rows.push(("time", format!("{}{rate}, {workers}, {}", seconds(report.elapsed_s), report.kernel)));
         if report.resumed_blocks > 0 {

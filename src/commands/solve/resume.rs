@@ -17,7 +17,7 @@ Examples:
   trinim resume trinim-k7-misere
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
-The folder knows board (also one from a file), rule, layout, what is kept, the audit and the strategy, so this is the \
+The folder knows board (also one from a file), rule, layout, what is kept and the audit, so this is the \
 command with which the solve was begun, without them. Unless --memory is given, it takes the memory that the solve was \
 begun with, if this process may use that much; no result depends on it. Threads and limits are those of this command. \
 For a finished folder it reports the result again; one that another process works in is refused.";

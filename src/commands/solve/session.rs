@@ -16,9 +16,9 @@ use trinim::cli::owner;
 use trinim::cli::pace;
 use trinim::job::{Alternative, Job, JobPlan, Monitor};
 use trinim::kernel::Isa;
+use trinim::plan::TIMED_CELLS;
 use trinim::plan::work::SessionWork;
-use trinim::plan::{BaselinePlan, TIMED_CELLS};
-use trinim::solve::{Baseline, Redundancy, Solved, Strategy};
+use trinim::solve::Solved;
 
 /// What a session works on, how it reports, and what stops it.
 pub struct Session<'a> {
@@ -65,10 +65,7 @@ impl Session<'_> {
             self.preflight(&plan)?;
             Ok::<_, anyhow::Error>(plan)
         })?;
-        match (self.job.strategy, plan.baseline) {
-            (Strategy::Baseline(baseline), Some(needs)) => self.baseline(&plan, baseline, needs, &shown),
-            _ => self.update_log(&plan, &shown),
-        }
+        self.work(&plan, &shown)
     }
 
     /// Refuses a solve that needs more disk than it may take or finds free, with the choices that
@@ -102,8 +99,8 @@ impl Session<'_> {
         Err(Refused::with(Exit::System, message, hint).into())
     }
 
-    /// Solves through update logs, or continues such a solve.
-    fn update_log(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
+    /// Solves, or continues a solve.
+    fn work(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
         let Session { job, monitor, signals, .. } = self;
         let layout = &job.game.layout;
         // The engine refuses a journal that names other blocks.
@@ -136,7 +133,13 @@ impl Session<'_> {
         {
             self.out.remark(saved());
         }
-        let solved = self.ended(ended, |_| (Stopped::resumable(signals.exit()), saved()))?;
+        let solved = match ended {
+            Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, &job.folder)),
+            Err(Error::Interrupted) => {
+                return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(saved()));
+            }
+            other => other?,
+        };
         Ok(Outcome {
             solved,
             resumed_blocks: total.resumed_blocks,
@@ -144,61 +147,6 @@ impl Session<'_> {
             workers: started.into_inner(),
             codec: plan.plan.codec.clone(),
         })
-    }
-
-    /// Solves by one of the papers' strategies, from the start.
-    fn baseline(
-        &self,
-        plan: &JobPlan,
-        baseline: Baseline,
-        needs: BaselinePlan,
-        shown: &Progress,
-    ) -> anyhow::Result<Outcome> {
-        let Session { job, monitor, signals, .. } = self;
-        let layout = &job.game.layout;
-        // A baseline reports no event when it has the folder: the header looks at the lock.
-        owner::refuse_in_use(&job.folder)?;
-        self.out.remark(format_args!(
-            "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
-            job.folder.display(),
-            counted(needs.evaluated_blocks, "block"),
-            counted(1 << layout.offset_bits(), "position"),
-            counted(needs.workers as u64, "worker"),
-            if job.begun.is_some() { " and starts over" } else { "" },
-        ));
-        let updates = match baseline.redundancy() {
-            Some(Redundancy::Keep) => layout.counts().updates,
-            _ => plan.plan.shape.edges,
-        };
-        let positions = plan.plan.positions;
-        let total = SessionWork::from_the_start(layout, needs.evaluated_blocks, updates, positions);
-        let status = |elapsed: f64| match baseline.redundancy() {
-            None => pace::in_memory(&monitor.counters, positions, elapsed),
-            Some(_) => pace::in_blocks(&monitor.metrics, &monitor.counters, &total, elapsed),
-        };
-        let work = |_: Say<'_>| job.run(plan, monitor, &|_| {});
-        let solved = self.ended(progress::during(&status, signals, shown, work).flatten(), |folder| {
-            let text = format!("{baseline} keeps no checkpoints: nothing in {folder} can be continued");
-            (Stopped::from_the_start(signals.exit()), text)
-        })?;
-        let codec = plan.plan.codec.clone();
-        Ok(Outcome { solved, resumed_blocks: 0, session_positions: positions, workers: needs.workers, codec })
-    }
-
-    /// Names the owner of a locked folder, and says with `stopped` what a stop leaves.
-    fn ended(
-        &self,
-        result: Result<Solved, Error>,
-        stopped: impl FnOnce(&str) -> (Stopped, String),
-    ) -> anyhow::Result<Solved> {
-        match result {
-            Err(error @ Error::Locked { .. }) => Err(owner::in_use(error, &self.job.folder)),
-            Err(Error::Interrupted) => {
-                let (stopped, text) = stopped(&self.job.folder.display().to_string());
-                Err(anyhow::Error::new(stopped).context(text))
-            }
-            other => Ok(other?),
-        }
     }
 
     /// Says what is about to be done, or what is left of it.

@@ -35,7 +35,7 @@ pub fn write(file: &OutputFile, job: &Job, metrics: &Metrics) -> Result<(), Erro
         return Ok(());
     }
     let game = &job.game;
-    let title = format!("{}, {} play, {}", board_words(game.board.name()), game.rule, job.strategy.name());
+    let title = format!("{}, {} play", board_words(game.board.name()), game.rule);
     let mut lines = vec![json!({"name": "process_name", "ph": "M", "pid": 1, "args": {"name": title}}).to_string()];
     for (track, lane) in (1u32..).zip(&recorded) {
         let named = json!({"name": "thread_name", "ph": "M", "pid": 1, "tid": track, "args": {"name": lane.name}});

@@ -24,8 +24,8 @@ use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::plan::engine_bytes;
-use trinim::solve::baseline::{self, Counters};
-use trinim::solve::{Baseline, Redundancy, solve};
+use trinim::solve::solve;
+use trinim_papers::baseline::{self, Baseline, Counters, Redundancy};
 
 const ARM: Speed = Speed { seek: Duration::from_millis(8), bytes_per_second: 150_000_000 };
 const THREADS: usize = 2;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use trinim::game::amount::seconds;
-use trinim::record::Spread;
+use trinim_papers::record::Spread;
 
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 420.0;

@@ -15,7 +15,7 @@ mod region;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use trinim::record::Record;
+use trinim_papers::record::Record;
 
 fn main() -> Result<()> {
     let root = root()?;

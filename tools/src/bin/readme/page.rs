@@ -3,7 +3,7 @@
 use anyhow::Result;
 use std::fmt::Write;
 use trinim::game::amount::{binary, seconds};
-use trinim::record::{Record, Row};
+use trinim_papers::record::{Record, Row};
 
 /// Formats a size.
 pub fn bytes(value: f64) -> String {

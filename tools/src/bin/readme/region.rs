@@ -5,7 +5,7 @@ use super::page::{bytes, or_dash};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
 use trinim::game::amount::seconds;
-use trinim::record::{Figures, Record, Row};
+use trinim_papers::record::{Figures, Record, Row};
 
 const BEGIN: &str = "<!-- made from ";
 const BEGIN_END: &str = " by: cargo run --release -p tools --bin readme -->\n";

@@ -1,0 +1,198 @@
+//! Block strategies on files (\[LWS09\] 4.1, \[SWLK12\] 3.1 and 3.2): a free worker takes any block
+//! whose children are finished.
+//!
+//! A worker has the bitmap it settles, the one it loads, and, if symmetries are used, a third for
+//! the loaded or settled bitmap in another orientation.
+//!
+//! # Invariants
+//! 1. Pull: a block is stored once, when it is finished. Push: it is stored after every update and
+//!    when it is finished.
+//! 2. Waiting blocks may start once the block is stored (pull) or once all its targets are (push).
+#![expect(clippy::disallowed_methods, reason = "a free core takes any block whose children are finished")]
+
+use super::scratch::Scratch;
+use super::{Redundancy, Run};
+use parking_lot::Mutex;
+use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
+use trinim::database::Game;
+use trinim::layout::Layout;
+use trinim::solve::RemovalGame;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// A finished block updates its targets.
+    Push,
+    /// A block is updated from its children.
+    Pull,
+}
+
+pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
+    let all_blocks;
+    let evaluated = match redundancy {
+        Redundancy::Remove => run.game,
+        Redundancy::Keep => {
+            all_blocks = Game { layout: run.game.layout.without_symmetries(), ..run.game.clone() };
+            &all_blocks
+        }
+    };
+    let layout = &evaluated.layout;
+    let game = RemovalGame::new(evaluated, run.kernel).unpublished();
+    let blocks = game.blocks();
+    // By number, as in the papers: a topological order.
+    let order: Vec<BlockId> = BlockId::all(blocks).collect();
+    let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
+    let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
+    let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
+    Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
+}
+
+struct Session<'a> {
+    run: &'a Run<'a>,
+    flow: Flow,
+    /// Its canonical blocks are those to evaluate.
+    layout: &'a Layout,
+    game: RemovalGame<'a>,
+    schedule: Schedule,
+    scratch: Scratch<'a>,
+    failure: Mutex<Option<Error>>,
+}
+
+struct Bitmaps {
+    settled: Bitmap,
+    loaded: Bitmap,
+    /// Allocated at the first use of a symmetry.
+    turned: Option<Bitmap>,
+}
+
+/// Stops the other workers when this one panics, so that the panic is reported instead of a
+/// deadlock.
+struct OnPanic<'a>(&'a Schedule);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+impl Session<'_> {
+    fn run(&self, workers: usize) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            for number in 1..=workers {
+                let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
+                    let _guard = OnPanic(&self.schedule);
+                    let _lane = self.run.metrics.lane(|| format!("worker {number}"));
+                    if let Err(error) = self.work() {
+                        self.failure.lock().get_or_insert(error);
+                        self.schedule.stop();
+                    }
+                });
+                // If the system refuses a thread, the others do its share.
+                if let (1, Err(source)) = (number, begun) {
+                    self.failure.lock().get_or_insert(Error::Thread { source });
+                    break;
+                }
+            }
+        });
+        self.failure.lock().take().map_or(Ok(()), Err)
+    }
+
+    fn work(&self) -> Result<(), Error> {
+        let words = self.game.stream_words();
+        let mut bitmaps = Bitmaps { settled: Bitmap::zeroed(words)?, loaded: Bitmap::zeroed(words)?, turned: None };
+        loop {
+            self.run.go_on()?;
+            match self.schedule.next() {
+                Next::Over => return Ok(()),
+                Next::Block(block) => {
+                    match self.flow {
+                        Flow::Pull => self.pull(block, &mut bitmaps)?,
+                        Flow::Push => self.push(block, &mut bitmaps)?,
+                    }
+                    self.run.metrics.block_computed();
+                    self.schedule.written(block);
+                }
+                Next::Starved => {
+                    let _time = self.run.metrics.enter(Stage::Idle);
+                    self.schedule.wait();
+                }
+            }
+        }
+    }
+
+    fn pull(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+        let Bitmaps { settled, loaded, turned } = bitmaps;
+        settled.words_mut().fill(0);
+        self.game.begin(block, settled.words_mut());
+        for edge in self.game.edges_into(block) {
+            self.run.go_on()?;
+            self.scratch.load(edge.source, loaded.words_mut())?;
+            let losses = self.turned(edge.orientation, loaded.words(), turned)?;
+            self.apply(&edge, losses, settled.words_mut());
+        }
+        self.finish(block, settled)
+    }
+
+    fn push(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+        let Bitmaps { settled, loaded, turned } = bitmaps;
+        self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
+        self.finish(block, settled)?;
+        let mut edges = self.game.edges_from(block);
+        // The updates of a target commute, so group them by orientation and turn the bitmap once
+        // for each.
+        edges.sort_by_key(|edge| edge.orientation);
+        for same in edges.chunk_by(|one, next| one.orientation == next.orientation) {
+            let losses = self.turned(same[0].orientation, settled.words(), turned)?;
+            for edge in same {
+                self.run.go_on()?;
+                let begin = |bitmap: &mut [u64]| self.game.begin(edge.target, bitmap);
+                let change = |bitmap: &mut [u64]| self.apply(edge, losses, bitmap);
+                self.scratch.update(edge.target, loaded.words_mut(), begin, change)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles a block, publishes it if it belongs to the database, and stores it.
+    fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
+        {
+            let _time = self.run.metrics.enter(Stage::Finish);
+            self.game.finish(block, settled.words_mut());
+        }
+        let bid = self.layout.bid(block);
+        let database = &self.run.game.layout;
+        let (ordinal, _) = database.canonical(bid);
+        if database.bid(ordinal) == bid {
+            self.run.publisher.publish(ordinal, settled.words())?;
+        }
+        let was_stored = self.scratch.store(block, settled.words())?;
+        let is_pull = matches!(self.flow, Flow::Pull);
+        assert!(!(is_pull && was_stored), "blocks, invariant 1: pull stored block {block} before it was finished");
+        Ok(())
+    }
+
+    fn turned<'b>(
+        &self,
+        orientation: u8,
+        losses: &'b [u64],
+        turned: &'b mut Option<Bitmap>,
+    ) -> Result<&'b [u64], Error> {
+        if orientation == 0 {
+            return Ok(losses);
+        }
+        let bitmap = match turned {
+            Some(bitmap) => bitmap,
+            None => turned.insert(Bitmap::zeroed(losses.len())?),
+        };
+        let _time = self.run.metrics.enter(Stage::Orient);
+        self.game.orient(orientation, 0, losses, bitmap.words_mut());
+        Ok(bitmap.words())
+    }
+
+    fn apply(&self, edge: &Edge, losses: &[u64], bitmap: &mut [u64]) {
+        let _time = self.run.metrics.enter(Stage::Apply);
+        self.game.apply(edge, losses, bitmap);
+        self.run.metrics.edge_applied();
+    }
+}

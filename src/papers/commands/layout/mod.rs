@@ -1,0 +1,238 @@
+//! `trinim papers layout`: how a board is cut into blocks, and what a layout costs.
+//!
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
+//! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
+
+pub mod paper;
+pub mod search;
+
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use terminal::exit::Exit;
+use terminal::file::{OutputFile, OutputKind};
+use terminal::output::{Out, counted, grouped};
+use trinim::cli::args::{self, BidCells, JsonArgs, Size};
+use trinim::cli::board::{BID_LEGEND, BoardArgs, cells_text, picture};
+use trinim::cli::summary::board_words;
+use trinim::layout::{Counts, Edge, Layout};
+use trinim::plan;
+use trinim_game::Board;
+use trinim_papers::report::draw::board_picture::{Picture, Sheet};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim papers layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim papers layout --layers 9 --block-bits 30 --json
+  trinim papers layout --layers 8 --block-bits 28 --svg eight.svg
+  trinim papers layout --paper              show the layouts of [SWLK12], published and computed
+  trinim papers layout search --layers 9 --bits 13 --symmetry any
+
+Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
+canonical blocks.";
+
+const SVG: OutputKind = OutputKind { flag: "--svg", what: "SVG picture", signature: "<svg" };
+
+/// Updates that `--json` lists without `--edges`.
+const EDGES_UNASKED: u64 = 1_000;
+
+/// Show how a board is cut into blocks, and search for better layouts
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct LayoutArgs {
+    #[command(subcommand)]
+    command: Option<LayoutCommand>,
+
+    #[command(flatten)]
+    board: BoardArgs,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
+    #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: as for a solve in 1 GiB]
+    #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
+    block_bits: Option<u32>,
+
+    /// Show every count in the tables of [SWLK12], published and computed, and what its text says
+    /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
+    #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges", "svg"])]
+    paper: bool,
+
+    /// List every update between canonical blocks; --json lists up to 1000 without being asked
+    #[arg(long)]
+    edges: bool,
+
+    /// Draw the board with its BID cells into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+#[derive(Subcommand)]
+enum LayoutCommand {
+    Search(search::SearchArgs),
+}
+
+/// What `trinim papers layout` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Indices of the cells that name the block, by bit of its number, the lowest first.
+    bid_cells: Vec<u8>,
+    #[serde(flatten)]
+    counts: Counts,
+    /// Symmetries of the triangle that the cells keep.
+    symmetries: usize,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    board: String,
+    /// Layers of the triangle; null: another board.
+    layers: Option<u32>,
+    /// Moves of the full board.
+    moves: usize,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+    /// Bitmap of one block.
+    block_bytes: u64,
+    /// Bitmaps of all canonical blocks.
+    total_bytes: u64,
+    /// `blocks` over `canonical_blocks`.
+    space_factor: f64,
+    /// Updates between canonical blocks; null if there are more than 1000 and no `--edges`.
+    edges: Option<Vec<EdgeRow>>,
+}
+
+/// An update: the losses of the block `child` make positions of `target` wins.
+#[derive(Serialize, JsonSchema)]
+struct EdgeRow {
+    /// BID of the updated block.
+    target: u32,
+    /// BID of the block whose losses update it.
+    child: u32,
+    /// BID of the canonical block that represents the child.
+    source: u32,
+    /// BID cells that the moves take.
+    taken: Vec<u8>,
+}
+
+/// Lists the updates of all canonical blocks, by target.
+fn edges(layout: &Layout) -> Vec<EdgeRow> {
+    let cells = layout.bid_cells();
+    let row = |edge: Edge| {
+        let (target, trace) = (layout.bid(edge.target).0, layout.traces()[edge.trace.0 as usize].bid);
+        let taken = (0..).zip(cells).filter(|(bit, _)| trace >> bit & 1 == 1).map(|(_, cell)| *cell).collect();
+        EdgeRow { target, child: target ^ trace, source: layout.bid(edge.source).0, taken }
+    };
+    layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
+}
+
+pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(LayoutCommand::Search(search)) = args.command {
+        return search::run(search, out);
+    }
+    if args.paper {
+        return paper::run(args.json, out);
+    }
+    let board = args.board.solvable()?;
+    let drawing = args.svg.as_deref().map(|path| OutputFile::claim(path, SVG)).transpose()?;
+    let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0),
+        (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
+        (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
+    })?;
+    let counts = out.announcing("counting updates", || layout.counts());
+    let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
+    let report = Report {
+        bid_cells: layout.bid_cells().to_vec(),
+        symmetries: layout.symmetries().len(),
+        board: board.name().to_owned(),
+        layers: board.layers(),
+        moves: board.moves().len(),
+        offset_bits: layout.offset_bits(),
+        block_bytes,
+        total_bytes: counts.canonical_blocks * block_bytes,
+        space_factor: counts.blocks as f64 / counts.canonical_blocks as f64,
+        edges: (args.edges || counts.canonical_updates <= EDGES_UNASKED).then(|| edges(&layout)),
+        counts,
+    };
+    if let (Some(drawing), Some(path)) = (drawing, &args.svg) {
+        drawing.write(&sheet(&report, &board))?;
+        out.remark(format_args!("wrote the board to {}", path.display()));
+    }
+    args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))
+}
+
+/// Returns the board with its BID cells as a picture.
+fn sheet(report: &Report, board: &Board) -> String {
+    let counts = &report.counts;
+    let cells = cells_text(board, &report.bid_cells);
+    let caption = counted(counts.canonical_updates, "canonical update");
+    let taken = mask(&report.bid_cells);
+    let sheet = Sheet {
+        board,
+        title: format!("A layout of {}", board_words(&report.board)),
+        lead: format!(
+            "{}, {} canonical; BID cells name the block.",
+            counted(counts.blocks, "block"),
+            grouped(counts.canonical_blocks)
+        ),
+        description: format!("BID cells: {}. {caption}.", if cells.is_empty() { "none" } else { &cells }),
+        pictures: vec![Picture { position: board.full(), taken, caption }],
+        words: ["offset cell", "BID cell", "empty cell"],
+    };
+    sheet.draw().file()
+}
+
+fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::Result<()> {
+    for line in picture(board, mask(&report.bid_cells), out) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    writeln!(out, "  {BID_LEGEND}\n")?;
+    let cells = cells_text(board, &report.bid_cells);
+    let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
+    let counts = &report.counts;
+    let groups: Vec<String> = counts
+        .groups
+        .iter()
+        .filter(|(_, groups)| **groups > 0)
+        .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
+        .collect();
+    let volume = counts.canonical_updates as f64 / counts.blocks as f64;
+    let rows = [
+        ("moves", grouped(report.moves as u64)),
+        ("BID cells", cells),
+        ("symmetries", format!("{} kept", report.symmetries)),
+        ("blocks", grouped(counts.blocks)),
+        (
+            "canonical blocks",
+            format!(
+                "{}, {:.3} times fewer; groups: {}",
+                grouped(counts.canonical_blocks),
+                report.space_factor,
+                groups.join(", ")
+            ),
+        ),
+        ("block", format!("{} (2^{} positions)", Size(report.block_bytes), report.offset_bits)),
+        ("all of them", Size(report.total_bytes).to_string()),
+        ("updates", format!("{} over all blocks", grouped(counts.updates))),
+        (
+            "canonical updates",
+            format!("{}, {volume:.2} times all blocks without symmetry", grouped(counts.canonical_updates)),
+        ),
+        ("canonical loads", grouped(counts.canonical_loads)),
+    ];
+    out.table(&rows)?;
+    for edge in report.edges.iter().flatten().filter(|_| edges) {
+        let taken = cells_text(board, &edge.taken);
+        let source = if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
+        writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
+    }
+    Ok(())
+}
+
+fn mask(cells: &[u8]) -> u64 {
+    cells.iter().map(|cell| 1 << cell).sum()
+}

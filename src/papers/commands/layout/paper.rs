@@ -1,0 +1,168 @@
+//! `trinim papers layout --paper`: the published counts beside the computed ones, and what the text says
+//! of the layouts, with verdicts.
+
+use super::mask;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use terminal::exit::Exit;
+use terminal::output::{Out, grouped, side_by_side, wrapped};
+use trinim::cli::args::{JsonArgs, Size};
+use trinim::cli::board::picture;
+use trinim::layout::Layout;
+use trinim_game::claims::{Claim, Verdict};
+use trinim_game::{Board, Cell};
+use trinim_papers::layouts::{self, Figures, Row, Source};
+
+/// A row of a table, for `--json`.
+#[derive(Serialize, JsonSchema)]
+struct RowReport {
+    /// Number of the table.
+    table: u32,
+    /// The figure that shows the layout.
+    figure: &'static str,
+    /// Layers of the triangle.
+    layers: u32,
+    /// Whether the table counts canonical blocks only.
+    redundancy_removed: bool,
+    /// Indices of the cells that name the block.
+    bid_cells: Vec<u8>,
+    /// How the cells are known.
+    cells_known: String,
+    /// Counts in the paper.
+    published: Figures,
+    /// Our counts.
+    computed: Figures,
+    /// Whether both are equal.
+    agrees: bool,
+}
+
+/// What `trinim papers layout --paper` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The same as `agrees`.
+    ok: bool,
+    /// Whether every published count was found: exit code 0.
+    agrees: bool,
+    /// Rows of the tables of [SWLK12].
+    rows: Vec<RowReport>,
+    /// What the text says of boards and layouts.
+    claims: Vec<Claim>,
+}
+
+pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let mut rows = Vec::new();
+    for row in layouts::rows() {
+        rows.push(report(&row, &row.figure.layout()?));
+    }
+    let claims = layouts::claims()?;
+    let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
+    let report = Report { ok: agrees, agrees, rows, claims };
+    json.report("trinim.layout.paper/1", &report, out, print)?;
+    Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
+}
+
+fn report(row: &Row, layout: &Layout) -> RowReport {
+    let computed = row.computed(&layout.counts());
+    RowReport {
+        table: row.table,
+        figure: &row.figure.name,
+        layers: row.figure.layers,
+        redundancy_removed: row.reduced,
+        bid_cells: layout.bid_cells().to_vec(),
+        cells_known: known(row.figure.source),
+        agrees: computed == row.published,
+        published: row.published.clone(),
+        computed,
+    }
+}
+
+fn known(source: Source) -> String {
+    match source {
+        Source::Known => "as recorded of the figure".to_owned(),
+        Source::OneOf(1) => "the only set that meets all counts, apart from its images".to_owned(),
+        Source::OneOf(sets) => format!("one of {sets} sets that meet all counts, apart from their images"),
+        Source::Matched => "found by matching all counts; the figure itself was not at hand".to_owned(),
+    }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    for table in report.rows.chunk_by(|one, next| one.table == next.table) {
+        let first = &table[0];
+        let removed = if first.redundancy_removed { "redundancy removed" } else { "redundancy not removed" };
+        writeln!(out, "table {}, {} layers, {removed}", first.table, first.layers)?;
+        writeln!(
+            out,
+            "{:19}{:>9}{:>9}{:>10}{:>12}  groups of 1, 2, 3, 6",
+            "figure", "updates", "blocks", "block", "all"
+        )?;
+        for row in table {
+            line(out, row.figure, "published", &row.published, "")?;
+            let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("DIFFERS") };
+            line(out, "", "computed", &row.computed, &verdict)?;
+        }
+        writeln!(out)?;
+    }
+    // A figure that is in two tables is shown once.
+    let figures: BTreeMap<(u32, &str), &RowReport> =
+        report.rows.iter().map(|row| ((row.layers, row.figure), row)).collect();
+    let mut figures: Vec<&RowReport> = figures.into_values().collect();
+    figures.sort_by_key(|row| (row.layers, row.figure.len(), row.figure));
+    for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
+        let board = Board::triangle(figures[0].layers, None)?;
+        let pictures: Vec<(String, Vec<String>)> =
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, mask(&row.bid_cells), out))).collect();
+        side_by_side(out, &board, &pictures)?;
+    }
+    let rows: Vec<(&str, String)> = figures
+        .iter()
+        .map(|row| {
+            let cells: String = row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into()).to_string()).collect();
+            (row.figure, format!("{cells}: {}", row.cells_known))
+        })
+        .collect();
+    out.table(&rows)?;
+    writeln!(out)?;
+    report.claims.iter().try_for_each(|claim| print_claim(claim, out))
+}
+
+/// Prints place and verdict, then the claim, the printed and the computed value.
+fn print_claim(claim: &Claim, out: &mut Out) -> anyhow::Result<()> {
+    let verdict = match claim.verdict {
+        Verdict::Agrees => out.paint.good(claim.verdict.name()),
+        Verdict::Contradicted => out.paint.bad(claim.verdict.name()),
+        Verdict::Misprint => out.paint.mark(claim.verdict.name()),
+        Verdict::Undecided => out.paint.faint(claim.verdict.name()),
+    };
+    writeln!(out, "{}: {verdict}", claim.place)?;
+    let rows =
+        [("claim", &claim.claim), ("printed", &claim.printed), ("computed", &claim.computed), ("why", &claim.reason)];
+    for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let line = format!("  {}{:width$}  {text}", out.paint.faint(label), "", width = 8 - label.len());
+        writeln!(out, "{}", wrapped(&line, 80))?;
+    }
+    Ok(writeln!(out)?)
+}
+
+fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &str) -> anyhow::Result<()> {
+    let groups = figures.groups.map_or(String::new(), |groups| groups.map(grouped).join(", "));
+    let text = format!(
+        "{figure:7}{what:12}{:>9}{:>9}{:>10}{:>12}  {groups:19}{verdict}",
+        grouped(figures.updates),
+        grouped(figures.blocks),
+        Size(figures.block_bytes).to_string(),
+        gibibytes(figures.total_bytes),
+    );
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(())
+}
+
+/// Formats bytes in the unit of the published tables, so that four digits stay four digits.
+fn gibibytes(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    match bytes % GIB {
+        0 => format!("{} GiB", grouped(bytes / GIB)),
+        _ => format!("{} GiB", bytes as f64 / GIB as f64),
+    }
+}

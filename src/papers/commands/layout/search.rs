@@ -1,0 +1,148 @@
+//! `trinim papers layout search`: the BID cells that cause the least work.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::Write;
+use terminal::exit::Exit;
+use terminal::output::{Out, counted, grouped, side_by_side};
+use trinim::cli::args::JsonArgs;
+use trinim::cli::board::{RequiredBoard, picture};
+use trinim::cli::choice::explained;
+use trinim::cli::summary::board_words;
+use trinim::layout::search::{self, Request, ScoredLayout, SymmetryClass};
+use trinim_game::Board;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim papers layout search --layers 9 --bits 15
+  trinim papers layout search --layers 9 --bits 13 --symmetry mirror --top 3
+  trinim papers layout search --layers 9 --bits 13 --symmetry any --json
+
+All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
+says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
+
+const SYMMETRIES: &[(SymmetryClass, &str)] = &[
+    (SymmetryClass::All, "All six of the triangle"),
+    (SymmetryClass::Mirror, "At least one mirror"),
+    (SymmetryClass::Any, "Any or none"),
+];
+
+/// Find the BID cells with the fewest updates between canonical blocks
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SearchArgs {
+    #[command(flatten)]
+    board: RequiredBoard,
+
+    /// Number of BID cells, 0 to 24
+    #[arg(long, value_name = "B")]
+    bits: u32,
+
+    /// Symmetries that the cells must keep
+    #[arg(long, value_name = "SYMMETRY", value_parser = explained(SYMMETRIES), default_value = "d3")]
+    symmetry: SymmetryClass,
+
+    /// Number of layouts to show
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5")]
+    top: u32,
+
+    /// Largest number of sets of a kind to examine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000),
+          default_value = "100000000")]
+    sets: u64,
+
+    /// Seed of the random numbers of a local search
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u64,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim papers layout search` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    board: String,
+    /// Layers of the triangle; null: another board.
+    layers: Option<u32>,
+    /// Number of BID cells.
+    bits: u32,
+    /// Symmetries that the cells must keep: `d3`, `mirror` or `any`.
+    symmetry: SymmetryClass,
+    /// Whether all sets of the kind were examined.
+    exhaustive: bool,
+    /// Sets examined.
+    sets: u64,
+    /// Lower bound of the updates of sets without symmetry; only where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asymmetric_at_least: Option<u128>,
+    /// The best sets, best first.
+    layouts: Vec<ScoredLayout>,
+}
+
+pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let board = args.board.solvable()?;
+    let request = Request {
+        bits: args.bits,
+        kept: args.symmetry,
+        top: args.top as usize,
+        sets_at_most: args.sets,
+        seed: args.seed,
+    };
+    let found = out.announcing("searching", || search::search(&board, &request))?;
+    let report = Report {
+        board: board.name().to_owned(),
+        layers: board.layers(),
+        bits: args.bits,
+        symmetry: args.symmetry,
+        exhaustive: found.exhaustive,
+        sets: found.looked_at,
+        asymmetric_at_least: found.asymmetric_at_least,
+        layouts: found.sets,
+    };
+    args.json.report("trinim.layout.search/1", &report, out, |report, out| print(report, &board, out))
+}
+
+fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    let bits = counted(report.bits.into(), "BID cell");
+    let looked_at = counted(report.sets, "set");
+    match (report.layouts.is_empty(), report.exhaustive) {
+        (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
+        (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
+        (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
+    }
+    if let Some(bound) = report.asymmetric_at_least {
+        writeln!(out, "No set without symmetry has fewer than {} updates.", short(bound))?;
+    }
+    writeln!(out)?;
+    let ranks: Vec<String> = (1..=report.layouts.len()).map(|rank| rank.to_string()).collect();
+    let ranked = || ranks.iter().zip(&report.layouts);
+    let pictures: Vec<(String, Vec<String>)> = ranked()
+        .map(|(rank, row)| {
+            (
+                format!("{rank}: {}", short(row.canonical_updates)),
+                picture(board, row.cells.iter().map(|cell| 1 << cell).sum(), out),
+            )
+        })
+        .collect();
+    side_by_side(out, board, &pictures)?;
+    let mut rows = Vec::new();
+    for (rank, row) in ranked() {
+        let cells: String = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect();
+        let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
+        let symmetries = match row.symmetries {
+            1 => "no symmetry".to_owned(),
+            symmetries => format!("{symmetries} symmetries"),
+        };
+        let text = format!("{updates} updates, {blocks} canonical blocks, {symmetries}: {cells}");
+        rows.push((rank.as_str(), text));
+    }
+    Ok(out.table(&rows)?)
+}
+
+/// Formats a number of a report; with at most 24 BID cells it fits.
+fn short(number: u128) -> String {
+    u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
+}

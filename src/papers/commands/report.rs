@@ -1,0 +1,193 @@
+//! `trinim papers report`: the papers' tables and figures from solved boards, in a folder.
+//!
+//! A folder belongs to a report if its `report.json` says so. It is then brought up to date, and
+//! files that only the earlier report had are removed. Any other folder that is not empty is
+//! refused.
+//!
+//! # Invariants
+//! 1. A file of the report is whole or absent: it is written under another name and renamed.
+//! 2. From the first rename on, the folder is known as a report: `report.json` is written first,
+//!    marked as incomplete, and again last.
+//! 3. Nothing is written before all databases have been read and agree.
+//!
+//! Nothing is synced: a report can be made again.
+
+use clap::Args;
+use pipeline::storage::{Create, is_valid_name};
+use pipeline::{Error, RealStorage, Storage, storage};
+use schemars::JsonSchema;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use terminal::exit::{Exit, Refused};
+use terminal::file::ParentsArgs;
+use terminal::output::{self, Out, counted, grouped};
+use trinim::cli::args::JsonArgs;
+use trinim::database::Database;
+use trinim_papers::report::{self, Contents, REPORT_JSON, ReportError, Solution};
+
+/// Longest `report.json` that is read, in bytes.
+const REPORT_JSON_BYTES: u64 = 16 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim papers report trinim-k7-misere trinim-k7-normal --out report
+  trinim papers report trinim-k* --out report --json   also print report.json
+
+The folder gets tables (Markdown, CSV, JSON) and figures (SVG, CSV, JSON), and index.html and report.md with all \
+of them. The same databases give the same bytes. If a published value is contradicted, the report marks it and the \
+exit code is 1.";
+
+/// Write the papers' tables and figures from solved boards into a folder
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// Folders of finished solves, or their db folders
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+
+    /// Folder of the report: new, empty, or of an earlier report
+    #[arg(long, short, value_name = "FOLDER")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    parents: ParentsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim papers report` prints: the file `report.json` of the report.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the library writes the file: this is its form")]
+pub struct Report {
+    /// Whether the report is complete and contradicts nothing: exit code 0.
+    ok: bool,
+    #[schemars(flatten)]
+    contents: Contents,
+}
+
+pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    args.parents.check(&args.out)?;
+    let earlier = earlier(&args.out)?;
+    let mut solutions = Vec::new();
+    for folder in &args.folders {
+        let database = Database::open(folder)?;
+        refuse_inside(&args.out, database.folder())?;
+        solutions.push(Solution::read(&database).map_err(refusal)?);
+    }
+    let report = report::Report::new(solutions).map_err(refusal)?;
+    write(&args.out, &report, earlier.as_ref())?;
+    for line in &report.contents.contradictions {
+        output::note(format_args!("{} a published value is contradicted: {line}", out.error_paint.bad("wrong:")));
+    }
+    if args.json.json {
+        write!(out, "{}", report.contents.to_json())?;
+    } else {
+        print(&report, &args.out, out)?;
+    }
+    Ok(if report.contents.contradictions.is_empty() { Exit::Done } else { Exit::Refuted })
+}
+
+/// Returns the error with its exit code and hint.
+fn refusal(error: ReportError) -> anyhow::Error {
+    let hint = match &error {
+        ReportError::Database(_) => return error.into(),
+        ReportError::NotATriangle { path, .. } => format!("trinim stats {} shows its counts", path.display()),
+        ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong".to_owned(),
+        _ => String::new(),
+    };
+    Refused::new(error.to_string(), hint).into()
+}
+
+/// Returns the report in the folder; `None` for a new or empty folder.
+fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
+    let refused = |what: &str| {
+        let hint = "choose another --out: an empty folder, one that does not exist, or one of an earlier report";
+        Err(Refused::new(format!("{} {what}; nothing was written", folder.display()), hint).into())
+    };
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("open", folder, error).into()),
+        Ok(found) if !found.is_dir() => return refused("is not a folder"),
+        Ok(_) => {}
+    }
+    let mut entries = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
+    if entries.next().is_none() {
+        return Ok(None);
+    }
+    let path = folder.join(REPORT_JSON);
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_JSON_BYTES);
+    let found = if is_file { fs::read(&path).ok().and_then(|bytes| Contents::parse(&bytes)) } else { None };
+    match found {
+        Some(earlier) => Ok(Some(earlier)),
+        None => refused("holds something other than a report"),
+    }
+}
+
+/// Refuses a report inside a `db` folder, where it would add foreign files to the database.
+fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
+    let absolute = std::path::absolute(folder).map_err(|error| Error::io("find", folder, error))?;
+    let existing = absolute.ancestors().find_map(|ancestor| fs::canonicalize(ancestor).ok());
+    let database = fs::canonicalize(database).map_err(|error| Error::io("find", database, error))?;
+    match existing.is_some_and(|existing| existing.starts_with(&database)) {
+        false => Ok(()),
+        true => {
+            let message = format!("{} is inside the database {}", folder.display(), database.display());
+            Err(Refused::new(message, "choose another --out").into())
+        }
+    }
+}
+
+fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> Result<(), Error> {
+    let storage = RealStorage::create(folder)?.with_syncs(false);
+    let place = |name: &str, text: &str| -> Result<(), Error> {
+        let beside = format!("{name}.new");
+        storage.create(&beside, Create::Truncate)?.write_all_at(text.as_bytes(), 0)?;
+        storage.rename(&beside, name)
+    };
+    // Until the end the folder holds files of both reports; `report.json` says so.
+    let mut begun = report.contents.clone();
+    begun.complete = false;
+    begun.files.splice(0..0, earlier.into_iter().flat_map(|earlier| earlier.files.clone()));
+    place(REPORT_JSON, &begun.to_json())?;
+    for document in &report.documents {
+        place(&document.name, &document.text)?;
+    }
+    let made: BTreeSet<&str> = report.contents.files.iter().map(|file| &*file.name).collect();
+    for file in earlier.into_iter().flat_map(|earlier| &earlier.files) {
+        // This program never wrote a name that leads elsewhere.
+        let is_ours = is_valid_name(&file.name) && storage::folder_of(&file.name).is_empty();
+        if is_ours && !made.contains(&*file.name) && storage.length(&file.name)?.is_some() {
+            storage.remove(&file.name)?;
+        }
+    }
+    place(REPORT_JSON, &report.contents.to_json())
+}
+
+fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
+    let width = report.contents.databases.iter().map(|row| grouped(row.losses).len()).max().unwrap_or(0).max(6);
+    writeln!(out, "layers  rule    {:>width$}      rate  start  winning moves", "losses")?;
+    for row in &report.contents.databases {
+        let take = row.max_take.map_or(String::new(), |take| format!("  at most {take} a move"));
+        writeln!(
+            out,
+            "{:>6}  {:<6}  {:>width$}  {:>6.2} %  {:<5}  {:>13}{take}",
+            row.layers,
+            row.rule,
+            grouped(row.losses),
+            row.loss_rate * 100.0,
+            row.start,
+            row.winning_first_moves
+        )?;
+    }
+    let verdict = match report.contents.contradictions.len() as u64 {
+        0 => out.paint.good("all published values agree"),
+        some => out.paint.bad(format_args!("{} contradicted", counted(some, "published value"))),
+    };
+    writeln!(out, "\n{verdict}")?;
+    let files = counted(report.contents.files.len() as u64, "file");
+    out.line(format_args!("wrote {files}; open {}", folder.join("index.html").display()))?;
+    Ok(())
+}

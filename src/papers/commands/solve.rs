@@ -1,0 +1,441 @@
+//! `trinim papers solve`: solves a board as the papers did.
+
+use clap::Args;
+use pipeline::{Error, Metrics, Options, RealStorage, RunId, Stage, Stopwatch, Storage};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use terminal::exit::{Exit, Refused, Stopped};
+use terminal::file::ParentsArgs;
+use terminal::output::{Out, bytes_per_second, counted, per_second, seconds};
+use terminal::progress::{ProgressArgs, Say, at_share, during};
+use terminal::signals::Signals;
+use terminal::watch::{Blocks, Reading};
+use trinim::Solve;
+use trinim::cli::args::{self, BidCells, JsonArgs, KernelArgs, ResourceArgs, Size};
+use trinim::cli::board::{RequiredBoard, default_folder};
+use trinim::cli::choice::named;
+use trinim::cli::machine::peak_rss_bytes;
+use trinim::cli::owner;
+use trinim::cli::scenario::LEAVE_OUT;
+use trinim::cli::summary::Summary;
+use trinim::database::{Game, Keep, Values};
+use trinim::job::free_bytes;
+use trinim::layout::{CANONICAL_BLOCKS_MAX, Layout};
+use trinim::plan::{PROGRAM_BYTES, PlanError, engine_bytes};
+use trinim_game::amount::{binary, binary_up};
+use trinim_game::{Board, Rule};
+use trinim_kernel::{Isa, Kernel};
+use trinim_papers::baseline::{self, Baseline, Counters, Redundancy};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim papers solve --layers 6 --strategy retrograde
+  trinim papers solve --layers 7 --strategy block-pull --redundancy keep
+                                             every block by itself, with all its children
+
+All strategies leave the database of trinim solve. They keep no checkpoints: after an interruption, begin again in a \
+new folder. forward and retrograde use one thread.";
+
+const STRATEGIES: &[(Baseline, &str, &str)] = &[
+    (Baseline::BlockPull(Redundancy::Remove), "block-pull", "a block loads all its children [SWLK12]"),
+    (Baseline::BlockPush(Redundancy::Remove), "block-push", "a block loads and stores all its targets [LWS09]"),
+    (Baseline::Retrograde, "retrograde", "board in memory, a loss marks its parents [LWS09]"),
+    (Baseline::Forward, "forward", "board in memory, a position looks at its children [Hsu]"),
+];
+
+const REDUNDANCIES: &[(Redundancy, &str, &str)] =
+    &[(Redundancy::Remove, "remove", "one block of each isomorphic group"), (Redundancy::Keep, "keep", "every block")];
+
+/// Solve a board as the papers did
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SolveArgs {
+    #[command(flatten)]
+    board: RequiredBoard,
+
+    /// Whether taking the last piece loses (misere) or wins (normal)
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    rule: Rule,
+
+    /// Strategy of the papers; does not change the database
+    #[arg(long, value_name = "STRATEGY", value_parser = named(STRATEGIES))]
+    strategy: Baseline,
+
+    /// Blocks to evaluate [default: remove]
+    #[arg(long, value_name = "WHAT", value_parser = named(REDUNDANCIES))]
+    redundancy: Option<Redundancy>,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// memory]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
+    block_bits: Option<u32>,
+
+    #[command(flatten)]
+    kernel: KernelArgs,
+
+    /// Folder of the run, new or empty [default: ./trinim-k<K>-<RULE>-<STRATEGY>]
+    #[arg(long, help_heading = "Output", short, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    parents: ParentsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// What `trinim papers solve` prints. It has the fields of `trinim.solve/1`, of which those about
+/// logs are 0 or `none`.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// True; a solve that stops or fails prints `trinim.failure/1` with false.
+    finished: bool,
+    #[serde(flatten)]
+    summary: Summary,
+    /// Wall-clock time.
+    elapsed_s: f64,
+    /// Positions decided in a second, images included.
+    rate_positions_per_second: f64,
+    /// Highest resident memory of the process.
+    peak_rss_bytes: u64,
+    /// 0: there are no logs.
+    log_bytes_written: u64,
+    /// 0.
+    log_bytes_read: u64,
+    /// 0.
+    log_bytes_peak: u64,
+    /// 0.
+    streams_read: u64,
+    /// 0.
+    streams_held: u64,
+    /// 0.
+    published_bytes_read: u64,
+    /// Size of the finished database.
+    database_bytes: u64,
+    /// Folder of the run.
+    out: String,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+    /// 0: nothing is continued.
+    resumed_blocks: u64,
+    /// `block-pull`, `block-push`, `retrograde` or `forward`.
+    strategy: &'static str,
+    /// `remove`: one block of each isomorphic group is evaluated; `keep`: all.
+    redundancy: &'static str,
+    /// Blocks loaded, by strategies that load blocks.
+    block_loads: u64,
+    /// Bytes of these loads.
+    block_bytes_read: u64,
+    /// Bytes of blocks stored by these strategies.
+    block_bytes_written: u64,
+    /// Upper bound of the disk space in use at a time.
+    disk_bytes_peak: u64,
+    /// Instruction set of the kernel.
+    kernel: String,
+    /// Threads asked for.
+    threads: usize,
+    /// Workers that ran.
+    workers: usize,
+    /// `none`.
+    placement: &'static str,
+    /// `none`.
+    codec: &'static str,
+    /// None.
+    codec_candidates: [&'static str; 0],
+    /// Memory budget.
+    memory_bytes: u64,
+    /// Memory of the workers.
+    peak_leased_bytes: u64,
+    /// Batches of blocks that were saved.
+    commits: u64,
+    /// Time of all workers together by stage.
+    stages_s: BTreeMap<&'static str, f64>,
+    /// Bytes of bitmap processed: settled and applied.
+    bitmap_bytes: u64,
+}
+
+impl SolveArgs {
+    /// Returns the strategy.
+    fn baseline(&self) -> Result<Baseline, Refused> {
+        let strategy = self.strategy;
+        let is_in_memory = strategy.redundancy().is_none();
+        let redundancy =
+            self.redundancy.map(|redundancy| ("redundancy", redundancy.to_string(), "it visits every position"));
+        let isa = self.kernel.kernel.given().map(Kernel::isa).filter(|isa| *isa != Isa::Scalar);
+        let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
+        match redundancy.or(kernel).filter(|_| is_in_memory) {
+            Some((name, value, reason)) => {
+                let message = format!("--{name} {value} makes no sense with --strategy {strategy}: {reason}");
+                Err(Refused::new(message, LEAVE_OUT))
+            }
+            None => Ok(strategy.with_redundancy(self.redundancy.unwrap_or(Redundancy::Remove))),
+        }
+    }
+
+    /// Returns the game in its layout, the memory budget, and the bytes of its database.
+    fn planned(&self, board: &Board) -> anyhow::Result<(Game, u64, u64)> {
+        let solve = self.resources.bound(Solve::new(board, self.rule)).keep(Keep::Database).audit(None);
+        let solve = match (&self.bid_cells, self.block_bits) {
+            (Some(cells), _) => solve.layout(Layout::new(board, &cells.0)?),
+            (None, Some(bits)) => solve.block_bits(bits),
+            (None, None) => solve,
+        };
+        let plan = solve.plan(false, u64::MAX)?;
+        let layout = Layout::from_cells(board, &plan.shape.bid_cells)?;
+        let game = Game { board: board.clone(), rule: self.rule, layout };
+        Ok((game, plan.memory.budget_bytes, plan.database_bytes))
+    }
+}
+
+/// What a strategy needs.
+#[derive(Debug)]
+struct Needs {
+    /// Workers that fit the memory.
+    workers: usize,
+    /// Blocks that are evaluated, or cut from the board when it is in memory.
+    blocks: u64,
+    /// Updates between blocks.
+    updates: u64,
+}
+
+impl Needs {
+    /// Refuses a solve that needs more memory or disk than there is.
+    fn of(
+        game: &Game,
+        baseline: Baseline,
+        (budget_bytes, threads): (u64, usize),
+        (database_bytes, free_bytes): (u64, u64),
+    ) -> anyhow::Result<Needs> {
+        let layout = &game.layout;
+        let scratch_blocks = baseline::scratch_blocks(layout, baseline);
+        if scratch_blocks > CANONICAL_BLOCKS_MAX {
+            return Err(PlanError::Blocks { found: scratch_blocks }.into());
+        }
+        let workers = baseline::workers(layout, baseline, engine_bytes(budget_bytes), threads);
+        let needed_bytes = PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1);
+        if workers == 0 && baseline.redundancy().is_none() {
+            let [budget, needed] = [binary(budget_bytes), binary_up(needed_bytes)];
+            let message = format!("a budget of {budget} is too small: the whole board in memory needs {needed}");
+            let hint = "give more --memory, or a strategy in blocks: block-pull, block-push";
+            return Err(Refused::with(Exit::System, message, hint).into());
+        }
+        if workers == 0 {
+            let block_bytes = (1_u64 << layout.offset_bits()).div_ceil(8);
+            return Err(PlanError::Memory { needed_bytes, budget_bytes, block_bytes }.into());
+        }
+        let needed_bytes = baseline::scratch_bytes(layout, baseline) + database_bytes;
+        if needed_bytes > free_bytes {
+            return Err(PlanError::Disk { needed_bytes, free_bytes }.into());
+        }
+        let counts = layout.counts();
+        let (blocks, updates) = match baseline.redundancy() {
+            Some(Redundancy::Keep) => (counts.blocks, counts.updates),
+            _ => (counts.canonical_blocks, counts.canonical_updates),
+        };
+        Ok(Needs { workers, blocks, updates })
+    }
+}
+
+/// Refuses a folder in which something is.
+fn refuse_begun(folder: &Path) -> anyhow::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries.count(),
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(Error::io("open", folder, error).into()),
+    };
+    if entries == 0 {
+        return Ok(());
+    }
+    let hint = "the papers' strategies keep no checkpoints: name a new folder with --out, or remove this one";
+    Err(Refused::new(format!("{} is not empty", folder.display()), hint).into())
+}
+
+pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?;
+    let baseline = args.baseline()?;
+    let board = args.board.solvable()?;
+    let usual = || format!("{}-{baseline}", default_folder(&board, args.rule, Values::Outcomes)).into();
+    let folder: PathBuf = args.out.clone().unwrap_or_else(usual);
+    refuse_begun(&folder)?;
+    args.parents.check(&folder)?;
+    let shown = args.progress.on(out)?;
+    let threads = args.resources.threads();
+    let (game, memory_bytes, needs) = out.announcing("planning", || {
+        let (game, memory_bytes, database_bytes) = args.planned(&board)?;
+        let needs = Needs::of(&game, baseline, (memory_bytes, threads), (database_bytes, free_bytes(&folder)))?;
+        Ok::<_, anyhow::Error>((game, memory_bytes, needs))
+    })?;
+    out.remark(format_args!(
+        "{}: {baseline}, {} of {}, {}; it keeps no checkpoints",
+        folder.display(),
+        counted(needs.blocks, "block"),
+        counted(1 << game.layout.offset_bits(), "position"),
+        counted(needs.workers as u64, "worker"),
+    ));
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?);
+    let options = Options {
+        threads,
+        memory_bytes: engine_bytes(memory_bytes),
+        run_id: RunId::random(),
+        stop: signals.stop.clone(),
+        ..Options::default()
+    };
+    let kernel = match baseline.redundancy() {
+        None => Kernel::new(Isa::Scalar).unwrap_or_else(|_| Kernel::detect()),
+        Some(_) => args.kernel.kernel.given().unwrap_or_else(Kernel::detect),
+    };
+    let (metrics, counters) = <(Metrics, Counters)>::default();
+    let positions = 1_u64 << board.cells();
+    let status = |elapsed: f64| match baseline.redundancy() {
+        None => in_memory(&counters, positions, elapsed),
+        Some(_) => in_blocks(&metrics, &counters, &needs, positions, elapsed),
+    };
+    let work = |_: Say<'_>| baseline::solve(&game, kernel, baseline, &storage, &options, &metrics, &counters);
+    let solved = match during(&status, &signals, &shown, work).flatten() {
+        Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, &folder)),
+        Err(Error::Interrupted) => {
+            let hint = format!("it keeps no checkpoints: remove {} and begin again", folder.display());
+            return Err(Stopped { exit: signals.exit(), hint }.into());
+        }
+        other => other?,
+    };
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (counts, elapsed_s) = (metrics.snapshot(), watch.elapsed().as_secs_f64());
+    let block_bytes = (1_u64 << game.layout.offset_bits()).div_ceil(8);
+    let report = Report {
+        finished: true,
+        summary: Summary::new(&solved.manifest, &game),
+        elapsed_s,
+        rate_positions_per_second: positions as f64 / elapsed_s.max(1e-9),
+        peak_rss_bytes: peak_rss_bytes(),
+        log_bytes_written: 0,
+        log_bytes_read: 0,
+        log_bytes_peak: 0,
+        streams_read: 0,
+        streams_held: 0,
+        published_bytes_read: 0,
+        database_bytes: solved.database_bytes,
+        out: folder.to_string_lossy().into_owned(),
+        offset_bits: game.layout.offset_bits(),
+        resumed_blocks: 0,
+        strategy: baseline.name(),
+        redundancy: baseline.redundancy().unwrap_or(Redundancy::Keep).name(),
+        block_loads: of(&counters.block_loads),
+        block_bytes_read: of(&counters.block_bytes_read),
+        block_bytes_written: of(&counters.block_bytes_written),
+        // Scratch files are gone when the last bytes of the database are written.
+        disk_bytes_peak: of(&counters.scratch_bytes) + solved.database_bytes,
+        kernel: kernel.isa().to_string(),
+        threads,
+        workers: needs.workers,
+        placement: "none",
+        codec: "none",
+        codec_candidates: [],
+        memory_bytes,
+        peak_leased_bytes: solved.peak_leased_bytes,
+        commits: counts.commits,
+        stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
+        bitmap_bytes: (counts.blocks_computed + counts.edges_applied) * block_bytes,
+    };
+    args.json.report("trinim.papers.solve/1", &report, out, print)
+}
+
+/// Returns what is known of a solve in blocks after `elapsed` seconds.
+fn in_blocks(metrics: &Metrics, counters: &Counters, needs: &Needs, positions: u64, elapsed: f64) -> Reading {
+    let counts = metrics.snapshot();
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
+    let moved = bytes_per_second(block_bytes as f64 / elapsed);
+    let (blocks, finished_blocks) = (needs.blocks, counts.blocks_computed);
+    let share = (finished_blocks + counts.edges_applied) as f64 / (blocks + needs.updates) as f64;
+    let rate = positions as f64 * finished_blocks as f64 / blocks as f64 / elapsed;
+    let reading = at_share(share, elapsed, |left| {
+        let rate = per_second(rate, "positions");
+        format!("solving  ETA {left}  {finished_blocks}/{blocks} blocks  {rate}  blocks {moved}")
+    });
+    let blocks = Blocks { blocks, finished_blocks, ..Blocks::default() };
+    Reading { rate_positions_per_second: Some(rate), blocks: Some(blocks), ..reading }
+}
+
+/// Returns what is known of a solve in memory after `elapsed` seconds; cutting the board into
+/// blocks takes little of the time.
+fn in_memory(counters: &Counters, positions: u64, elapsed: f64) -> Reading {
+    let visited = counters.positions_visited.load(Ordering::Relaxed);
+    let phase = if visited == positions { "publishing" } else { "solving" };
+    let rate = visited as f64 / elapsed;
+    let shown = per_second(rate, "positions");
+    let share = visited as f64 / positions as f64;
+    let reading = at_share(share, elapsed, |left| format!("{phase}  ETA {left}  {shown}"));
+    Reading { rate_positions_per_second: Some(rate), ..reading }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let size = |bytes: u64| Size(bytes).to_string();
+    let mut rows = report.summary.rows(out.paint);
+    rows.push(report.summary.kept(report.database_bytes, &report.out));
+    let moved = match report.block_bytes_written {
+        0 => "the whole board in memory, one position at a time".to_owned(),
+        written => format!(
+            "redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
+            if report.redundancy == "keep" { "kept" } else { "removed" },
+            counted(report.block_loads, "load"),
+            size(report.block_bytes_read),
+            size(written),
+            size(report.disk_bytes_peak)
+        ),
+    };
+    rows.push(("strategy", format!("{}, {moved}", report.strategy)));
+    rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
+    let (rate, workers) = (report.rate_positions_per_second, counted(report.workers as u64, "worker"));
+    let time =
+        format!("{} ({}), {workers}, {}", seconds(report.elapsed_s), per_second(rate, "positions"), report.kernel);
+    rows.push(("time", time));
+    Ok(out.table(&rows)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The smallest budget that the error names suffices, and a byte less does not; the same holds
+    /// for the disk.
+    #[test]
+    fn what_is_named_as_the_least_would_do() {
+        let game = Game::triangle(7, Rule::Misere, 20).unwrap();
+        let kept = 1 << 20;
+        for baseline in [
+            Baseline::Forward,
+            Baseline::Retrograde,
+            Baseline::BlockPush(Redundancy::Keep),
+            Baseline::BlockPull(Redundancy::Remove),
+        ] {
+            let of = |memory, disk| Needs::of(&game, baseline, (memory, 3), (kept, disk));
+            let refused = of(1, u64::MAX).unwrap_err();
+            let least = PROGRAM_BYTES + baseline::footprint_bytes(&game.layout, baseline, 1);
+            assert!(refused.to_string().contains(&binary_up(least)), "{baseline}: {refused}");
+            assert!(of(least - 1, u64::MAX).is_err());
+            assert_eq!(of(least, u64::MAX).unwrap().workers, 1);
+            let needed_bytes = baseline::scratch_bytes(&game.layout, baseline) + kept;
+            assert!(of(least, needed_bytes).is_ok());
+            let error = of(least, needed_bytes - 1).unwrap_err();
+            assert_eq!(error.downcast_ref(), Some(&PlanError::Disk { needed_bytes, free_bytes: needed_bytes - 1 }));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The program `trinim-papers`: the command `papers` of trinim.
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use commands::{SCHEMAS, bench, layout, report, solve};
+use std::process::ExitCode;
+use terminal::exit::Exit;
+use terminal::manual;
+use terminal::output::Out;
+use terminal::schema::SchemaArgs;
+use trinim::cli::program::{self, GlobalArgs, Program};
+
+#[derive(Parser)]
+#[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Papers(PapersArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+    Schema(SchemaArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim papers solve --layers 6 --strategy retrograde
+  trinim papers layout --paper       compare the tables of [SWLK12] with computed ones
+  trinim papers report trinim-k7-misere trinim-k7-normal --out report
+  trinim papers bench --layers 6,7   measure solves side by side";
+
+/// Solve as the papers on Triangular Nim did, and compute again what they published
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+struct PapersArgs {
+    #[command(subcommand)]
+    command: PapersCommand,
+}
+
+#[derive(Subcommand)]
+enum PapersCommand {
+    Solve(Box<solve::SolveArgs>),
+    Layout(layout::LayoutArgs),
+    Report(report::ReportArgs),
+    Bench(Box<bench::BenchArgs>),
+}
+
+fn main() -> ExitCode {
+    program::main::<Cli>()
+}
+
+impl Program for Cli {
+    const NAME: &str = "papers";
+
+    fn global(&self) -> &GlobalArgs {
+        &self.global
+    }
+
+    fn run(self, out: &mut Out) -> anyhow::Result<Exit> {
+        match self.command {
+            Command::Papers(PapersArgs { command }) => match command {
+                PapersCommand::Solve(args) => solve::run(*args, out),
+                PapersCommand::Layout(args) => layout::run(args, out),
+                PapersCommand::Report(args) => report::run(args, out),
+                PapersCommand::Bench(args) => bench::run(*args, out),
+            },
+            Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
+            Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
+            Command::Schema(args) => terminal::schema::run(args, SCHEMAS, out),
+        }
+    }
+}

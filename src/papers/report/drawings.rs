@@ -1,0 +1,325 @@
+//! Drawings that need no solved board: the layouts of \[SWLK12\] (figures 3 to 6, 9 and 10), and
+//! the losses of Nim on the plane (Wythoff's game) as points and as a queen's board.
+//!
+//! Blocks, groups and updates are computed from the recorded cells of each layout.
+
+use crate::layouts::{self, FigureError};
+use crate::report::draw::board_picture::{Picture, Sheet};
+use crate::report::draw::chart::{Axis, Chart, Line};
+use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
+use trinim::layout::{Bid, Layout};
+use trinim_game::Board;
+use trinim_game::amount::grouped;
+
+const WIDTH: f64 = 720.0;
+const EDGE: f64 = 18.0;
+/// The largest heap of the points, and of the queen's board.
+const POINTS_MOST: u64 = 60;
+const BOARD_MOST: u64 = 20;
+
+pub(super) struct Drawing {
+    /// The name of its file, without the extension.
+    pub name: &'static str,
+    pub title: String,
+    pub svg: Svg,
+}
+
+/// Returns all drawings.
+pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
+    Ok(vec![
+        boards("figure-3", "3(", "Figure 3: six block representations for eight layers")?,
+        updates()?,
+        isomorphic()?,
+        groups()?,
+        boards("figure-9", "9(", "Figure 9: three block representations with 13 BID pieces")?,
+        boards("figure-10", "10(", "Figure 10: three block representations with 15 BID pieces")?,
+        points(),
+        queen(),
+    ])
+}
+
+fn layout(name: &str) -> Result<(Board, Layout), FigureError> {
+    let figure = layouts::figure(name);
+    Ok((figure.board()?, figure.layout()?))
+}
+
+/// The mask of the cells of a block.
+fn cells(layout: &Layout, bid: u32) -> u64 {
+    layout.join(Bid(bid), 0)
+}
+
+/// Figures 3, 9 and 10: the BID cells of the layouts whose names begin like this.
+fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, FigureError> {
+    let mut pictures = Vec::new();
+    let mut listed = Vec::new();
+    let mut drawn = None;
+    for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
+        let (board, layout) = layout(&figure.name)?;
+        let counts = layout.counts();
+        // As in the paper's tables: redundancy is removed from the layouts that have some.
+        let updates = grouped(counts.canonical_updates);
+        let caption = format!("{}: {updates} updates", figure.name);
+        let list: String = figure.bid_cells().iter().map(ToString::to_string).collect();
+        listed.push(format!("{}: {} blocks, {updates} updates, {list}", figure.name, grouped(counts.canonical_blocks)));
+        let bid = cells(&layout, (layout.blocks() - 1) as u32);
+        pictures.push(Picture { position: board.full(), taken: bid, caption });
+        drawn = Some(board);
+    }
+    let board = drawn.map_or_else(|| Board::triangle(1, None), Ok)?;
+    let lead = "BID cells name the block; updates are counted after blocks that are images of others are left out. \
+                The drawings of the paper were not at hand: the cells meet its counts."
+        .to_owned();
+    let description = format!("{}.", listed.join("; "));
+    let words = ["offset cell", "BID cell", "empty cell"];
+    let title = format!("{title} ([SWLK12])");
+    let sheet = Sheet { board: &board, title: title.clone(), lead, description, pictures, words };
+    Ok(Drawing { name, svg: sheet.draw(), title })
+}
+
+/// Blocks of figure 3(f) as boards: their pieces on BID cells.
+fn blocks(title: &str, lead: String, chosen: &[(u32, String)]) -> Result<Svg, FigureError> {
+    let (board, layout) = layout("3(f)")?;
+    let bid_cells = cells(&layout, (layout.blocks() - 1) as u32);
+    let picture = |(bid, caption): &(u32, String)| Picture {
+        position: bid_cells,
+        taken: cells(&layout, *bid),
+        caption: caption.clone(),
+    };
+    let captions: Vec<&str> = chosen.iter().map(|(_, caption)| caption.as_str()).collect();
+    let description = format!("{lead} {}.", captions.join("; "));
+    let words = ["BID cell without a piece", "BID cell with a piece", "offset cell"];
+    let pictures = chosen.iter().map(picture).collect();
+    Ok(Sheet { board: &board, title: title.to_owned(), lead, description, pictures, words }.draw())
+}
+
+/// The blocks of an isomorphic group, ascending.
+fn group(layout: &Layout, bid: u32) -> Vec<u32> {
+    let mut blocks: Vec<u32> = layout.symmetries().iter().map(|symmetry| symmetry.map_bid(Bid(bid)).0).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+fn isomorphic() -> Result<Drawing, FigureError> {
+    let (_, layout) = layout("3(f)")?;
+    let chosen: Vec<(u32, String)> = group(&layout, 1).into_iter().map(|bid| (bid, format!("B{bid}"))).collect();
+    let title = "Figure 5: six rotated and mirrored blocks ([SWLK12])".to_owned();
+    let lead = "An isomorphic group of figure 3(f): only the block with the smallest number is evaluated.";
+    Ok(Drawing { name: "figure-5", svg: blocks(&title, lead.to_owned(), &chosen)?, title })
+}
+
+fn groups() -> Result<Drawing, FigureError> {
+    let (_, layout) = layout("3(f)")?;
+    let counts = layout.counts().groups;
+    let mut chosen = Vec::new();
+    for (size, letter) in [(1, 'a'), (2, 'b'), (3, 'c')] {
+        // A block with pieces, so that there is something to see.
+        let canonical = layout.canonical_blocks().iter().map(|bid| bid.0).filter(|bid| *bid > 0);
+        let found = canonical.map(|bid| group(&layout, bid)).find(|group| group.len() == size);
+        let names = |group: &[u32]| group.iter().map(|bid| format!("B{bid}")).collect::<Vec<_>>().join(", ");
+        if let Some(group) = found {
+            let all = names(&group);
+            chosen.extend(group.iter().map(|bid| (*bid, format!("({letter}) B{bid} of {all}"))));
+        }
+    }
+    let sizes: Vec<String> = counts.iter().map(|(size, count)| format!("{count} of {size}")).collect();
+    let title = "Figure 6: isomorphic groups with one, two and three blocks ([SWLK12])".to_owned();
+    let lead = format!("The first of each size in figure 3(f), whose groups are {} blocks.", sizes.join(", "));
+    Ok(Drawing { name: "figure-6", svg: blocks(&title, lead, &chosen)?, title })
+}
+
+/// Begins a drawing with its title and lead; returns where they end.
+fn headed(height: f64, title: &str, lead: &str, description: &str) -> (Svg, f64) {
+    let lines = wrapped(lead, 13.0, WIDTH - 2.0 * EDGE);
+    let top = EDGE + 24.0;
+    let bottom = top + 19.0 * lines.len() as f64 + 10.0;
+    let mut svg = Svg::new(WIDTH, bottom + height + EDGE, title, description);
+    svg.text("head", EDGE, EDGE + 12.0, Anchor::Start, title);
+    svg.lines("", EDGE, top + 11.0, 19.0, &lines);
+    (svg, bottom)
+}
+
+/// Figure 4: blocks on a circle, and a chord for each update. No three points of a circle are on a
+/// line, so no chord seems to touch a third block.
+fn updates() -> Result<Drawing, FigureError> {
+    const RADIUS: f64 = 150.0;
+    let title = "Figure 4: inter-block updates of figures 3(a) and (b) ([SWLK12])";
+    let lead = "A line is an update from the block with the smaller number to the one with the larger number.";
+    let mut panels = Vec::new();
+    for name in ["3(a)", "3(b)"] {
+        let (_, layout) = layout(name)?;
+        let edges = layout.ordinals().flat_map(|target| layout.edges_into(target));
+        let edges: Vec<(u32, u32)> = edges.map(|edge| (layout.bid(edge.source).0, layout.bid(edge.target).0)).collect();
+        panels.push((name, layout.blocks() as u32, edges));
+    }
+    let listed: Vec<String> = panels
+        .iter()
+        .map(|(name, _, edges)| {
+            let edges: Vec<String> = edges.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+            format!("{name}, {} updates: {}", edges.len(), edges.join(", "))
+        })
+        .collect();
+    let height = 2.0 * RADIUS + 80.0;
+    let (mut svg, top) = headed(height, title, lead, &format!("{}.", listed.join("; ")));
+    for ((name, blocks, edges), number) in panels.iter().zip(0..) {
+        let middle = WIDTH * (0.25 + 0.5 * f64::from(number));
+        let centre = top + RADIUS + 24.0;
+        let place = |bid: u32| {
+            let turn = std::f64::consts::TAU * f64::from(bid) / f64::from(*blocks);
+            (middle + RADIUS * turn.sin(), centre - RADIUS * turn.cos())
+        };
+        let mut lines = Path::new();
+        edges.iter().for_each(|(from, to)| lines.polyline(&[place(*from), place(*to)], false));
+        svg.path("thin l0", &lines);
+        for bid in 0..*blocks {
+            let (x, y) = place(bid);
+            let mut node = Path::new();
+            node.circle(x, y, 14.0);
+            svg.path("open l6", &node);
+            svg.text("small", x, y + 4.2, Anchor::Middle, &format!("B{bid}"));
+        }
+        let caption = format!("{name}: {} updates", edges.len());
+        svg.text("small", middle, centre + RADIUS + 42.0, Anchor::Middle, &caption);
+    }
+    Ok(Drawing { name: "figure-4", svg, title: title.to_owned() })
+}
+
+/// The losses with heaps up to `most`, the shorter heap first: a point is lost unless it has a heap
+/// or the difference of the heaps in common with a smaller loss, to which a move then leads.
+fn losses(most: u64) -> Vec<(u64, u64)> {
+    let mut losses: Vec<(u64, u64)> = Vec::new();
+    for (short, long) in (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long))) {
+        let shares =
+            |&(a, b): &(u64, u64)| [a, b].iter().any(|heap| [short, long].contains(heap)) || b - a == long - short;
+        if !losses.iter().any(shares) {
+            losses.push((short, long));
+        }
+    }
+    losses
+}
+
+fn points() -> Drawing {
+    let found = losses(POINTS_MOST);
+    let title = format!("P-positions of Wythoff's game, heaps up to {POINTS_MOST}");
+    let list: Vec<String> = found.iter().map(|(short, long)| format!("({short}, {long})")).collect();
+    let most = POINTS_MOST as f64;
+    let mark = |(x, y): (u64, u64)| (x as f64, y as f64);
+    let golden = 5f64.sqrt() / 2.0 + 0.5;
+    let chart = Chart::new(
+        &*title,
+        Axis::linear("one heap").including(0.0).including(most),
+        Axis::linear("other heap").including(0.0).including(most),
+    )
+    .describe(format!("In either order of the heaps: {}.", list.join(", ")))
+    .line(Line::rings("longer heap upwards", found.iter().copied().map(mark)))
+    .line(Line::rings("longer heap to the right", found.iter().map(|(short, long)| mark((*long, *short)))))
+    .line(Line::plain("slope φ = 1.618..", [(0.0, 0.0), (most / golden, most)]))
+    .line(Line::plain("slope 1/φ", [(0.0, 0.0), (most, most / golden)]))
+    .note(
+        "The player to move loses at these points; [Ver10] calls them winning points, for the player who reaches them.",
+    );
+    Drawing { name: "wythoff-points", svg: chart.draw(), title }
+}
+
+/// Wythoff's game with a queen: each move takes her towards the corner.
+fn queen() -> Drawing {
+    const SIDE: f64 = 24.0;
+    const AXIS: f64 = 30.0;
+    let found = losses(BOARD_MOST);
+    let title = format!("The queen's board: Wythoff's game, heaps up to {BOARD_MOST}");
+    let lead = "A queen moves left, down, or left and down; the player who brings her to the corner (0, 0) wins. Marked \
+                squares are P-positions: the player who has to move her from there loses.";
+    let list: Vec<String> = found.iter().map(|(short, long)| format!("({short}, {long})")).collect();
+    let squares = BOARD_MOST as f64 + 1.0;
+    let (side, left) = (squares * SIDE, (WIDTH - squares * SIDE) / 2.0);
+    let description = format!("P-positions, in either order: {}.", list.join(", "));
+    let (mut svg, top) = headed(side + AXIS, &title, lead, &description);
+    let mut grid = Path::new();
+    for line in 0..=BOARD_MOST + 1 {
+        let at = line as f64 * SIDE;
+        grid.polyline(&[(left + at, top), (left + at, top + side)], false);
+        grid.polyline(&[(left, top + at), (left + side, top + at)], false);
+    }
+    svg.path("grid", &grid);
+    let (mut marked, mut crosses) = (Path::new(), Path::new());
+    let mut mirrored: Vec<(u64, u64)> =
+        found.iter().flat_map(|(short, long)| [(*short, *long), (*long, *short)]).collect();
+    mirrored.sort_unstable();
+    mirrored.dedup();
+    for (column, row) in mirrored {
+        let (x, y) = (left + (column as f64 + 0.5) * SIDE, top + side - (row as f64 + 0.5) * SIDE);
+        let half = SIDE / 2.0 - 2.0;
+        marked
+            .polyline(&[(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)], true);
+        crosses.polyline(&[(x - 4.0, y - 4.0), (x + 4.0, y + 4.0)], false);
+        crosses.polyline(&[(x - 4.0, y + 4.0), (x + 4.0, y - 4.0)], false);
+    }
+    svg.path("f1", &marked);
+    svg.path("cross", &crosses);
+    for heap in 0..=BOARD_MOST {
+        let at = (heap as f64 + 0.5) * SIDE;
+        svg.text("small soft", left + at, top + side + 16.0, Anchor::Middle, &heap.to_string());
+        svg.text("small soft", left - 6.0, top + side - at + 4.2, Anchor::End, &heap.to_string());
+    }
+    Drawing { name: "queens-board", svg, title }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(name: &str) -> String {
+        drawings().unwrap().into_iter().find(|drawing| drawing.name == name).unwrap().svg.file()
+    }
+
+    /// The shapes of a class: each begins with one M.
+    fn shapes(written: &str, class: &str) -> usize {
+        let document = roxmltree::Document::parse(written).unwrap();
+        let found = document.descendants().filter(|found| found.attribute("class") == Some(class));
+        found.map(|shape| shape.attribute("d").unwrap().matches('M').count()).sum()
+    }
+
+    #[test]
+    fn layouts_are_drawn_with_their_cells_and_counts() {
+        // BID cells, and one in the legend.
+        for (name, bid_cells) in [("figure-3", 4 + 4 + 4 * 6), ("figure-9", 3 * 13), ("figure-10", 3 * 15)] {
+            assert_eq!(shapes(&drawn(name), "f1"), bid_cells + 1, "{name}");
+        }
+        let published = ["49", "32", "228", "208", "96", "87"];
+        for (letter, updates) in ('a'..='f').zip(published) {
+            assert!(drawn("figure-3").contains(&format!(">3({letter}): {updates} updates<")), "{letter}");
+        }
+        assert!(drawn("figure-9").contains(">9(c): 88,064 updates<"));
+        assert!(drawn("figure-10").contains(">10(b): 102,950 updates<"));
+    }
+
+    #[test]
+    fn blocks_and_groups_are_drawn() {
+        let five = drawn("figure-5");
+        for bid in [1, 2, 4, 8, 16, 32] {
+            assert!(five.contains(&format!(">B{bid}<")), "{bid}");
+        }
+        assert_eq!(shapes(&five, "f1"), 6 + 1);
+        let six = drawn("figure-6");
+        assert_eq!(["(a) ", "(b) ", "(c) "].map(|letter| six.matches(&format!(">{letter}")).count()), [1, 2, 3]);
+        assert!(six.contains("2 of 1, 1 of 2, 6 of 3, 7 of 6 blocks"));
+    }
+
+    #[test]
+    fn every_update_is_a_line() {
+        let four = drawn("figure-4");
+        assert_eq!((shapes(&four, "thin l0"), shapes(&four, "open l6")), (49 + 32, 2 * 16));
+        assert!(four.contains(">3(a): 49 updates<") && four.contains(">3(b): 32 updates<"));
+    }
+
+    #[test]
+    fn the_board_and_the_points_show_the_losses() {
+        // (0, 0) once, eight others up to 20 in both orders.
+        let up_to_20 = [(1, 2), (3, 5), (4, 7), (6, 10), (8, 13), (9, 15), (11, 18), (12, 20)];
+        assert_eq!(losses(20), [&[(0, 0)][..], &up_to_20].concat());
+        let board = drawn("queens-board");
+        assert_eq!((shapes(&board, "f1"), shapes(&board, "cross")), (17, 34));
+        let points = drawn("wythoff-points");
+        assert!(points.contains("(35, 57)") && points.contains("(37, 60).<"), "the last are (35, 57) and (37, 60)");
+    }
+}

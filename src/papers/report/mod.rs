@@ -1,0 +1,398 @@
+//! The report: the papers' tables and figures, reproduced from solved databases, with the published
+//! values beside the computed ones.
+//!
+//! [`Solution::read`] takes from a database what a report needs; [`Report::new`] makes the
+//! [`Document`]s:
+//!
+//! | name | contents | in the papers |
+//! |---|---|---|
+//! | `table-5` | value of the start | \[SWLK12\] table 5 |
+//! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
+//! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
+//! | `rules` | losses and starts of both rules side by side | none |
+//! | `first-moves` | the winning first moves of every board | none |
+//! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
+//! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
+//! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
+//! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
+//! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
+//! | `positions-by-distance-kK-RULE` | wins and losses by distance to the end, where that is known | none |
+//! | `index.html`, `report.md` | all of it | |
+//! | `report.json` | the databases, the contradictions, the files | |
+//!
+//! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON; drawings that need no database
+//! (figures 3 to 10, the plane) are SVG. Nine layers, which are built in, are in `rules`,
+//! `first-moves` and the sequences of every report. The name of a game with a
+//! limit of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
+//! database. It does not check every position (`verify` does), nor compare winning moves and figure
+//! 13 with the papers, which print them as pictures without numbers.
+//!
+//! # Invariants
+//! 1. The bytes depend only on the contents of the databases: not on their folders, nor on the
+//!    order or number of times they are given.
+//! 2. One game has one set of values: databases that disagree about a game are refused, whatever
+//!    their layouts.
+//! 3. A manifest that is damaged, or contradicts itself or the start, is refused before any of it
+//!    is reported.
+//! 4. A published value is compared with the computed one in every place where both exist, and each
+//!    contradiction is listed.
+
+pub mod draw;
+mod drawings;
+mod figures;
+mod pages;
+mod tables;
+
+use crate::layouts::FigureError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use trinim::database::census::Census;
+use trinim::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
+use trinim_game::{self, Board, LAYERS_MAX, Rule};
+
+/// The `format` field of `report.json`, which identifies an earlier report.
+pub const FORMAT: &str = "trinim-report";
+pub const VERSION: u32 = 1;
+/// The `schema` of `report.json`, without its version.
+const SCHEMA: &str = "trinim.report";
+/// The name of the document that describes the others.
+pub const REPORT_JSON: &str = "report.json";
+
+/// The part of a database that a report needs.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    folder: PathBuf,
+    board: Board,
+    layers: u32,
+    rule: Rule,
+    max_take: Option<u32>,
+    digest: String,
+    bid_cells: Vec<u8>,
+    /// Digests are of these.
+    values: Values,
+    census: Census,
+    /// Positions by their distance to the end; empty unless the database has distances.
+    by_distance: Vec<DistanceCount>,
+    /// Masks of the winning first moves, ascending.
+    winning: Vec<u64>,
+}
+
+impl Solution {
+    /// Checks the manifest of a database and looks up its start.
+    ///
+    /// # Errors
+    /// Returns [`ReportError::Database`] if the manifest, the start or its children show that the
+    /// database is damaged or contradicts itself, and [`ReportError::NotATriangle`].
+    pub fn read(database: &Database) -> Result<Solution, ReportError> {
+        let (board, census) = (database.board(), &database.manifest().census);
+        let Some(layers) = board.layers() else {
+            let board = board.name().to_owned();
+            return Err(ReportError::NotATriangle { path: database.folder().into(), board });
+        };
+        database.check_manifest()?;
+        let start = database.probe(board.full())?;
+        let mut winning: Vec<u64> = start
+            .children
+            .iter()
+            .filter(|child| child.value == trinim_game::Value::Loss)
+            .map(|child| child.taken)
+            .collect();
+        winning.sort_unstable();
+        let contradiction = if start.value != census.start() {
+            Some(format!("the census makes the start a {}, its block a {}", census.start(), start.value))
+        } else if (start.value == trinim_game::Value::Win) == winning.is_empty() {
+            Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
+        } else {
+            None
+        };
+        if let Some(what) = contradiction {
+            let (path, damage) = (database.folder().into(), what.into());
+            return Err(DatabaseError::Corrupt { path, offset: None, damage }.into());
+        }
+        Ok(Solution {
+            folder: database.folder().into(),
+            board: board.clone(),
+            layers,
+            rule: database.rule(),
+            // A limit as high as the longest line limits nothing.
+            max_take: board.max_take().filter(|take| *take < layers),
+            digest: database.manifest().digest.clone(),
+            bid_cells: database.manifest().bid_cells.clone(),
+            values: database.values(),
+            census: census.clone(),
+            by_distance: database.manifest().by_distance.clone().unwrap_or_default(),
+            winning,
+        })
+    }
+
+    fn game(&self) -> Variant {
+        Variant { max_take: self.max_take, rule: self.rule, layers: self.layers }
+    }
+}
+
+/// A game, in the order of the report: the papers' game before its variants; misère, the game
+/// people play, before normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variant {
+    max_take: Option<u32>,
+    rule: Rule,
+    layers: u32,
+}
+
+impl Variant {
+    fn key(self) -> (Option<u32>, bool, u32) {
+        (self.max_take, self.rule == Rule::Normal, self.layers)
+    }
+
+    /// Returns the part of file names: `k5-misere-take3`.
+    fn file_part(self) -> String {
+        let take = self.max_take.map_or(String::new(), |take| format!("-take{take}"));
+        format!("k{}-{}{take}", self.layers, self.rule)
+    }
+
+    /// Returns the game for people: `5 layers, misère, at most 3 pieces a move`.
+    fn words(self) -> String {
+        let layers = if self.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", self.layers) };
+        format!("{layers}, {}", variant_words(self.rule, self.max_take))
+    }
+}
+
+fn rule_word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Normal => "normal",
+        Rule::Misere => "misère",
+    }
+}
+
+fn variant_words(rule: Rule, max_take: Option<u32>) -> String {
+    match max_take {
+        None => rule_word(rule).to_owned(),
+        Some(1) => format!("{}, 1 piece a move", rule_word(rule)),
+        Some(take) => format!("{}, at most {take} pieces a move", rule_word(rule)),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The name, without a folder.
+    pub name: String,
+    pub title: String,
+    pub text: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The folder is sound, but only triangles are reported on.
+    #[error("{} solves the board {board}: a report is about triangles", path.display())]
+    NotATriangle { path: PathBuf, board: String },
+    /// Two databases of one game have different values.
+    #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
+    Disagreement { game: String, one: PathBuf, other: PathBuf, what: &'static str },
+    /// A database, perhaps one that is built in, cannot be read or is damaged.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Figure(#[from] FigureError),
+}
+
+/// A database in `report.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DatabaseRow {
+    /// Layers of the board.
+    pub layers: u32,
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
+    #[schemars(with = "trinim_game::Rule")]
+    pub rule: String,
+    /// Most pieces a move may take, if that is a limit.
+    pub max_take: Option<u32>,
+    /// Cells of the BID bits, bit 0 first.
+    pub bid_cells: Vec<u8>,
+    /// Digest of the solution.
+    pub digest: String,
+    /// All positions.
+    pub positions: u64,
+    /// Losses among them.
+    pub losses: u64,
+    /// The share of losses, from 0 to 1.
+    pub loss_rate: f64,
+    /// Value of the full board for the player to move.
+    #[schemars(with = "trinim_game::Value")]
+    pub start: String,
+    /// Number of winning first moves.
+    pub winning_first_moves: u64,
+}
+
+/// A file in `report.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileRow {
+    /// The name of the file.
+    pub name: String,
+    /// The contents in a few words.
+    pub title: String,
+    /// The length in bytes; null for `report.json` itself.
+    pub bytes: Option<u64>,
+}
+
+/// The contents of `report.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Contents {
+    /// `trinim-report`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u32,
+    /// False while the files are being written.
+    pub complete: bool,
+    /// Every published value that a computed one contradicts.
+    pub contradictions: Vec<String>,
+    /// The databases.
+    pub databases: Vec<DatabaseRow>,
+    /// The files, `report.json` last.
+    pub files: Vec<FileRow>,
+}
+
+impl Contents {
+    pub fn to_json(&self) -> String {
+        let Contents { format, version, complete, contradictions, databases, files } = self;
+        object(
+            &[
+                ("schema", json!(format!("{SCHEMA}/{VERSION}"))),
+                ("ok", json!(*complete && contradictions.is_empty())),
+                ("format", json!(format)),
+                ("version", json!(version)),
+                ("complete", json!(complete)),
+                ("contradictions", json!(contradictions)),
+            ],
+            &[("databases", lines(databases)), ("files", lines(files))],
+        )
+    }
+
+    /// Parses a `report.json`; `None` if this program did not write it.
+    pub fn parse(bytes: &[u8]) -> Option<Contents> {
+        let contents: Contents = serde_json::from_slice(bytes).ok()?;
+        (contents.format == FORMAT).then_some(contents)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The contents of `report.json`.
+    pub contents: Contents,
+    pub documents: Vec<Document>,
+}
+
+impl Report {
+    /// Makes the report on some solutions, in any order.
+    ///
+    /// # Errors
+    /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
+    pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
+        // Of several databases of a game, one with distances stands for all.
+        let key = |one: &Solution| (one.game().key(), one.by_distance.is_empty(), one.digest.clone());
+        solutions.sort_by_key(key);
+        for (index, one) in solutions.iter().enumerate() {
+            for other in solutions[index + 1..].iter().take_while(|other| other.game() == one.game()) {
+                disagreement(one, other)?;
+            }
+        }
+        solutions.dedup_by(|one, other| one.digest == other.digest);
+        let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::new).collect();
+        solutions.dedup_by(|one, other| one.game() == other.game());
+
+        let mut tables = tables::Tables::new(&solutions, &built_in()?);
+        let mut documents = std::mem::take(&mut tables.documents);
+        let figures = figures::figures(&solutions);
+        for figure in &figures {
+            documents.push(document(format!("{}.svg", figure.name), &figure.title, figure.svg.file()));
+            documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.table.csv()));
+            documents.push(document(format!("{}.json", figure.name), &figure.title, figure.json.clone()));
+        }
+        let drawings = drawings::drawings()?;
+        for drawing in &drawings {
+            documents.push(document(format!("{}.svg", drawing.name), &drawing.title, drawing.svg.file()));
+        }
+        let all = pages::All { tables: &tables, figures: &figures, databases: &databases, drawings: &drawings };
+        documents.push(document("report.md".into(), "The report in Markdown", all.markdown()));
+        documents.push(document("index.html".into(), "The report as a page", all.html()));
+        let rows = documents.iter().map(|document| FileRow {
+            name: document.name.clone(),
+            title: document.title.clone(),
+            bytes: Some(document.text.len() as u64),
+        });
+        let itself =
+            FileRow { name: REPORT_JSON.into(), title: "Databases, contradictions, files".into(), bytes: None };
+        let contents = Contents {
+            format: FORMAT.into(),
+            version: VERSION,
+            complete: true,
+            databases,
+            contradictions: tables.contradictions,
+            files: rows.chain([itself]).collect(),
+        };
+        Ok(Report { contents, documents })
+    }
+}
+
+fn built_in() -> Result<Vec<Solution>, ReportError> {
+    let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule)));
+    all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()
+}
+
+fn document(name: String, title: &str, text: String) -> Document {
+    Document { name, title: title.to_owned(), text }
+}
+
+fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
+    let same_layout = one.bid_cells == other.bid_cells && one.board.max_take() == other.board.max_take();
+    let comparable = same_layout && one.values == other.values;
+    let what = if one.census != other.census {
+        "their censuses differ"
+    } else if one.winning != other.winning {
+        "their winning first moves differ"
+    } else if comparable && one.digest != other.digest {
+        "their layout is the same and their digests differ"
+    } else {
+        return Ok(());
+    };
+    Err(ReportError::Disagreement {
+        game: one.game().words(),
+        one: one.folder.clone(),
+        other: other.folder.clone(),
+        what,
+    })
+}
+
+impl DatabaseRow {
+    fn new(solution: &Solution) -> DatabaseRow {
+        DatabaseRow {
+            layers: solution.layers,
+            rule: solution.rule.name().into(),
+            max_take: solution.max_take,
+            bid_cells: solution.bid_cells.clone(),
+            digest: solution.digest.clone(),
+            positions: solution.census.positions(),
+            losses: solution.census.losses(),
+            loss_rate: solution.census.loss_rate(),
+            start: solution.census.start().to_string(),
+            winning_first_moves: solution.winning.len() as u64,
+        }
+    }
+}
+
+/// Formats a JSON object: its fields, then lists with one row a line, which is shorter than the
+/// usual layout and easier to compare.
+fn object(fields: &[(&str, Value)], lists: &[(&str, Vec<String>)]) -> String {
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    let lists = lists.iter().map(|(name, rows)| format!(",\n\"{name}\":[\n{}\n]", rows.join(",\n")));
+    format!("{{{}{}}}\n", fields.join(","), lists.collect::<String>())
+}
+
+fn lines<T: Serialize>(rows: &[T]) -> Vec<String> {
+    rows.iter().map(line).collect()
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a report has only numbers, strings, lists and maps with names")
+}

@@ -1,0 +1,16 @@
+//! What the tests of trinim share.
+
+#[path = "../../../../tests/common/breaks.rs"]
+pub mod breaks;
+#[path = "../../../../tests/common/program.rs"]
+pub mod program;
+#[path = "../../../../tests/common/scratch.rs"]
+mod scratch;
+#[path = "../../../../tests/common/solving.rs"]
+mod solving;
+#[path = "../../../../tests/common/tree.rs"]
+mod tree;
+
+pub use scratch::scratch;
+pub use solving::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with};
+pub use tree::{copy, tree};

@@ -1,0 +1,232 @@
+//! Layouts against the published figures, the counts against the definition, and the search against
+//! looking at every set.
+
+use std::collections::BTreeSet;
+use trinim::game::{Board, Cell};
+use trinim::layout::search::{self, Request, SymmetryClass};
+use trinim::layout::{Counts, Layout};
+use trinim_papers::layouts;
+
+/// The cells of a set that a search found.
+fn cells_of(set: &search::ScoredLayout) -> Vec<Cell> {
+    set.cells.iter().map(|cell| Cell::from_index(*cell)).collect()
+}
+
+fn triangle(layers: u32) -> Board {
+    Board::triangle(layers, None).unwrap()
+}
+
+fn cells(list: &[(u8, u8)]) -> Vec<Cell> {
+    list.iter().map(|&(row, col)| Cell::new(row, col)).collect()
+}
+
+/// Returns the cells together with all their images.
+fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
+    let mask = cells(seeds).iter().fold(0, |mask, cell| {
+        board.symmetries().iter().fold(mask, |mask, symmetry| mask | symmetry.apply(cell.mask()))
+    });
+    (0..board.cells()).map(Cell::from_index).filter(|cell| mask & cell.mask() != 0).collect()
+}
+
+/// Every count in the tables of [SWLK12], times excluded.
+#[test]
+fn the_tables_of_the_paper() {
+    let rows = layouts::rows();
+    assert_eq!(rows.iter().map(|row| row.table).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+    for row in rows {
+        let counts = Layout::new(&triangle(row.figure.layers), &row.figure.bid_cells()).unwrap().counts();
+        assert_eq!(row.computed(&counts), row.published, "table {}, figure {}", row.table, row.figure.name);
+    }
+}
+
+/// The claims beyond counts in the table of the paper's layouts.
+#[test]
+fn figures_that_other_sets_meet_as_well() {
+    let board = triangle(8);
+    for seed in [(1, 0), (2, 0), (3, 0), (3, 1)] {
+        let counts = Layout::new(&board, &closure(&board, &[seed])).unwrap().counts();
+        assert_eq!((counts.updates, counts.canonical_blocks, counts.canonical_updates), (336, 16, 87));
+        assert!(counts.groups.into_values().eq([2, 1, 6, 7]));
+    }
+    let figure =
+        |name: &str| layouts::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
+    let nine = triangle(9);
+    assert_eq!(search::best_closed(&nine, 15), Some(figure("10(c)")));
+    // Figure 9(c) has no symmetry by the paper. Another set with as many updates has a mirror, and
+    // is the best of all sets of 13 cells.
+    let counts = Layout::new(&nine, &figure("9(c)")).unwrap().counts();
+    assert_eq!((counts.canonical_blocks, counts.updates, counts.canonical_updates), (8_192, 88_064, 88_064));
+    let mirrored =
+        [(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (5, 2), (5, 3), (6, 0), (6, 6), (7, 2), (7, 5), (8, 1), (8, 7)];
+    let mirrored = mirrored.map(|(row, col)| Cell::new(row, col));
+    let counts = Layout::new(&nine, &mirrored).unwrap().counts();
+    assert_eq!((counts.canonical_blocks, counts.updates, counts.canonical_updates), (4_160, 88_064, 44_816));
+}
+
+/// Counts by enumeration of every pair of blocks.
+fn enumerated(board: &Board, bid_cells: &[Cell]) -> Counts {
+    let cells: Vec<u64> = bid_cells.iter().map(|cell| cell.mask()).collect();
+    let set = cells.iter().fold(0, |set, cell| set | cell);
+    let kept: Vec<_> = board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set).collect();
+    let traces: BTreeSet<u64> = board.moves().iter().map(|taken| taken & set).filter(|&trace| trace != 0).collect();
+    let blocks: Vec<u64> = (0..1u64 << cells.len())
+        .map(|bid| cells.iter().enumerate().filter(|(bit, _)| bid >> bit & 1 == 1).fold(0, |all, (_, cell)| all | cell))
+        .collect();
+    let group = |block: u64| kept.iter().map(|symmetry| symmetry.apply(block)).collect::<BTreeSet<u64>>();
+    let mut counts = Counts {
+        blocks: blocks.len() as u64,
+        canonical_blocks: 0,
+        groups: [1, 2, 3, 6].map(|size| (size, 0)).into(),
+        updates: 0,
+        canonical_updates: 0,
+        canonical_loads: 0,
+    };
+    for &block in &blocks {
+        let children: Vec<u64> =
+            traces.iter().filter(|&trace| block & trace == *trace).map(|trace| block ^ trace).collect();
+        counts.updates += children.len() as u64;
+        let images = group(block);
+        if images.first() == Some(&block) {
+            counts.canonical_blocks += 1;
+            *counts.groups.get_mut(&(images.len() as u32)).unwrap() += 1;
+            counts.canonical_updates += children.len() as u64;
+            let sources: BTreeSet<u64> = children.iter().map(|&child| *group(child).first().unwrap()).collect();
+            counts.canonical_loads += sources.len() as u64;
+        }
+    }
+    counts
+}
+
+#[test]
+fn counting_arguments_agree_with_looking_at_every_block() {
+    for (board, layout) in small_layouts().into_iter().filter(|(_, layout)| layout.bid_bits() <= 12) {
+        let cells: Vec<Cell> = layout.bid_cells().iter().map(|&cell| Cell::from_index(cell.into())).collect();
+        assert_eq!(layout.counts(), enumerated(&board, &cells));
+        assert_eq!(search::canonical_updates(&board, &cells), u128::from(layout.counts().canonical_updates));
+        assert_eq!(search::canonical_blocks(&board, &cells), u128::from(layout.counts().canonical_blocks));
+    }
+    // Closed under the rotations only; with the centre, which every symmetry keeps.
+    let board = triangle(7);
+    for (set, symmetries) in [(vec![(1, 0), (6, 1), (5, 5)], 3), (vec![(4, 2)], 6), (vec![(4, 2), (0, 0), (2, 1)], 2)] {
+        let layout = Layout::new(&board, &cells(&set)).unwrap();
+        assert_eq!(layout.symmetries().len(), symmetries, "{set:?}");
+        assert_eq!(layout.counts(), enumerated(&board, &cells(&set)), "{set:?}");
+    }
+}
+
+#[test]
+fn counts_of_two_million_blocks() {
+    let board = triangle(9);
+    let counts = Layout::new(&board, &search::best_closed(&board, 21).unwrap()).unwrap().counts();
+    assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (1 << 21, 351_616, 7_999_604));
+    assert!(counts.canonical_loads <= counts.canonical_updates);
+}
+
+fn request(bits: u32, kept: SymmetryClass) -> Request {
+    Request { bits, kept, top: 1, sets_at_most: 100_000_000, seed: 0 }
+}
+
+/// The optima among closed sets are optima among all sets, which the bound for sets without
+/// symmetry proves.
+#[test]
+fn no_set_is_better_than_the_best_closed_one() {
+    for (layers, bits, updates) in [(8, 6, 87), (8, 9, 798), (8, 12, 8_258), (9, 12, 7_420), (9, 15, 78_852)] {
+        let board = triangle(layers);
+        let found = search::search(&board, &request(bits, SymmetryClass::Any)).unwrap();
+        assert!(found.exhaustive);
+        assert!(found.asymmetric_at_least.unwrap() > updates);
+        assert_eq!(found.sets[0].canonical_updates, updates);
+        assert_eq!(Some(cells_of(&found.sets[0])), search::best_closed(&board, bits));
+    }
+    let found = search::search(&triangle(9), &request(13, SymmetryClass::Mirror)).unwrap();
+    assert_eq!((found.sets[0].canonical_updates, found.sets[0].symmetries, found.exhaustive), (44_816, 2, true));
+}
+
+/// All sets of small boards, each scored separately.
+#[test]
+fn the_search_finds_what_looking_at_every_set_finds() {
+    for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, Some(3)), (5, None)] {
+        let board = Board::triangle(layers, max_take).unwrap();
+        let mut best = vec![[u128::MAX; 3]; board.cells() as usize + 1];
+        for set in 0..=board.full() {
+            let cells: Vec<Cell> =
+                (0..board.cells()).map(Cell::from_index).filter(|cell| set & cell.mask() != 0).collect();
+            let updates = search::canonical_updates(&board, &cells);
+            let keeps = |symmetry: usize| board.symmetries().get(symmetry).is_none_or(|one| one.apply(set) == set);
+            let best = &mut best[cells.len()];
+            best[0] = best[0].min(updates);
+            if keeps(3) {
+                best[1] = best[1].min(updates);
+            }
+            if (0..6).all(keeps) {
+                best[2] = best[2].min(updates);
+            }
+        }
+        for (bits, best) in best.into_iter().enumerate() {
+            for (kept, best) in [SymmetryClass::Any, SymmetryClass::Mirror, SymmetryClass::All].into_iter().zip(best) {
+                let found = search::search(&board, &request(bits as u32, kept)).unwrap();
+                assert!(found.exhaustive);
+                let updates = found.sets.first().map_or(u128::MAX, |set| set.canonical_updates);
+                assert_eq!(updates, best, "{layers} layers, {bits} bits, {kept:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_best_sets_come_in_order_and_without_images() {
+    let board = triangle(6);
+    let found = search::search(&board, &Request { top: 200, ..request(4, SymmetryClass::Any) }).unwrap();
+    assert_eq!(found.sets.len(), 200);
+    let mask = |cells: &[Cell]| cells.iter().fold(0, |mask, cell| mask | cell.mask());
+    let mut seen = BTreeSet::new();
+    for pair in found.sets.windows(2) {
+        assert!(pair[0].canonical_updates <= pair[1].canonical_updates);
+    }
+    for set in &found.sets {
+        assert_eq!(set.canonical_updates, search::canonical_updates(&board, &cells_of(set)));
+        let counts = Layout::new(&board, &cells_of(set)).unwrap().counts();
+        assert_eq!(set.canonical_blocks, u128::from(counts.canonical_blocks));
+        let images = board.symmetries().iter().map(|symmetry| symmetry.apply(mask(&cells_of(set))));
+        assert!(seen.insert(images.min().unwrap()));
+    }
+}
+
+/// A sample proves nothing, is the same for the same seed, and comes close to the optimum.
+#[test]
+fn a_search_within_limits_says_so() {
+    let board = triangle(9);
+    let limited =
+        |seed| search::search(&board, &Request { sets_at_most: 20_000, seed, ..request(13, SymmetryClass::Mirror) });
+    let found = limited(1).unwrap();
+    assert!(!found.exhaustive);
+    assert!(found.looked_at <= 20_000 && found.looked_at > 15_000, "{}", found.looked_at);
+    assert_eq!(found, limited(1).unwrap());
+    assert!(found.sets[0].canonical_updates < 50_000, "{:?}", found.sets);
+    assert_eq!(found.sets[0].canonical_updates, search::canonical_updates(&board, &cells_of(&found.sets[0])));
+    assert!(search::search(&board, &request(25, SymmetryClass::All)).is_err());
+    assert!(search::search(&triangle(2), &request(4, SymmetryClass::All)).is_err());
+}
+
+/// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a
+/// limit on the take.
+fn small_layouts() -> Vec<(Board, Layout)> {
+    let mut layouts = Vec::new();
+    for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, None)] {
+        let board = Board::triangle(layers, max_take).unwrap();
+        let full: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
+        let sets = [
+            vec![],
+            cells(&[(0, 0)]),
+            closure(&board, &[(0, 0)]),
+            closure(&board, &[(layers as u8 / 2, 0)]),
+            full.iter().copied().filter(|cell| cell.col == 0).collect(),
+            full.iter().copied().step_by(2).collect(),
+            full,
+        ];
+        for set in sets {
+            layouts.push((board.clone(), Layout::new(&board, &set).unwrap()));
+        }
+    }
+    layouts
+}
