@@ -8,7 +8,6 @@ pub mod help;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod manual;
-pub mod metrics;
 pub mod output;
 pub mod programs;
 pub mod progress;

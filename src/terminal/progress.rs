@@ -3,7 +3,6 @@
 
 use crate::ending;
 use crate::exit::{Exit, Refused};
-use crate::metrics::MetricsArgs;
 use crate::output::{self, Out, Paint, note};
 use crate::signals::Signals;
 use crate::streams;
@@ -31,8 +30,10 @@ pub struct ProgressArgs {
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     progress_interval: Duration,
 
-    #[command(flatten)]
-    metrics: MetricsArgs,
+    /// Write figures of the work to FILE every 5 seconds and at the end, as OpenMetrics text for a
+    /// node exporter
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    metrics: Option<PathBuf>,
 }
 
 /// `--progress` of a command that seldom works for long.
@@ -90,13 +91,13 @@ pub struct Progress {
 }
 
 impl ProgressArgs {
-    /// Resolves the arguments for this standard error, and begins to serve the metrics.
+    /// Resolves the arguments for this standard error, and checks the file of metrics.
     ///
     /// # Errors
-    /// Returns [`Refused`] for a bar that cannot be drawn, and those of [`MetricsArgs::begin`].
+    /// Returns [`Refused`] for a bar that cannot be drawn or a file that cannot be replaced.
     pub fn on(&self, out: &Out) -> anyhow::Result<Progress> {
         let progress = self.progress.on(self.progress_interval, out)?;
-        self.metrics.begin(out)?;
+        self.metrics.as_deref().map_or(Ok(()), watch::check_metrics)?;
         Ok(progress)
     }
 }
@@ -189,7 +190,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
     };
     let mut is_stop_announced = false;
     let mut next_line = progress.interval;
-    let (watched_every, mut next_watched) = (watch::interval(), Duration::ZERO);
+    let mut next_recorded = Duration::ZERO;
     watch::started();
     loop {
         match said.recv_timeout(signals.time_left().min(TICK)) {
@@ -203,7 +204,6 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         let elapsed = clock.elapsed();
         signals.look_at_clock();
         let reading = status(elapsed.as_secs_f64());
-        watch::store(&reading);
         if live {
             streams::draw(bar(&reading, output::error_columns()));
         } else if progress.style != Choice::None && elapsed >= next_line {
@@ -213,16 +213,15 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
                 _ => note(format_args!("{} {}", watch::utc_now(), in_percent(&reading))),
             }
         }
-        if let Some(every) = watched_every.filter(|_| elapsed >= next_watched) {
-            next_watched = elapsed + every;
-            watch::watching(&reading);
+        if elapsed >= next_recorded {
+            next_recorded = elapsed + watch::METRICS_INTERVAL;
+            watch::record(&reading);
         }
         if signals.status.swap(false, Ordering::Relaxed) {
             say(in_percent(&reading));
         }
         if signals.stopped() && !is_stop_announced {
             is_stop_announced = true;
-            watch::stopping();
             say(progress.paint.mark(match signals.exit() {
                 Exit::TimeUp => "the time is up: stopping at the next safe point",
                 _ => "stopping at the next safe point; press Ctrl-C again to quit now",
@@ -230,11 +229,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         }
     }
     // The work since the last reading.
-    let reading = status(clock.elapsed().as_secs_f64());
-    match watched_every {
-        Some(_) => watch::watching(&reading),
-        None => watch::store(&reading),
-    }
+    watch::record(&status(clock.elapsed().as_secs_f64()));
     erase();
 }
 

@@ -124,7 +124,6 @@ fn a_refused_thread_is_an_error() {
         &["export", "five", "--out", "five.npy"],
         &["serve", "--listen", "127.0.0.1:0", "-k", "3"],
         &["bench", "-k", "3", "--repeats", "1"],
-        &["verify", "five", "--metrics-listen", "127.0.0.1:0"],
     ] {
         let (code, _, error) = without(args);
         assert_eq!(code, 4, "{args:?}\n{error}");

@@ -8,11 +8,13 @@
 //! 1. A reader finds a whole file: each is written under another name in the same folder and
 //!    renamed.
 
-use crate::file::OutputFile;
+use crate::exit::Refused;
+use crate::file::{OutputFile, folder_of};
 use pipeline::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -61,6 +63,23 @@ pub struct Standing {
 
 /// The states of a command.
 const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
+
+/// Refuses a file of metrics that cannot be replaced.
+///
+/// # Errors
+/// Returns [`Refused`].
+pub fn check(path: &Path) -> Result<(), Refused> {
+    let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
+    let folder = folder_of(path);
+    match (folder.metadata(), path.metadata()) {
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => {
+            Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())))
+        }
+        (Err(error), _) => Err(refused(format!("{}: {error}", path.display()))),
+        (_, Ok(found)) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
+        _ => Ok(()),
+    }
+}
 
 /// Replaces a file of metrics.
 pub fn replace(path: &Path, text: &str) -> Result<(), Error> {

@@ -1,6 +1,5 @@
 //! What a long command reports to other programs: a stream of JSON on standard error
-//! (`--progress json`), metrics in a file (`--metrics`) and over HTTP (`--metrics-listen`), and a
-//! service manager.
+//! (`--progress json`) and metrics in a file (`--metrics`).
 //!
 //! One command runs at a time, and everything that it reports goes through one watcher, from the
 //! parsing of its arguments to its exit code.
@@ -12,11 +11,9 @@
 //! 3. A missing or sleeping reader never stops the work: a failed write to any of these is ignored,
 //!    and of a stream that nobody reads, lines are dropped.
 
-#[cfg(feature = "http")]
-mod endpoint;
 mod metrics;
 
-pub use metrics::{Blocks, Reading};
+pub use metrics::{Blocks, Reading, check as check_metrics};
 
 use crate::schema::tagged;
 use crate::streams;
@@ -25,12 +22,6 @@ use parking_lot::Mutex;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::ffi::OsStr;
-use std::io;
-use std::net::SocketAddr;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{self, UnixDatagram};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -48,8 +39,6 @@ enum Event<'a> {
         version: &'a str,
         /// Number of the process.
         pid: u32,
-        /// Where `--metrics-listen` serves the metrics, with the port; null without it.
-        metrics_url: Option<String>,
     },
     /// As often as `--progress-interval` says.
     Progress(&'a Reading),
@@ -107,9 +96,6 @@ struct Watcher {
     json: bool,
     /// The file of metrics.
     metrics: Option<PathBuf>,
-    /// Where the metrics are served, once they are.
-    url: OnceLock<String>,
-    notify: Option<Notify>,
     standing: Mutex<Standing>,
 }
 
@@ -122,34 +108,9 @@ pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
         watch: Stopwatch::start(),
         json,
         metrics,
-        url: OnceLock::new(),
-        notify: Notify::from_environment(),
         standing: Mutex::new(Standing { state: "running", exit_code: None, reading: Reading::default() }),
     };
     let _ = WATCHER.set(watcher);
-}
-
-/// Serves the metrics on an address until the process ends, and returns where they are and the
-/// address, with its port; `None` if they are served already.
-///
-/// # Errors
-/// Returns the system's, if the address cannot be listened on.
-#[cfg(feature = "http")]
-pub fn listen(address: SocketAddr) -> io::Result<Option<(String, SocketAddr)>> {
-    let Some(watcher) = WATCHER.get().filter(|watcher| watcher.url.get().is_none()) else { return Ok(None) };
-    let address = endpoint::begin(address, move || watcher.text())?;
-    let url = endpoint::url(address);
-    let _ = watcher.url.set(url.clone());
-    Ok(Some((url, address)))
-}
-
-/// Refuses: the packages that serve are not part of this program.
-///
-/// # Errors
-/// Always returns one.
-#[cfg(not(feature = "http"))]
-pub fn listen(_: SocketAddr) -> io::Result<Option<(String, SocketAddr)>> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without the feature serve"))
 }
 
 /// Whether standard error is a stream of JSON.
@@ -177,36 +138,20 @@ fn watched(act: impl FnOnce(&Watcher)) {
 /// Reports that the work begins.
 pub fn started() {
     watched(|watcher| {
-        let metrics_url = watcher.url.get().cloned();
-        watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id(), metrics_url });
-        watcher.notify("READY=1\nSTATUS=started");
+        watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id() });
         watcher.record();
     });
-}
-
-/// Returns how often [`watching`] wants to be called, if at all.
-pub fn interval() -> Option<Duration> {
-    let watcher = WATCHER.get()?;
-    let keepalive = watcher.notify.as_ref().and_then(Notify::keepalive);
-    let metrics = watcher.metrics.as_ref().map(|_| METRICS_INTERVAL);
-    keepalive.into_iter().chain(metrics).min()
 }
 
 /// Time between two writes of the metrics.
-const METRICS_INTERVAL: Duration = Duration::from_secs(5);
+pub const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Reports to the file of metrics and the service manager that the command is alive.
-pub fn watching(reading: &Reading) {
-    store(reading);
+/// Writes a reading to the file of metrics.
+pub fn record(reading: &Reading) {
     watched(|watcher| {
-        watcher.notify(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
+        watcher.standing.lock().reading.clone_from(reading);
         watcher.record();
     });
-}
-
-/// Stores a reading for the next scrape.
-pub fn store(reading: &Reading) {
-    watched(|watcher| watcher.standing.lock().reading.clone_from(reading));
 }
 
 /// Writes how far the work is.
@@ -217,11 +162,6 @@ pub fn progress(reading: &Reading) {
 /// Writes that blocks became durable.
 pub fn commit(blocks: u64, committed_blocks: u64) {
     watched(|watcher| watcher.write(Event::Commit { blocks, committed_blocks }));
-}
-
-/// Reports that a stop was requested.
-pub fn stopping() {
-    watched(|watcher| watcher.notify("STOPPING=1\nSTATUS=stopping at the next safe point"));
 }
 
 /// Writes how the command ended; the texts may be empty.
@@ -235,7 +175,6 @@ pub fn ended(exit_code: u8, is_stop: bool, reason: &str, hint: &str) {
         None => ("finished", Event::Finished(end)),
     };
     watcher.write(event);
-    watcher.notify(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
     {
         let mut standing = watcher.standing.lock();
         assert!(standing.exit_code.is_none(), "watch, invariant 2: a command ends once");
@@ -259,66 +198,11 @@ impl Watcher {
         }
     }
 
-    fn notify(&self, state: &str) {
-        if let Some(notify) = &self.notify {
-            notify.send(state);
-        }
-    }
-
-    /// The metrics as they are now.
-    fn text(&self) -> String {
-        let elapsed_s = self.watch.elapsed().as_secs_f64();
-        // Writing into memory never fails.
-        self.standing.lock().text(&self.command, elapsed_s).unwrap_or_default()
-    }
-
     fn record(&self) {
-        if let Some(path) = &self.metrics {
-            let _ = metrics::replace(path, &self.text());
-        }
-    }
-}
-
-/// A service manager that expects notifications, as `sd_notify(3)` describes it: datagrams to the
-/// socket that `NOTIFY_SOCKET` names.
-struct Notify {
-    socket: UnixDatagram,
-    address: net::SocketAddr,
-    watchdog: Option<Duration>,
-}
-
-impl Notify {
-    /// Returns the service manager that started this process, if one did.
-    fn from_environment() -> Option<Notify> {
-        let address = socket_address(&std::env::var_os("NOTIFY_SOCKET")?)?;
-        let socket = UnixDatagram::unbound().ok()?;
-        // A manager that does not read must not hold up the work.
-        socket.set_nonblocking(true).ok()?;
-        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-        // A watchdog may be for another process.
-        let is_ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
-        let watchdog = number("WATCHDOG_USEC").filter(|micros| is_ours && *micros > 0).map(Duration::from_micros);
-        Some(Notify { socket, address, watchdog })
-    }
-
-    /// Returns the time between two messages: half of what a watchdog waits, and two seconds
-    /// without one.
-    fn keepalive(&self) -> Option<Duration> {
-        Some(self.watchdog.map_or(Duration::from_secs(2), |limit| limit / 2).min(Duration::from_secs(2)))
-    }
-
-    /// Sends a message; lines are assignments. A failure is ignored.
-    fn send(&self, state: &str) {
-        let _ = self.socket.send_to_addr(state.as_bytes(), &self.address);
-    }
-}
-
-/// A path, or after `@` a name that is in no folder.
-fn socket_address(name: &OsStr) -> Option<net::SocketAddr> {
-    match name.as_bytes() {
-        [b'@', name @ ..] => net::SocketAddr::from_abstract_name(name).ok(),
-        [b'/', ..] => net::SocketAddr::from_pathname(name).ok(),
-        _ => None,
+        let Some(path) = &self.metrics else { return };
+        // Writing into memory never fails.
+        let text = self.standing.lock().text(&self.command, self.watch.elapsed().as_secs_f64()).unwrap_or_default();
+        let _ = metrics::replace(path, &text);
     }
 }
 
