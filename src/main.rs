@@ -54,8 +54,6 @@ enum Command {
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
     Puzzle(puzzle::PuzzleArgs),
-    #[cfg(feature = "serve")]
-    Serve(serve::ServeArgs),
     Export(export::ExportArgs),
     Verify(verify::VerifyArgs),
     Status(status::StatusArgs),
@@ -99,8 +97,6 @@ impl Program for Cli {
             Command::Probe(args) => probe::run(args, out),
             Command::Play(args) => play::run(args, out),
             Command::Puzzle(args) => puzzle::run(args, out),
-            #[cfg(feature = "serve")]
-            Command::Serve(args) => serve::run(args, out),
             Command::Export(args) => export::run(args, out),
             Command::Verify(args) => verify::run(args, out),
             Command::Status(args) => status::run(args, out),

@@ -22,6 +22,7 @@ pub mod program;
 pub mod scenario;
 pub mod seat;
 pub mod solved;
+pub mod stats;
 pub mod summary;
 pub mod table;
 pub mod work;

@@ -11,8 +11,6 @@ pub mod puzzle;
 pub mod repair;
 pub mod report;
 pub mod schema;
-#[cfg(feature = "serve")]
-pub mod serve;
 pub mod solve;
 pub mod stats;
 pub mod status;

@@ -14,7 +14,7 @@
 //!    move proves it.
 //!
 //! # Not here
-//! Files, clocks and printing: `src/commands/play` and `src/commands/serve` have them.
+//! Files, clocks and printing: `src/commands/play` and `trinim-serve` have them.
 
 pub mod answers;
 pub mod level;

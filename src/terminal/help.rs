@@ -11,13 +11,15 @@ use std::io::{self, Write};
 /// Order of the headings. Clap shows them in the order of their first arguments.
 pub const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
 
-/// The commands by purpose.
-pub const GROUPS: [(&str, &[&str]); 5] = [
+/// The commands and the programs beside trinim by purpose.
+pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Solve", &["plan", "solve", "resume", "status", "task"]),
     ("Ask", &["stats", "probe", "play", "puzzle", "serve", "export"]),
     ("Trust", &["verify", "check", "repair"]),
     ("Study", &["layout", "report", "bench"]),
     ("Shell", &["completions", "man", "schema"]),
+    ("Other", &["plane"]),
+    ("games", &["evolve"]),
 ];
 
 /// The environment variables that the program reads, and their meaning.
@@ -64,16 +66,18 @@ pub fn shown(command: Command, name: &str) -> Command {
     let mut row = |group: &str, name: &str, about: &str| {
         let _ = write!(list, "\n  {header}{group:6}{header:#} {literal}{name:12}{literal:#} {about}");
     };
-    for (group, names) in GROUPS {
-        let known = names.iter().filter_map(|name| command.find_subcommand(name));
-        for (command, number) in known.zip(0..) {
-            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-            row(if number == 0 { group } else { "" }, command.get_name(), &about);
+    let about = |word: &str| match command.find_subcommand(word) {
+        Some(command) => command.get_about().map(ToString::to_string),
+        None => {
+            let found = PROGRAMS.iter().find(|(program, _)| name.is_empty() && *program == word);
+            found.map(|(_, about)| (*about).to_owned())
         }
-    }
-    let programs = PROGRAMS.into_iter().filter(|_| name.is_empty());
-    for ((name, about), group) in programs.zip(["Other", "games"]) {
-        row(group, name, about);
+    };
+    for (group, names) in GROUPS {
+        let known = names.iter().filter_map(|word| Some((word, about(word)?)));
+        for ((word, about), number) in known.zip(0..) {
+            row(if number == 0 { group } else { "" }, word, &about);
+        }
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let end = "Exit codes and variables are in the manual pages, which trinim man DIR writes.";

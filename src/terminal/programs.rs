@@ -14,7 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 /// The programs of this repository, and what they do.
-pub const PROGRAMS: [(&str, &str); 2] = [
+pub const PROGRAMS: &[(&str, &str)] = &[
+    ("serve", "Answer positions over HTTP, with a page to play on"),
     ("plane", "Nim on the plane (Wythoff's game) with heaps of any length"),
     ("evolve", "Find formulas that tell wins from losses, and check them"),
 ];
@@ -31,7 +32,9 @@ pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
     let Some(path) = find(&program) else {
         let is_ours = PROGRAMS.iter().any(|(known, _)| *known == name);
         return is_ours.then(|| {
-            Refused::new(format!("{program} is not installed"), format!("cargo install --path src/{name} installs it"))
+            let run = format!("cargo run --release -p {program} -- .. runs it from a clone");
+            let hint = format!("{run}, cargo install --path src/{name} installs it");
+            Refused::new(format!("{program} is not installed"), hint)
         });
     };
     let mut process = std::process::Command::new(&path);

@@ -9,7 +9,7 @@
 //! the server's own page. Browsers send neither of those headers with a GET of that page to a plain
 //! address outside this machine. They send `Referer`, which the page's policy keeps from others.
 
-use super::reply::Problem;
+use crate::reply::Problem;
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -63,7 +63,8 @@ impl Origins {
         let mut hosts = hosts.to_vec();
         hosts.push("localhost".to_owned());
         if !address.ip().is_loopback() {
-            hosts.extend(sysinfo::System::host_name().map(|name| name.to_ascii_lowercase()));
+            let system = rustix::system::uname();
+            hosts.extend(system.nodename().to_str().ok().map(str::to_ascii_lowercase));
         }
         Origins { address: address.ip(), hosts, origins: origins.to_vec() }
     }

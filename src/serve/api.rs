@@ -1,11 +1,10 @@
 //! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
 //! are part of the program and load nothing from elsewhere.
 
-use super::app::App;
-use super::offer::Offer;
-use super::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
-use super::request::{ApiRequest, BOARD};
-use crate::commands::stats;
+use crate::app::App;
+use crate::offer::Offer;
+use crate::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
+use crate::request::{ApiRequest, BOARD};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -15,6 +14,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use terminal::schema;
+use trinim::cli::stats;
 use trinim::game::Value;
 use trinim::play::Answers;
 use trinim::play::report::{BoardReport, Boards, Line, Position, Reply};
