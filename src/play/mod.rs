@@ -5,7 +5,7 @@
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
 //! [`transcript`] writes and reads it. [`level`] chooses the program's moves. A [`Puzzle`] has one
 //! winning move.
-//! [`report`] has the answers that programs read, as they are serialised.
+//! [`report`] is a position as programs read it.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be

@@ -1,7 +1,10 @@
 //! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
 //! are part of the program and load nothing from elsewhere.
 
+use crate::answer::{BoardReport, Boards, Position, Reply};
 use crate::app::App;
+use crate::draw::draw;
+use crate::line::Line;
 use crate::offer::Offer;
 use crate::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
 use crate::request::{ApiRequest, BOARD};
@@ -17,8 +20,6 @@ use terminal::schema;
 use trinim::cli::stats;
 use trinim::game::Value;
 use trinim::play::Answers;
-use trinim::play::report::{BoardReport, Boards, Line, Position, Reply};
-use trinim::play::survey::draw;
 
 /// How long a line may take.
 const LINE_TIME: Duration = Duration::from_secs(10);

@@ -9,12 +9,15 @@
 //! the same time: `app.rs`. Body, positions and time of one request: `batch.rs`.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod api;
 mod app;
 mod batch;
 mod connections;
 mod deep;
+mod draw;
 mod health;
+mod line;
 mod offer;
 mod origin;
 mod reply;

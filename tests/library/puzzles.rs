@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use trinim::kernel::Kernel;
-use trinim::play::survey::draw;
 use trinim::play::{Answers, OnTheSpot, Puzzle, survey};
 use trinim::solve::parts::{self, PartSolver};
-use trinim::{Board, Rule, Value};
+use trinim::{Board, Rule};
 
 /// A reply knows the distances that a query for the position knows, at the largest number of pieces
 /// with distances and beyond it.
@@ -66,34 +65,4 @@ fn puzzles_have_few_pieces_and_no_move_of_unknown_value() {
         }
     }
     assert!(puzzles > 100 && unknown > 100, "{puzzles} puzzles, {unknown} with moves of unknown value");
-}
-
-/// A drawn position has the requested pieces, value and winning moves, as far as the source knows
-/// them. If winning moves are requested, the value of every move is known.
-#[test]
-fn drawn_positions_are_as_requested() {
-    let (mut found, mut with_wins) = (0, 0);
-    for (table, least) in four().iter().flat_map(|table| (0..9).map(move |least| (table, least))) {
-        let book = Book(table.clone(), least);
-        for seed in 0..48 {
-            let pieces = [None, Some(least), Some(least + 1)][seed % 3];
-            let value = [None, Some(Value::Win), Some(Value::Loss), None][seed % 4];
-            let wins = [Some(0), Some(1), Some(2), None][seed / 3 % 4];
-            let mut draws = 0..100;
-            let drawn = draw(&book, pieces, value, wins, seed as u64, || draws.next().is_none()).unwrap();
-            let Some(position) = drawn else { continue };
-            let story = format!("{least}, {pieces:?}, {value:?}, {wins:?}: {position:#x}");
-            assert!(pieces.is_none_or(|pieces| position.count_ones() == pieces), "{story}");
-            let known = book.value(position).unwrap();
-            assert!(value.is_none_or(|value| known == value), "{story}");
-            if let Some(wins) = wins {
-                let whole = survey(&**table, position).unwrap();
-                assert_eq!(survey(&book, position).unwrap().unknown(), 0, "{story}");
-                assert_eq!(whole.winning().len(), wins, "{story}");
-                with_wins += 1;
-            }
-            found += 1;
-        }
-    }
-    assert!(found > 300 && with_wins > 100, "{found}, {with_wins}");
 }
