@@ -53,8 +53,6 @@ enum Command {
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
-    #[cfg(feature = "serve")]
-    Serve(serve::ServeArgs),
     Export(export::ExportArgs),
     Verify(verify::VerifyArgs),
     Status(status::StatusArgs),
@@ -94,8 +92,6 @@ impl Program for Cli {
             Command::Stats(args) => stats::run(args, out),
             Command::Probe(args) => probe::run(args, out),
             Command::Play(args) => play::run(args, out),
-            #[cfg(feature = "serve")]
-            Command::Serve(args) => serve::run(args, out),
             Command::Export(args) => export::run(args, out),
             Command::Verify(args) => verify::run(args, out),
             Command::Status(args) => status::run(args, out),

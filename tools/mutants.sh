@@ -68,11 +68,7 @@ for name in ${@:-run checkpoint log engine-care game database solve task bucket 
         ;;
     bucket) part bucket trinim "--features=s3 --test=bucket" "" src/task/store/bucket.rs ;;
     care) part care trinim "$library" "seven architecture parts solve boards_as_data" 'src/care/**/*.rs' ;;
-    serve)
-        others="bench board boards cli documented export hints json kept layout limits manual options pages play probe"
-        part serve trinim "--bin=trinim --test=face" "$others progress repeatable signals watch" \
-            'src/commands/serve/*.rs'
-        ;;
+    serve) part serve trinim-serve --tests "" 'src/serve/*.rs' ;;
     *)
         echo "no part $name"
         exit 1

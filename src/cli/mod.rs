@@ -22,5 +22,6 @@ pub mod pace;
 pub mod program;
 pub mod scenario;
 pub mod solved;
+pub mod stats;
 pub mod summary;
 pub mod work;

@@ -7,8 +7,6 @@ pub mod play;
 pub mod probe;
 pub mod repair;
 pub mod schema;
-#[cfg(feature = "serve")]
-pub mod serve;
 pub mod solve;
 pub mod stats;
 pub mod status;

@@ -1,6 +1,6 @@
 //! The reports of the program, with their JSON schemas.
 
-use super::{check, export, plan, probe, repair, solve, stats, status, task, verify};
+use super::{check, export, plan, probe, repair, solve, status, task, verify};
 use schemars::JsonSchema;
 use terminal::schema::Report;
 use terminal::{ending, watch};
@@ -10,7 +10,7 @@ pub const SCHEMAS: &[Report] = &[
     ("trinim.failure/1", &[ending::Failure::json_schema]),
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
-    ("trinim.stats/1", &[stats::Report::json_schema]),
+    ("trinim.stats/1", &[trinim::cli::stats::Report::json_schema]),
     (
         "trinim.probe/1",
         &[trinim::play::report::ProbeReport::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],

@@ -1,20 +1,16 @@
 //! `trinim stats`: counts of a solved board and the winning first moves.
 
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, counted, grouped};
 use trinim::cli::args::{JsonArgs, Size};
 use trinim::cli::solved::SolvedArgs;
-use trinim::cli::summary::{Summary, draw_moves, up_to_symmetry};
+use trinim::cli::stats::{Report, SCHEMA, report, winning};
+use trinim::cli::summary::{draw_moves, up_to_symmetry};
+use trinim::database::Database;
 use trinim::database::census::PieceCount;
-use trinim::database::{Database, Keep, LayerCount};
 use trinim::game::Board;
-use trinim::game::position::cells;
-
-const SCHEMA: &str = "trinim.stats/1";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,36 +34,6 @@ pub struct StatsArgs {
     csv: bool,
 }
 
-/// What `trinim stats` prints.
-#[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
-    #[serde(flatten)]
-    summary: Summary,
-    /// Legal moves of the full board.
-    first_moves: usize,
-    /// Winning moves of the full board, each a list of cell indices; all of them, not only up to
-    /// symmetry.
-    winning_first_moves: Vec<Vec<u32>>,
-    /// The book, if one is kept.
-    book: Option<BookReport>,
-    /// One row for each number of pieces, from 0.
-    by_pieces: &'a [PieceCount],
-    /// One row for each smaller board, whose positions are those with empty rows below, and for the
-    /// whole; null if they were not counted, as in a database.
-    by_layers: Option<&'a [LayerCount]>,
-}
-
-/// The book, if one is kept.
-#[derive(Serialize, JsonSchema)]
-struct BookReport {
-    /// Least pieces of a position in it.
-    pieces: u32,
-    /// Canonical losses in it.
-    losses: u64,
-    /// Length of its file.
-    bytes: u64,
-}
-
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.solved.read(out, |database, out| show(&args, &database, out))
 }
@@ -84,34 +50,6 @@ fn show(args: &StatsArgs, database: &Database, out: &mut Out) -> anyhow::Result<
     let winning = winning(database)?;
     let report = report(database, &winning)?;
     args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))
-}
-
-/// Returns the winning moves of the full board.
-fn winning(database: &Database) -> anyhow::Result<Vec<u64>> {
-    Ok(database.probe(database.board().full())?.winning_moves())
-}
-
-fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<'a>> {
-    let manifest = database.manifest();
-    Ok(Report {
-        summary: Summary::new(manifest, database.game()),
-        first_moves: database.board().moves().len(),
-        book: match (manifest.keep, database.book()?) {
-            (Keep::Book { pieces }, Some(book)) => {
-                Some(BookReport { pieces, losses: book.losses(), bytes: book.file_bytes() })
-            }
-            _ => None,
-        },
-        winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
-        by_pieces: &manifest.census.by_pieces,
-        by_layers: manifest.by_layers.as_deref(),
-    })
-}
-
-/// Returns the report as JSON on one line.
-#[cfg(feature = "serve")]
-pub fn json(database: &Database) -> anyhow::Result<String> {
-    Ok(terminal::schema::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {

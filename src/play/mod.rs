@@ -3,8 +3,8 @@
 //! [`Answers`] know values: a database, a book, a board in memory ([`Table`]), or any of them
 //! completed by positions solved on demand ([`OnTheSpot`]). A [`Session`] is one game
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
-//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. [`report`] has the
-//! answers that programs read, as they are serialised.
+//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. [`report`] is a
+//! position as programs read it.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be
@@ -13,7 +13,7 @@
 //!    move proves it.
 //!
 //! # Not here
-//! Files, clocks and printing: `src/commands/play` and `src/commands/serve` have them.
+//! Files, clocks and printing: `src/commands/play` and `trinim-serve` have them.
 
 pub mod answers;
 pub mod level;

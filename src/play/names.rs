@@ -219,12 +219,6 @@ pub fn ends(board: &Board, rule: Rule) -> &'static str {
     }
 }
 
-/// Says both, as two sentences.
-pub fn sentences(board: &Board, rule: Rule) -> String {
-    let sentence = |text: &str| format!("{}{}.", text[..1].to_uppercase(), &text[1..]);
-    format!("{} {}", sentence(&takes(board)), sentence(ends(board, rule)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,28 +282,6 @@ mod tests {
         let short = Board::triangle(4, Some(2)).unwrap();
         assert!(names.read(&short, short.full(), "d-f").is_err());
         assert!(names.read(&short, short.full(), "d-e").is_ok());
-    }
-
-    #[test]
-    fn rules_are_those_of_the_board() {
-        let said = |name: &str, takes: Takes, rule| sentences(&Board::named(name, takes).unwrap(), rule);
-        let takes = |least, most| Takes { least, most };
-        assert_eq!(
-            said("triangle:3", takes(1, None), Rule::Misere),
-            "Take one or more neighbouring pieces of one line. Whoever takes the last piece loses."
-        );
-        assert_eq!(
-            said("triangle:3", takes(1, Some(1)), Rule::Normal),
-            "Take one piece of one line. Whoever takes the last piece wins."
-        );
-        assert_eq!(
-            said("triangle:4", takes(2, Some(3)), Rule::Normal),
-            "Take 2 to 3 neighbouring pieces of one line. Whoever cannot move loses."
-        );
-        assert_eq!(
-            said("cram:3x4", takes(1, None), Rule::Misere),
-            "Take exactly 2 neighbouring pieces of one line. Whoever cannot move wins."
-        );
     }
 
     proptest! {

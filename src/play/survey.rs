@@ -1,12 +1,8 @@
-//! A position with everything that is known about it, given or drawn.
+//! A position with everything that is known about it.
 
-use super::answers::{AnswerError, Answers, known, legal};
+use super::answers::{AnswerError, Answers, legal};
 use crate::database::infer;
 use trinim_game::Value;
-use trinim_game::random::Random;
-
-/// Positions that [`draw`] draws until one fits.
-const DRAWS: u32 = 2000;
 
 /// A legal move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,55 +92,4 @@ pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerErro
     moves.sort_by_key(rank);
     let distance = own.and_then(|own| own.distance);
     Ok(Survey { position, value, distance, moves, inferred })
-}
-
-/// Draws a position of known value, with this number of pieces, value and number of winning moves
-/// if they are given; `None` if none of many draws fits, or `stop`, which is called before each,
-/// returns true. The number of pieces is drawn first, if it is not given: most positions have about
-/// half of the cells filled, and a book knows only full ones.
-///
-/// # Errors
-/// Those of [`Answers::value`], but for unknown values.
-///
-/// # Panics
-/// Panics if the board has fewer cells than `pieces`.
-pub fn draw(
-    answers: &dyn Answers,
-    pieces: Option<u32>,
-    value: Option<Value>,
-    wins: Option<usize>,
-    seed: u64,
-    mut stop: impl FnMut() -> bool,
-) -> Result<Option<u64>, AnswerError> {
-    let cells = answers.board().cells();
-    let mut random = Random::new(seed);
-    for _ in 0..DRAWS {
-        if stop() {
-            break;
-        }
-        let pieces = pieces.unwrap_or_else(|| random.below(u64::from(cells) + 1) as u32);
-        let drawn = position(&mut random, cells, pieces);
-        let found = known(answers.value(drawn))?;
-        if found.is_none() || value.is_some_and(|wanted| found != Some(wanted)) {
-            continue;
-        }
-        let is_wanted = match wins {
-            None => true,
-            Some(wins) => {
-                let here = survey(answers, drawn)?;
-                here.unknown() == 0 && here.winning().len() == wins
-            }
-        };
-        if is_wanted {
-            return Ok(Some(drawn));
-        }
-    }
-    Ok(None)
-}
-
-/// Draws a position with this number of pieces.
-pub(super) fn position(random: &mut Random, cells: u32, pieces: u32) -> u64 {
-    let mut order: Vec<u32> = (0..cells).collect();
-    random.shuffle(&mut order);
-    order[..pieces as usize].iter().fold(0, |drawn, cell| drawn | 1u64 << cell)
 }

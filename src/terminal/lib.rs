@@ -5,8 +5,6 @@ pub mod ending;
 pub mod exit;
 pub mod file;
 pub mod help;
-#[cfg(feature = "http")]
-pub mod http;
 pub mod manual;
 pub mod output;
 pub mod programs;

@@ -290,7 +290,6 @@ fn help_names_the_layers_that_a_command_takes() {
         ("layout search --bits 3", "1 to 10", "11", "expected 1 to 10"),
         ("stats", "1 to 7, or 9, which is built in", "8", "too large to be solved here, and not built in"),
         ("export -o x.npy", "1 to 7, or 9, which is built in", "10", "hint: trinim solve --layers 10"),
-        ("serve --listen 127.0.0.1:0", "1 to 7, or 9, which is built in", "8", "too large to be solved at the start"),
         ("probe", "1 to 10", "11", "expected 1 to 10"),
         ("play", "1 to 10", "11", "expected 1 to 10"),
     ] {

@@ -4,7 +4,8 @@
 use crate::common::program::{SLOW, begin, committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
 use crate::page::{rows, schemas, written};
-use boon::{Compiler, SchemaIndex, Schemas};
+use crate::schemas::{compiled, has_plain_names, paths};
+use boon::{SchemaIndex, Schemas};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,51 +13,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Adds the paths of all fields below `value`; `[]` stands for the elements of a list.
-pub fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-                paths(value, &path, found);
-                found.insert(path);
-            }
-        }
-        Value::Array(values) => values.iter().for_each(|value| paths(value, &format!("{at}[]"), found)),
-        _ => {}
-    }
-}
-
 /// The names of all reports with their schemas, as the program prints them.
 fn shipped() -> Vec<(String, Value)> {
     let folder = scratch();
     schemas(|args| ends(folder.path(), 0, args).0)
-}
-
-/// Compiles schemas for the validator.
-pub fn compiled(shipped: &[(String, Value)]) -> (Schemas, BTreeMap<String, SchemaIndex>) {
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    let place = |name: &str| format!("https://trinim.invalid/{name}");
-    for (name, schema) in shipped {
-        compiler.add_resource(&place(name), schema.clone()).unwrap();
-    }
-    let index = shipped.iter().map(|(name, _)| (name.clone(), compiler.compile(&place(name), &mut schemas).unwrap()));
-    let index = index.collect();
-    (schemas, index)
-}
-
-/// Generators of clients take alternatives of constants for classes, and a list of names for one.
-pub fn has_plain_names(schema: &Value) -> bool {
-    let is_name = |choice: &Value| choice["const"].is_string();
-    match schema {
-        Value::Array(parts) => parts.iter().all(has_plain_names),
-        Value::Object(parts) => {
-            let alternatives =
-                ["oneOf", "anyOf"].iter().filter_map(|keyword| parts.get(*keyword)?.as_array()).flatten();
-            !alternatives.into_iter().any(is_name) && parts.values().all(has_plain_names)
-        }
-        _ => true,
-    }
 }
 
 /// Reads the objects that a command printed: one, or one on each line.

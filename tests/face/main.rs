@@ -1,4 +1,4 @@
-//! The program as its users meet it: options, outputs, refusals, signals, limits, pages, server.
+//! The program as its users meet it: options, outputs, refusals, signals, limits, pages.
 
 #[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
@@ -25,10 +25,8 @@ mod probe;
 mod programs;
 mod progress;
 mod repeatable;
-mod serve;
-mod serve_limits;
-mod serve_tags;
-mod server;
+#[path = "../common/schemas.rs"]
+mod schemas;
 mod signals;
 mod streams;
 mod surroundings;

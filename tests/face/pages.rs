@@ -149,6 +149,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
         ("trinim-plane", "src/plane"),
         ("trinim-evolve", "src/evolve"),
         ("trinim-terminal", "src/terminal"),
+        ("trinim-serve", "src/serve"),
     ];
     let mut wrong = Vec::new();
     for (package, folder) in packages {

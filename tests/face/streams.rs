@@ -1,8 +1,9 @@
 //! Standard error that nobody reads, standard output that nobody reads or that is closed, threads
 //! that the system refuses, and names that mean something to a terminal.
 
-use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
+use crate::common::program::{SLOW, after, begin, committed, ends, json, outcome, signal, trinim};
 use crate::common::scratch;
+use processes::full_pipe;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
 use std::io::Read;
@@ -61,10 +62,6 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     committed(&mut child, &path.join("stopped"));
     signal(&child, "TERM");
     assert_eq!(ended(child, "a stopped solve").0, Some(143));
-    let (_reader, child) = unread(&["serve", "--listen", "127.0.0.1:0", "-k", "3"]);
-    std::thread::sleep(Duration::from_millis(500));
-    signal(&child, "TERM");
-    assert!(matches!(ended(child, "a server").0, Some(0 | 143)));
 }
 
 /// Data may wait for its reader, but a signal and the limit of time still end the program.
@@ -122,7 +119,6 @@ fn a_refused_thread_is_an_error() {
         &["check", "five"],
         &["repair", "five"],
         &["export", "five", "--out", "five.npy"],
-        &["serve", "--listen", "127.0.0.1:0", "-k", "3"],
         &["bench", "-k", "3", "--repeats", "1"],
     ] {
         let (code, _, error) = without(args);

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use trinim::game::reference;
 use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
-use trinim::play::level::{choose, hardest, main_line};
+use trinim::play::level::{choose, hardest};
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{
     AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Survey, Table, survey, transcript,
@@ -175,7 +175,7 @@ fn plain(mut survey: Survey) -> Survey {
 }
 
 /// Where distances are known, perfect play wins as soon as it can and loses as late as it can:
-/// every game has as many moves as its distance says, whatever the seed, and hints and lines agree.
+/// every game has as many moves as its distance says, whatever the seed, and hints agree.
 #[test]
 fn perfect_play_hurries_and_delays() {
     let board = Board::triangle(4, None).unwrap();
@@ -186,8 +186,6 @@ fn perfect_play_hurries_and_delays() {
         let answers: Arc<dyn Answers> = Arc::new(OnTheSpot::new(None, solver));
         for start in (1..=board.full()).step_by(7) {
             let (mut position, mut moves) = (start, 0);
-            let line = main_line(&*answers, start, || false).unwrap();
-            assert_eq!((line.complete, line.steps.len()), (true, distances[start as usize].into()), "{start:#x}");
             while let Some(choice) = choose(&*answers, position, Level::Perfect, start).unwrap() {
                 position ^= choice.taken;
                 moves += 1;
@@ -311,33 +309,6 @@ fn a_move_depends_on_position_level_and_seed_alone() {
         }
     }
     assert!(different > 100, "{different}");
-}
-
-#[test]
-fn the_main_line_keeps_the_value_to_the_end() {
-    for answers in four() {
-        for start in 0..=answers.board().full() {
-            let line = main_line(&**answers, start, || false).unwrap();
-            assert!(line.complete && line.end == 0);
-            let mut at = start;
-            for (number, step) in line.steps.iter().enumerate() {
-                assert_eq!((step.position, step.value), (at, answers.value(at).unwrap()));
-                let first = line.steps[0].value == Value::Win;
-                assert_eq!(step.value == Value::Win, first == (number % 2 == 0));
-                at ^= step.taken;
-            }
-        }
-        let mut asked = 0;
-        let third = || {
-            asked += 1;
-            asked == 3
-        };
-        assert_eq!(main_line(&**answers, answers.board().full(), third).unwrap().steps.len(), 2);
-        // A book ends where its knowledge does.
-        let lines =
-            (3..9).map(|least| main_line(&Book(answers.clone(), least), answers.board().full(), || false).unwrap());
-        assert!(lines.filter(|line| !line.complete && line.end != 0 && !line.steps.is_empty()).count() > 0);
-    }
 }
 
 /// Inferred values are true, and where the parent leaves no choice, nothing stays unknown.

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SOURCES = Path(os.environ.get("PAGE") or HERE.parents[1] / "src/commands/serve/page")
+SOURCES = Path(os.environ.get("PAGE") or HERE.parents[1] / "src/serve/page")
 
 #: A file of the page, a text that it has once, what stands there instead, and the test.
 FAULTS = [

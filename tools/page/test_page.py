@@ -27,7 +27,7 @@ SHOTS = os.environ.get("SHOTS")
 PAGE = os.environ.get("PAGE")
 #: How long a test waits for what should be shown, in seconds.
 PATIENCE = float(os.environ.get("PATIENCE", "60"))
-SOURCES = Path(PAGE or Path(__file__).parents[2] / "src/commands/serve/page")
+SOURCES = Path(PAGE or Path(__file__).parents[2] / "src/serve/page")
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
 

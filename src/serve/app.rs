@@ -1,11 +1,11 @@
 //! The parts that all requests share: the boards, a limit on work, and counts in the text format of
 //! Prometheus.
 
-use super::deep::DeepSolver;
-use super::health::Health;
-use super::offer::Offers;
-use super::origin::Origins;
-use super::reply::Problem;
+use crate::deep::DeepSolver;
+use crate::health::Health;
+use crate::offer::Offers;
+use crate::origin::Origins;
+use crate::reply::Problem;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::fmt::Write;

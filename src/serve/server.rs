@@ -1,28 +1,11 @@
-//! `trinim serve`: answers over HTTP, and a page to play on.
-//!
-//! Every answer is a function of the request and of files that never change. No request names a
-//! file: all boards are opened at the start. Positions that take long to solve are the exception in
-//! time: `deep.rs` reports how far it is until there is an answer.
-//!
-//! # Limits
-//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look up values at
-//! the same time: `app.rs`. Body, positions and time of one request: `batch.rs`.
+//! `trinim serve`: its arguments, and the start and the end of the server.
 
-mod api;
-mod app;
-mod batch;
-mod deep;
-mod health;
-mod offer;
-mod origin;
-mod reply;
-mod request;
-mod router;
-
-use app::App;
+use crate::app::App;
+use crate::connections::{self, Limits};
+use crate::offer::Offers;
+use crate::origin::{self, Origins};
+use crate::router;
 use clap::Args;
-use offer::Offers;
-use origin::Origins;
 use pipeline::parallel::check_threads;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
@@ -30,7 +13,6 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Duration;
 use terminal::exit::{Exit, Refused};
-use terminal::http::{self, Limits};
 use terminal::output::{Out, counted};
 use terminal::signals::Signals;
 use terminal::values;
@@ -60,7 +42,7 @@ the address can use it: put a proxy with encryption in front of an address outsi
 
 /// Answer positions over HTTP, with a page to play on
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(version, after_help = EXAMPLES)]
 pub struct ServeArgs {
     /// Folders of finished solves, or their db folders; nine layers are built in
     #[arg(value_name = "DIR")]
@@ -153,7 +135,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let app = App::new(offers, Origins::new(address, &args.allow_host, &args.allow_origin));
     let (open, deep) = (app.metrics.connections.clone(), app.deep.clone());
     let routes = router::router(app);
-    runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
+    runtime.block_on(connections::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
     deep.close();
     // A lookup that is still running has nobody to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
@@ -163,9 +145,10 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reply::Problem;
+    use crate::{api, batch, deep, offer, request};
     use axum::http::{HeaderMap, StatusCode, Uri, header};
     use axum::response::IntoResponse;
-    use reply::Problem;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Instant;

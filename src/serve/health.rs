@@ -3,7 +3,7 @@
 //! Failed files are opened again for the next request, so a database that comes back needs no
 //! restart.
 
-use super::reply::report;
+use crate::reply::report;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

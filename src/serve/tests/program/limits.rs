@@ -1,14 +1,16 @@
 //! `trinim serve` among hostile, slow and broken clients: every limit, and the end.
 
-use crate::common::program::{ends, signal, text, trinim};
-use crate::common::scratch;
-use crate::server::{Server, answer};
+use crate::client::{Server, answer};
+use crate::program::{copy, text, triangle};
+use crate::scratch::scratch;
+use processes::signal;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
+use trinim::game::Takes;
 use trinim::random::Random;
+use trinim::{Board, Rule, Solve};
 
 /// Thousands of odd requests: each gets an error or an answer, and the server still works.
 #[test]
@@ -333,9 +335,10 @@ fn a_broken_database_is_reported_and_comes_back() {
     let folder = scratch();
     let path = folder.path();
     // In many blocks, most of which the server does not read at the start.
-    ends(path, 0, &["solve", "--board", "rect:5x5", "--block-bits", "16", "--out", "whole"]);
-    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--out", "other"]);
-    crate::common::program::copy(&path.join("whole"), &path.join("five"));
+    let board = Board::named("rect:5x5", Takes::ANY).unwrap();
+    Solve::new(&board, Rule::Misere).block_bits(16).run(&path.join("whole")).unwrap();
+    triangle(4, Rule::Normal).run(&path.join("other")).unwrap();
+    copy(&path.join("whole"), &path.join("five"));
     for cause in [".blk", "SUMS"] {
         let server = Server::start(path, &["five", "other", "--layers", "3"]);
         let files = std::fs::read_dir(path.join("five/db")).unwrap().map(|entry| entry.unwrap().path());
@@ -397,48 +400,4 @@ fn a_stop_lets_requests_finish() {
     let address = server.address;
     assert_eq!(server.ended().0, Some(0));
     assert!(TcpStream::connect(address).is_err());
-}
-
-#[test]
-fn what_cannot_be_served_is_refused_at_the_start() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    crate::common::program::copy(&path.join("four"), &path.join("again"));
-    let listen = |more: &[&'static str]| [&["serve", "--listen", "127.0.0.1:0"], more].concat();
-    for (args, code, reason) in [
-        (listen(&["absent"]), 2, "absent holds no finished database: no such folder"),
-        (listen(&["four", "again"]), 2, "again holds triangle:4, misere, as another folder does"),
-        (listen(&["--layers", "8"]), 2, "--layers 8: too large to be solved at the start"),
-        (listen(&["--board", "rect:6x6"]), 2, "--board rect:6x6: too large to be solved at the start"),
-        (listen(&["--board", "rect:6"]), 2, "--board: "),
-        (listen(&["--spot-pieces", "41"]), 2, "expected 0 to 40"),
-        (vec!["serve", "8081"], 2, "8081 is not the folder of a solve\nhint: trinim serve --listen 127.0.0.1:8081"),
-        (listen(&["--memory", "0"]), 2, "a size of 0"),
-        (vec!["serve", "--listen", "here"], 2, "expected an address and a port"),
-        (vec!["serve", "--layers", "1", "--listen", "192.0.2.1:1"], 4, "cannot listen on 192.0.2.1:1: "),
-    ] {
-        let (out, error) = ends(path, code, &args);
-        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{args:?}: {error}");
-    }
-    let server = Server::start(path, &["four", "--layers", "4,9"]);
-    let taken = server.address.to_string();
-    let (_, error) = ends(path, 4, &["serve", "--layers", "1", "--listen", &taken]);
-    assert!(error.contains("cannot listen on") && error.contains("any free port"), "{error}");
-    assert!(!error.contains("solving"), "boards are solved before the address is tried: {error}");
-    // A database that is damaged while it is served is an error of the server, without its path.
-    let block = path.join("four/db/000000.blk");
-    let mut bytes = std::fs::read(&block).unwrap();
-    bytes.iter_mut().skip(64).for_each(|byte| *byte ^= 0x55);
-    std::fs::write(&block, bytes).unwrap();
-    let broken = server.get("/v1/position?board=triangle:4&p=0x1");
-    if broken.status != 200 {
-        assert!(broken.status == 500 && !text(&broken.body).contains("four"), "{}", text(&broken.body));
-    }
-    let serve = ["serve", "--layers", "1", "--listen", "0.0.0.0:0"];
-    let mut all = trinim(path, &serve).stdin(Stdio::null()).spawn().unwrap();
-    let mut told = BufReader::new(all.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(told.any(|line| line.contains("warning: anyone who can reach this address can use it")));
-    signal(&all, "TERM");
-    all.wait().unwrap();
 }

@@ -9,7 +9,7 @@
 //! the server's own page. Browsers send neither of those headers with a GET of that page to a plain
 //! address outside this machine. They send `Referer`, which the page's policy keeps from others.
 
-use super::reply::Problem;
+use crate::reply::Problem;
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};

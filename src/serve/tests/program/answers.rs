@@ -1,40 +1,39 @@
 //! `trinim serve`, over real connections: answers beside `trinim probe`, the description beside the
 //! answers, tags, and what the paths say about each other.
 
-use crate::common::program::{ends, json, text, trinim};
-use crate::common::scratch;
-use crate::json::{compiled, has_plain_names, paths};
+use crate::client::{Server, query};
 use crate::page::rows;
-use crate::server::Server;
+use crate::program::{Known, text, triangle};
+use crate::schemas::{compiled, has_plain_names, paths};
+use crate::scratch::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::process::Stdio;
+use trinim::cli::{board, stats};
+use trinim::database::{Keep, Values};
+use trinim::game::Takes;
+use trinim::job::KeepChoice;
 use trinim::random::Random;
-
-pub fn query(board: &str, rule: &str, position: &str) -> String {
-    format!("board={board}&rule={rule}&p={position}")
-}
+use trinim::{Board, Database, Rule};
 
 #[test]
 fn positions_are_answered_as_probe_answers_them() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", "five"]);
-    ends(path, 0, &["solve", "-k", "6", "--keep", "counts", "--out", "six"]);
+    triangle(5, Rule::Normal).run(&path.join("five")).unwrap();
+    triangle(6, Rule::Misere).keep(KeepChoice::Exactly(Keep::Counts)).run(&path.join("six")).unwrap();
+    let known = Known::new(&Board::triangle(5, None).unwrap(), Rule::Normal, Some(&path.join("five")));
     let server = Server::start(path, &["five", "six", "--layers", "4", "--spot-pieces", "12"]);
     let mut random = Random::new(5);
-    let positions: Vec<String> = (0..300).map(|_| format!("{:#x}", random.bits() & 0x7fff)).collect();
-    for position in &positions[..60] {
+    let masks: Vec<u64> = (0..300).map(|_| random.bits() & 0x7fff).collect();
+    let positions: Vec<String> = masks.iter().map(|mask| format!("{mask:#x}")).collect();
+    for (position, mask) in positions[..60].iter().zip(&masks) {
         let mut found = server.get(&format!("/v1/position?{}", query("triangle:5", "normal", position))).json();
-        let mut probed = json(path, 0, &["probe", "five", position, "--json"]);
-        assert_eq!(found["schema"].take(), "trinim.position/1");
-        probed["schema"].take();
         let object = found.as_object_mut().unwrap();
+        assert_eq!(object.remove("schema").unwrap(), "trinim.position/1");
         assert_eq!(object.remove("board").unwrap(), "triangle:5");
         assert_eq!(object.remove("rule").unwrap(), "normal");
         let canonical = object.remove("canonical").unwrap();
-        assert_eq!(found, probed);
+        assert_eq!(found, known.probed(*mask));
         // The image of an image is the same, and so is its value.
         let again = query("triangle:5", "normal", canonical.as_str().unwrap());
         let again = server.get(&format!("/v1/position?{again}")).json();
@@ -68,7 +67,8 @@ fn positions_are_answered_as_probe_answers_them() {
         assert_eq!((&start["value"], &start["moves_not_kept"]), (&"win".into(), &0.into()));
     }
     let stats = server.get("/v1/stats?board=triangle:5&rule=normal").json();
-    assert_eq!(stats, json(path, 0, &["stats", "five", "--json"]));
+    let counted = stats::json(&Database::open(&path.join("five")).unwrap()).unwrap();
+    assert_eq!(stats, serde_json::from_str::<Value>(&counted).unwrap());
     assert_eq!(server.end("TERM").0, Some(0));
 }
 
@@ -145,7 +145,7 @@ fn positions_that_take_long_say_how_far_they_are() {
     let parts = (0..6).map(|_| short & !(1 << random.below(19)));
     for mask in [short].into_iter().chain(parts) {
         let found = server.get(&of("/v1/position", mask)).json();
-        let probed = json(path, 0, &["probe", "--layers", "9", &format!("{mask:#x}"), "--json"]);
+        let probed = Known::new(&Board::triangle(9, None).unwrap(), Rule::Misere, None).probed(mask);
         assert_eq!((&found["value"], &found["moves"]), (&probed["value"], &probed["moves"]), "{mask:#x}");
         let wins = |moved: &Value| moved["value"] == "loss";
         if mask == short && probed["value"] == "win" {
@@ -166,36 +166,29 @@ fn positions_that_take_long_say_how_far_they_are() {
 fn questions_in_any_order_are_answered_as_probe_answers_them() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--out", "five"]);
-    ends(path, 0, &["solve", "-k", "6", "--keep", "counts", "--out", "six"]);
+    triangle(5, Rule::Misere).run(&path.join("five")).unwrap();
+    triangle(6, Rule::Misere).keep(KeepChoice::Exactly(Keep::Counts)).run(&path.join("six")).unwrap();
     let server = Server::start(path, &["five", "six", "--layers", "4,5"]);
     let mut random = Random::new(8);
     let mut asked = Vec::new();
     for rule in ["misere", "normal"] {
         for (layers, cells) in
-            [("4", 10), ("5", 15), ("6", 21), ("9", 45)].into_iter().filter(|one| *one != ("6", 21) || rule == "misere")
+            [(4, 10), (5, 15), (6, 21), (9, 45)].into_iter().filter(|one| one.0 != 6 || rule == "misere")
         {
             let scattered = |random: &mut Random| random.bits() & random.bits() & ((1 << cells) - 1);
             let mut masks: Vec<u64> = (0..12).map(|_| scattered(&mut random)).collect();
-            if layers == "9" {
+            if layers == 9 {
                 // More than a request solves at once, a part of them, and others.
                 masks.extend([0x1ff_ff7f_e00f, 0x1ff_ff7f_e00e, 0x1fff_8000_7fff]);
             }
-            let positions = masks.iter().map(|mask| format!("{mask:#x}\n")).collect::<String>();
             let source = match (layers, rule) {
-                ("5", "misere") => vec!["five"],
-                ("6", _) => vec!["six"],
-                _ => vec!["--layers", layers, "--rule", rule],
+                (5, "misere") => Some(path.join("five")),
+                (6, _) => Some(path.join("six")),
+                _ => None,
             };
-            let mut probe =
-                trinim(path, &[&["probe"], &source[..], &["--json"]].concat()).stdin(Stdio::piped()).spawn().unwrap();
-            probe.stdin.take().unwrap().write_all(positions.as_bytes()).unwrap();
-            let probed = probe.wait_with_output().unwrap();
-            let probed: Vec<Value> =
-                text(&probed.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-            assert_eq!(probed.len(), masks.len());
+            let known = Known::new(&Board::triangle(layers, None).unwrap(), rule.parse().unwrap(), source.as_deref());
             let board = format!("triangle:{layers}");
-            asked.extend(masks.into_iter().zip(probed).map(|(mask, probed)| (board.clone(), rule, mask, probed)));
+            asked.extend(masks.into_iter().map(|mask| (board.clone(), rule, mask, known.probed(mask))));
         }
     }
     assert!(asked.iter().filter(|(_, _, mask, _)| mask.count_ones() > 28).count() == 6);
@@ -240,14 +233,17 @@ fn other_boards_are_solved_at_the_start() {
     let folder = scratch();
     let path = folder.path();
     let star = "name = \"star\"\ncells = 5\nlines = [[0, 3], [0, 4], [1, 2], [1, 4], [2, 3]]\n";
-    std::fs::write(path.join("star.toml"), star).unwrap();
+    let file = path.join("star.toml");
+    std::fs::write(&file, star).unwrap();
     let server = Server::start(path, &["--layers", "4", "--board", "rect:3x3", "--board", "file:star.toml"]);
-    for (name, board, cells) in [("rect:3x3", "rect:3x3", 9), ("star", "file:star.toml", 5)] {
+    for (name, board) in [("rect:3x3", "rect:3x3"), ("star", &*format!("file:{}", file.display()))] {
+        let board = board::read("--board", board, Takes::ANY).unwrap();
         for rule in ["misere", "normal"] {
-            for position in (0..1 << cells).step_by(7) {
+            let known = Known::new(&board, rule.parse().unwrap(), None);
+            for position in (0..1 << board.cells()).step_by(7) {
+                let probed = known.probed(position);
                 let position = format!("{position:#x}");
                 let found = server.get(&format!("/v1/position?{}", query(name, rule, &position))).json();
-                let probed = json(path, 0, &["probe", "--board", board, "--rule", rule, &position, "--json"]);
                 // Nimbers and distances, too.
                 for field in ["value", "nimber", "distance", "moves"] {
                     assert_eq!(found[field], probed[field], "{position} {field}");
@@ -453,12 +449,13 @@ fn the_page_needs_nothing_from_elsewhere() {
 fn nimbers_are_answered_where_they_are_known() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--values", "nimbers", "--out", "nimbers"]);
-    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--out", "outcomes"]);
+    triangle(4, Rule::Normal).values(Values::Nimbers).run(&path.join("nimbers")).unwrap();
+    triangle(4, Rule::Normal).run(&path.join("outcomes")).unwrap();
     let asked = format!("/v1/position?{}", query("triangle:4", "normal", "0x2ff"));
     let (known, plain) = (Server::start(path, &["nimbers"]), Server::start(path, &["outcomes"]));
     let (with, without) = (known.get(&asked), plain.get(&asked));
-    let probed = json(path, 0, &["probe", "nimbers", "0x2ff", "--json"]);
+    let board = Board::triangle(4, None).unwrap();
+    let probed = Known::new(&board, Rule::Normal, Some(&path.join("nimbers"))).probed(0x2ff);
     assert_eq!((&with.json()["nimber"], &with.json()["moves"]), (&probed["nimber"], &probed["moves"]));
     assert!(probed["nimber"].is_number() && without.json()["nimber"].is_null());
     assert_eq!(with.json()["value"], without.json()["value"]);

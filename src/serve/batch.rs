@@ -5,11 +5,11 @@
 //!    is not a position, if its value is not known, or if its turn comes too late.
 //! 2. Memory holds at most a few chunks of answers: the client sets the pace.
 
-use super::api;
-use super::app::App;
-use super::offer::Offer;
-use super::reply::{Failure, Problem, tagged, typed};
-use super::request::{BOARD, Query, read};
+use crate::api;
+use crate::app::App;
+use crate::offer::Offer;
+use crate::reply::{Failure, Problem, tagged, typed};
+use crate::request::{BOARD, Query, read};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};

@@ -3,10 +3,10 @@
 //! The parameters are read here and not by a derived extractor: each may occur once, and errors
 //! name the parameter, its value and what is expected.
 
-use super::app::App;
-use super::offer::Offer;
-use super::origin::Access;
-use super::reply::{Problem, Tag, json_answer};
+use crate::app::App;
+use crate::offer::Offer;
+use crate::origin::Access;
+use crate::reply::{Problem, Tag, json_answer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};

@@ -4,8 +4,8 @@
 //! is abandoned; the last finished one answers for all subsets of its pieces, even to clients that
 //! may not begin one (`origin.rs`).
 
-use super::offer::{AT_ONCE, Offer};
-use super::reply::Problem;
+use crate::offer::{AT_ONCE, Offer};
+use crate::reply::Problem;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 use pipeline::{Error, Metrics, Options, Stopwatch};
@@ -207,8 +207,8 @@ impl DeepSolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::offer::Offers;
     use super::*;
+    use crate::offer::Offers;
     use axum::response::IntoResponse;
     use std::sync::mpsc::channel;
     use terminal::output::{ColorChoice, Out};

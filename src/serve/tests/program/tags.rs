@@ -1,10 +1,12 @@
 //! Tags, stored answers, compression and the other headers of `trinim serve`.
 
-use crate::common::program::{ends, text};
-use crate::common::scratch;
-use crate::serve::query;
-use crate::server::Server;
+use crate::client::{Server, query};
+use crate::program::{text, triangle};
+use crate::scratch::scratch;
 use std::collections::BTreeSet;
+use trinim::Rule;
+use trinim::database::Keep;
+use trinim::job::KeepChoice;
 
 #[test]
 fn answers_are_tagged_cached_and_compressed() {
@@ -99,8 +101,8 @@ fn a_tag_is_that_of_one_request() {
 fn a_tag_is_that_of_what_answers() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "whole"]);
-    ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
+    triangle(4, Rule::Misere).run(&path.join("whole")).unwrap();
+    triangle(4, Rule::Misere).keep(KeepChoice::Exactly(Keep::Counts)).run(&path.join("counts")).unwrap();
     let position = format!("/v1/position?{}", query("triangle:4", "misere", "0x3ff"));
     let few = &["--layers", "3"][..];
     let mut tags = [BTreeSet::new(), BTreeSet::new()];

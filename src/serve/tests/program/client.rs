@@ -1,6 +1,7 @@
 //! A server under test, and a small client that shows what is really sent.
 
-use crate::common::program::{signal, text, trinim};
+use crate::program::{serve, text};
+use processes::signal;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,6 +20,11 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The parameters of a request for a position.
+pub fn query(board: &str, rule: &str, position: &str) -> String {
+    format!("board={board}&rule={rule}&p={position}")
 }
 
 /// An answer: status, headers in lower case, body.
@@ -50,8 +56,8 @@ impl Answer {
 impl Server {
     /// Starts a server on a free port, with its temporary files in the folder.
     pub fn start(folder: &Path, args: &[&str]) -> Server {
-        let all = [&["serve", "--listen", "127.0.0.1:0", "--quiet"], args].concat();
-        let mut child = trinim(folder, &all).env("TMPDIR", folder).spawn().unwrap();
+        let all = [&["--listen", "127.0.0.1:0", "--quiet"], args].concat();
+        let mut child = serve(folder, &all).env("TMPDIR", folder).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening on http://").and_then(|rest| rest.split('/').next());

@@ -1,11 +1,12 @@
 //! The server's paths, and the layer around every answer: counts, headers, answers to other pages,
 //! compression.
 
-use super::api;
-use super::app::App;
-use super::batch;
-use super::origin::Access;
-use super::reply::Problem;
+use crate::api;
+use crate::app::App;
+use crate::batch;
+use crate::connections::Crowded;
+use crate::origin::Access;
+use crate::reply::Problem;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
@@ -21,7 +22,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
-use terminal::http::Crowded;
 
 /// Length of the shortest body that is compressed, in bytes.
 const GZIP_BYTES_MIN: u64 = 32;

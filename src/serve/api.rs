@@ -1,11 +1,13 @@
 //! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
 //! are part of the program and load nothing from elsewhere.
 
-use super::app::App;
-use super::offer::Offer;
-use super::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
-use super::request::{ApiRequest, BOARD};
-use crate::commands::stats;
+use crate::answer::{BoardReport, Boards, Position, Reply};
+use crate::app::App;
+use crate::draw::draw;
+use crate::line::Line;
+use crate::offer::Offer;
+use crate::reply::{Body, Failure, Problem, Solving, Tag, json_answer, tagged, typed};
+use crate::request::{ApiRequest, BOARD};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -15,10 +17,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use terminal::schema;
+use trinim::cli::stats;
 use trinim::game::Value;
 use trinim::play::Answers;
-use trinim::play::report::{BoardReport, Boards, Line, Position, Reply};
-use trinim::play::survey::draw;
 
 /// How long a line may take.
 const LINE_TIME: Duration = Duration::from_secs(10);

@@ -1,8 +1,7 @@
 //! The boards that the server answers for.
 
-use super::health::WatchedDatabase;
-use super::reply::Problem;
-use crate::commands::stats;
+use crate::health::WatchedDatabase;
+use crate::reply::Problem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use terminal::exit::Refused;
@@ -10,6 +9,7 @@ use terminal::output::Out;
 use trinim::cli::answers::in_memory;
 use trinim::cli::board::{SMALL_CELLS_MAX, arguments};
 use trinim::cli::solved::{solved_here, solving};
+use trinim::cli::stats;
 use trinim::database::{BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
 use trinim::play::transcript::board_name;

@@ -1,0 +1,130 @@
+//! Positions that are drawn: puzzles, and what else a page wants to begin with.
+
+use trinim::game::Value;
+use trinim::play::answers::known;
+use trinim::play::{AnswerError, Answers, survey};
+use trinim::random::Random;
+
+/// Positions that [`draw`] draws until one fits.
+const DRAWS: u32 = 2000;
+
+/// Draws a position of known value, with this number of pieces, value and number of winning moves
+/// if they are given; `None` if none of many draws fits, or `stop`, which is called before each,
+/// returns true. The number of pieces is drawn first, if it is not given: most positions have about
+/// half of the cells filled, and a book knows only full ones.
+///
+/// # Errors
+/// Those of [`Answers::value`], but for unknown values.
+///
+/// # Panics
+/// Panics if the board has fewer cells than `pieces`.
+pub fn draw(
+    answers: &dyn Answers,
+    pieces: Option<u32>,
+    value: Option<Value>,
+    wins: Option<usize>,
+    seed: u64,
+    mut stop: impl FnMut() -> bool,
+) -> Result<Option<u64>, AnswerError> {
+    let cells = answers.board().cells();
+    let mut random = Random::new(seed);
+    for _ in 0..DRAWS {
+        if stop() {
+            break;
+        }
+        let pieces = pieces.unwrap_or_else(|| random.below(u64::from(cells) + 1) as u32);
+        let drawn = position(&mut random, cells, pieces);
+        let found = known(answers.value(drawn))?;
+        if found.is_none() || value.is_some_and(|wanted| found != Some(wanted)) {
+            continue;
+        }
+        let is_wanted = match wins {
+            None => true,
+            Some(wins) => {
+                let here = survey(answers, drawn)?;
+                here.unknown() == 0 && here.winning().len() == wins
+            }
+        };
+        if is_wanted {
+            return Ok(Some(drawn));
+        }
+    }
+    Ok(None)
+}
+
+/// Draws a position with this number of pieces.
+fn position(random: &mut Random, cells: u32, pieces: u32) -> u64 {
+    let mut order: Vec<u32> = (0..cells).collect();
+    random.shuffle(&mut order);
+    order[..pieces as usize].iter().fold(0, |drawn, cell| drawn | 1u64 << cell)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::{Arc, OnceLock};
+    use trinim::play::Table;
+    use trinim::{Board, Database, Rule, Solve};
+
+    /// Four layers under both rules.
+    pub fn four() -> &'static [Arc<dyn Answers>; 2] {
+        static FOUR: OnceLock<[Arc<dyn Answers>; 2]> = OnceLock::new();
+        FOUR.get_or_init(|| {
+            Rule::ALL.map(|rule| {
+                let folder = tempfile::tempdir().unwrap();
+                Solve::new(&Board::triangle(4, None).unwrap(), rule).run(folder.path()).unwrap();
+                Arc::new(Table::load(&Database::open(folder.path()).unwrap()).unwrap()) as Arc<dyn Answers>
+            })
+        })
+    }
+
+    /// Knows nothing of positions with fewer pieces than this.
+    pub struct Book(pub Arc<dyn Answers>, pub u32);
+
+    impl Answers for Book {
+        fn board(&self) -> &Board {
+            self.0.board()
+        }
+
+        fn rule(&self) -> Rule {
+            self.0.rule()
+        }
+
+        fn value(&self, position: u64) -> Result<Value, AnswerError> {
+            if position.count_ones() < self.1 {
+                return Err(AnswerError::Unknown { limits: format!("at least {} pieces", self.1) });
+            }
+            self.0.value(position)
+        }
+    }
+
+    /// A drawn position has the requested pieces, value and winning moves, as far as the source knows
+    /// them. If winning moves are requested, the value of every move is known.
+    #[test]
+    fn drawn_positions_are_as_requested() {
+        let (mut found, mut with_wins) = (0, 0);
+        for (table, least) in four().iter().flat_map(|table| (0..9).map(move |least| (table, least))) {
+            let book = Book(table.clone(), least);
+            for seed in 0..48 {
+                let pieces = [None, Some(least), Some(least + 1)][seed % 3];
+                let value = [None, Some(Value::Win), Some(Value::Loss), None][seed % 4];
+                let wins = [Some(0), Some(1), Some(2), None][seed / 3 % 4];
+                let mut draws = 0..100;
+                let drawn = draw(&book, pieces, value, wins, seed as u64, || draws.next().is_none()).unwrap();
+                let Some(position) = drawn else { continue };
+                let story = format!("{least}, {pieces:?}, {value:?}, {wins:?}: {position:#x}");
+                assert!(pieces.is_none_or(|pieces| position.count_ones() == pieces), "{story}");
+                let known = book.value(position).unwrap();
+                assert!(value.is_none_or(|value| known == value), "{story}");
+                if let Some(wins) = wins {
+                    let whole = survey(&**table, position).unwrap();
+                    assert_eq!(survey(&book, position).unwrap().unknown(), 0, "{story}");
+                    assert_eq!(whole.winning().len(), wins, "{story}");
+                    with_wins += 1;
+                }
+                found += 1;
+            }
+        }
+        assert!(found > 300 && with_wins > 100, "{found}, {with_wins}");
+    }
+}

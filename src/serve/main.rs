@@ -1,0 +1,81 @@
+//! The program `trinim-serve`: answers over HTTP, and a page to play on.
+//!
+//! Every answer is a function of the request and of files that never change. No request names a
+//! file: all boards are opened at the start. Positions that take long to solve are the exception in
+//! time: `deep.rs` reports how far it is until there is an answer.
+//!
+//! # Limits
+//! Connections, their heads, idle and stalled clients: `server.rs`. Requests that look up values at
+//! the same time: `app.rs`. Body, positions and time of one request: `batch.rs`.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod api;
+mod app;
+mod batch;
+mod connections;
+mod deep;
+mod draw;
+mod health;
+mod line;
+mod offer;
+mod origin;
+mod reply;
+mod request;
+mod router;
+mod server;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use terminal::exit::Exit;
+use terminal::manual;
+use terminal::output::Out;
+use trinim::cli::program::{self, GlobalArgs, Program};
+
+/// Answers positions of solved removal games over HTTP.
+#[derive(Parser)]
+#[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(server::ServeArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+}
+
+fn main() -> ExitCode {
+    program::main::<Cli>()
+}
+
+impl Program for Cli {
+    const NAME: &str = "serve";
+
+    fn global(&self) -> &GlobalArgs {
+        &self.global
+    }
+
+    fn run(self, out: &mut Out) -> anyhow::Result<Exit> {
+        match self.command {
+            Command::Serve(args) => server::run(args, out),
+            Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
+            Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        program::command::<Cli>().debug_assert();
+    }
+}
