@@ -19,6 +19,7 @@ mod layout;
 mod limits;
 mod manual;
 mod options;
+mod outputs;
 #[path = "../../tools/src/bin/readme/json.rs"]
 mod page;
 mod pages;
