@@ -2,10 +2,11 @@
 //! before the work begins and written at its end.
 //!
 //! # Invariants
-//! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
-//!    is refused before the work begins.
+//! 1. Only a regular file is replaced, and only if its first line is the one of an earlier output of
+//!    this kind, unless the caller may replace any file. Everything else stays: it is refused before
+//!    the work begins, and again when the output gets its name.
 //! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
-//!    the link leads; its mode stays. A pipe or a device is written to directly.
+//!    the link leads; its mode stays. A pipe or a character device is written to directly.
 //! 3. Where the system has files without a name, an output has none until it is whole, so that a
 //!    killed process leaves nothing. Elsewhere it has a temporary name beside the final one.
 
@@ -17,9 +18,9 @@ use pipeline::storage::read_regular;
 use pipeline::{Damage, Error};
 use rustix::fs::{AtFlags, CWD, Gid, OFlags, Uid, fchown, linkat};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -30,8 +31,8 @@ pub struct OutputKind {
     pub flag: &'static str,
     /// Its name in messages.
     pub what: &'static str,
-    /// First bytes of every such file.
-    pub signature: &'static str,
+    /// Whether a file with this first line is of the kind.
+    pub is_own: fn(&str) -> bool,
 }
 
 /// A file to write.
@@ -40,6 +41,58 @@ pub struct OutputFile {
     path: PathBuf,
     /// The file behind all links; `None` for a pipe or a device, to which is written directly.
     target: Option<PathBuf>,
+    replaces: Replaces,
+}
+
+/// The regular files that an output may replace.
+#[derive(Clone, Copy)]
+enum Replaces {
+    Nothing,
+    Own(OutputKind),
+    Any,
+}
+
+/// What has the name of an output.
+enum Existing {
+    Nothing,
+    Replaceable,
+    /// A pipe, a character device or an open file, to which is written directly.
+    Direct,
+    /// It stays; with the reason.
+    Other(String),
+}
+
+impl Replaces {
+    /// Looks at what has this name, behind all links.
+    fn look(self, path: &Path) -> io::Result<Existing> {
+        let kind = match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Existing::Nothing),
+            found => found?.file_type(),
+        };
+        let other = |reason: &str| Ok(Existing::Other(reason.to_owned()));
+        match self {
+            _ if kind.is_dir() => other("is a folder"),
+            _ if kind.is_fifo() || kind.is_char_device() => Ok(Existing::Direct),
+            _ if !kind.is_file() => other("is not a regular file"),
+            _ if is_open_file(&target_of(path)) => Ok(Existing::Direct),
+            Replaces::Nothing => other("exists"),
+            Replaces::Own(OutputKind { what, is_own, .. }) if !is_own(&first_line(path)?) => {
+                other(&format!("exists and is not a trinim {what}"))
+            }
+            Replaces::Own(_) | Replaces::Any => Ok(Existing::Replaceable),
+        }
+    }
+}
+
+/// Longest first line that is read, in bytes.
+const FIRST_LINE_BYTES: u64 = 1024;
+
+fn first_line(path: &Path) -> io::Result<String> {
+    let mut line = Vec::new();
+    // A pipe that takes the place of the file between two looks must not hold up the command.
+    let file = fs::File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    BufReader::new(file).take(FIRST_LINE_BYTES).read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 /// Most links that are followed, as many as the system follows.
@@ -75,35 +128,44 @@ impl OutputFile {
     /// Returns [`Refused`] for a folder, a file of another kind or a missing folder, and
     /// [`Error::Io`] if the system refuses.
     pub fn claim(path: &Path, kind: OutputKind) -> anyhow::Result<OutputFile> {
-        let OutputKind { flag, what, signature } = kind;
-        let shown = path.display();
-        let refused =
-            |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
+        let output = OutputFile::look(path, kind.flag, kind.what, Replaces::Own(kind))?;
+        if output.target.is_some() {
+            output.begin()?;
+        }
+        Ok(output)
+    }
+
+    /// Returns the output at `path` for a file that is written again and again, which has to be a
+    /// regular one. Whether its folder can be written shows when it is.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] and [`Error::Io`] as [`OutputFile::claim`] does, and [`Refused`] for a
+    /// pipe or a device.
+    pub fn look_regular(path: &Path, kind: OutputKind) -> anyhow::Result<OutputFile> {
+        let output = OutputFile::look(path, kind.flag, kind.what, Replaces::Own(kind))?;
+        match output.target {
+            Some(_) => Ok(output),
+            None => Err(refused(kind.flag, kind.what, format_args!("{} is not a regular file", path.display())).into()),
+        }
+    }
+
+    /// Looks at what is at `path`, and refuses what must stay.
+    fn look(path: &Path, flag: &str, what: &str, replaces: Replaces) -> anyhow::Result<OutputFile> {
+        let refused = |reason: &str| Err(refused(flag, what, format_args!("{}{reason}", path.display())).into());
         let target = target_of(path);
         let folder = folder_of(&target);
-        match fs::metadata(path) {
-            Ok(found) if found.is_dir() => return Err(refused(format!("{flag} {shown} is a folder")).into()),
-            Ok(found) if !found.is_file() || is_open_file(&target) => {
-                return Ok(OutputFile { path: path.to_path_buf(), target: None });
+        let is_direct = match replaces.look(path) {
+            Ok(Existing::Other(reason)) => return refused(&format!(" {reason}")),
+            Ok(Existing::Nothing) if !folder.is_dir() => {
+                return refused(&format!(": there is no folder {}", folder.display()));
             }
-            Ok(_) => {
-                let mut begin = Vec::new();
-                let file = fs::File::open(path).map_err(|error| Error::io("open", path, error))?;
-                let read = file.take(signature.len() as u64).read_to_end(&mut begin);
-                read.map_err(|error| Error::io("read", path, error))?;
-                if begin != signature.as_bytes() {
-                    return Err(refused(format!("{flag} {shown} exists and is not a trinim {what}")).into());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Err(refused(format!("{flag} {shown}: there is no folder {}", folder.display())).into());
+            Ok(existing) => matches!(existing, Existing::Direct),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return refused(&format!(": there is no folder {}", folder.display()));
             }
             Err(error) => return Err(Error::io("measure", path, error).into()),
-        }
-        let export = OutputFile { path: path.to_path_buf(), target: Some(target) };
-        export.begin()?;
-        Ok(export)
+        };
+        Ok(OutputFile { path: path.to_path_buf(), target: (!is_direct).then_some(target), replaces })
     }
 
     /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
@@ -111,19 +173,21 @@ impl OutputFile {
     /// # Errors
     /// Those of [`OutputFile::claim`].
     pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<OutputFile> {
-        let output = OutputFile::claim(path, OutputKind { flag, what: "file", signature: "" })?;
-        let replaced = output.target.as_ref().filter(|_| !replace);
-        if replaced.is_some_and(|_| path.symlink_metadata().is_ok()) {
+        let output = OutputFile::look(path, flag, "file", Replaces::Any)?;
+        if output.target.is_none() {
+            return Ok(output);
+        }
+        if !replace && path.symlink_metadata().is_ok() {
             let message = format!("{flag} {} exists", path.display());
             return Err(Refused::new(message, "choose another name, or replace the file with --force").into());
         }
-        Ok(output)
+        output.begin()?;
+        Ok(if replace { output } else { OutputFile { replaces: Replaces::Nothing, ..output } })
     }
 
-    /// Returns the output at a path of which nothing is checked, for a file that is written again
-    /// and again.
+    /// Returns the output at the path of a file that the caller may replace, if it is a regular one.
     pub fn at(path: &Path) -> OutputFile {
-        OutputFile { path: path.to_path_buf(), target: Some(target_of(path)) }
+        OutputFile { path: path.to_path_buf(), target: Some(target_of(path)), replaces: Replaces::Any }
     }
 
     /// The error for a write that failed.
@@ -157,8 +221,12 @@ impl OutputFile {
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let mut file = self.begin()?;
         file.write(text.as_bytes())?;
-        file.give_name(true)
+        file.give_name()
     }
+}
+
+fn refused(flag: &str, what: &str, reason: impl std::fmt::Display) -> Refused {
+    Refused::new(format!("{flag} {reason}"), format!("name a new file with {flag}, or an earlier {what}"))
 }
 
 /// An output that was begun.
@@ -190,20 +258,22 @@ impl OpenOutput<'_> {
     /// # Errors
     /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
     /// replaced; the file that was begun is removed.
-    pub fn finish(self, replace: bool) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), Error> {
         if let Place::Temporary { file, .. } = &self.file {
             file.sync_all().map_err(|error| self.output.failed(error))?;
         }
-        self.give_name(replace)
+        self.give_name()
     }
 
-    fn give_name(self, replace: bool) -> Result<(), Error> {
+    fn give_name(self) -> Result<(), Error> {
         let Place::Temporary { file, name, target } = self.file else { return Ok(()) };
         let named = name.map_or_else(|| temporary_name(&file, folder_of(target)), Ok).and_then(|name| {
             let file = NamedTempFile::from_parts(file, name);
-            match replace {
-                true => put(file, target),
-                false => put_new(file, target, |file| file.persist_noclobber(target)),
+            match self.output.replaces.look(target)? {
+                Existing::Nothing => put_new(file, target, |file| file.persist_noclobber(target)),
+                // Links were followed before.
+                Existing::Replaceable if !target.is_symlink() => put(file, target),
+                _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something else took this name in the meantime")),
             }
         });
         named.map_err(|error| self.output.failed(error))
@@ -328,24 +398,75 @@ impl ParentsArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{FileType, Mode, mknodat};
     use rustix::io::Errno;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
 
     /// Regression: a killed process left a file of a temporary name for ever.
     #[test]
     fn an_output_has_no_name_until_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let output = OutputFile::at(&folder.path().join("file"));
+        let path = folder.path().join("file");
+        let [fresh, forced] = [false, true].map(|force| OutputFile::claim_new(&path, "--out", force).unwrap());
         let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
-        for (text, replace) in [("first", false), ("second", true)] {
+        for (text, output) in [("first", &fresh), ("second", &forced)] {
             let before = names();
             let mut file = output.begin().unwrap();
             file.write(text.as_bytes()).unwrap();
             assert_eq!(names(), before);
-            file.finish(replace).unwrap();
-            assert_eq!((names(), fs::read_to_string(&output.path).unwrap()), (vec!["file".into()], text.to_owned()));
+            file.finish().unwrap();
+            assert_eq!((names(), fs::read_to_string(&path).unwrap()), (vec!["file".into()], text.to_owned()));
         }
-        assert!(output.begin().unwrap().finish(false).is_err());
-        assert_eq!((names().len(), fs::read_to_string(&output.path).unwrap()), (1, "second".to_owned()));
+        assert!(fresh.begin().unwrap().finish().is_err());
+        assert_eq!((names().len(), fs::read_to_string(&path).unwrap()), (1, "second".to_owned()));
+    }
+
+    /// What takes the name while the work is done stays: an output of any kind replaces no pipe, no
+    /// folder, no socket, no link to a device, and a file only if it is of its own kind.
+    #[test]
+    fn what_takes_the_name_of_an_output_meanwhile_stays() {
+        const KIND: OutputKind = OutputKind { flag: "--x", what: "text", is_own: |line| line == "own\n" };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let own = folder.path().with_extension("own");
+        fs::write(&own, "own\n").unwrap();
+        let outputs: [fn(&Path) -> OutputFile; 5] = [
+            |path| OutputFile::claim(path, KIND).unwrap(),
+            |path| OutputFile::look_regular(path, KIND).unwrap(),
+            |path| OutputFile::claim_new(path, "--x", false).unwrap(),
+            |path| OutputFile::claim_new(path, "--x", true).unwrap(),
+            OutputFile::at,
+        ];
+        let arrivals: [fn(&Path); 7] = [
+            |path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+            |path| fs::create_dir(path).unwrap(),
+            |path| drop(UnixListener::bind(path).unwrap()),
+            |path| symlink("/dev/null", path).unwrap(),
+            |path| symlink(path.parent().unwrap().with_extension("own"), path).unwrap(),
+            |path| fs::write(path, "a letter\n").unwrap(),
+            |path| fs::write(path, "own\nand more").unwrap(),
+        ];
+        for (number, output) in outputs.into_iter().enumerate() {
+            for (arrival, arrive) in arrivals.into_iter().enumerate() {
+                let output = output(&path);
+                arrive(&path);
+                let before = fs::symlink_metadata(&path).unwrap();
+                // Two may replace any regular file, two their own kind.
+                let is_replaced = arrival >= 5 && number >= 3 || arrival == 6 && number < 2;
+                assert_eq!(output.write("new").is_ok(), is_replaced, "{number} {arrival}");
+                let after = fs::symlink_metadata(&path).unwrap();
+                assert_eq!(after.ino() == before.ino() && after.mode() == before.mode(), !is_replaced);
+                if before.is_dir() {
+                    fs::remove_dir(&path).unwrap()
+                } else {
+                    fs::remove_file(&path).unwrap()
+                }
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{number} {arrival}");
+            }
+        }
+        assert_eq!(fs::read_to_string(&own).unwrap(), "own\n");
+        fs::remove_file(own).unwrap();
     }
 
     /// Where there are no hard links, an export failed after all its work.

@@ -5,6 +5,7 @@
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.
 
 use crate::exit::{self, Exit};
+use crate::file::{OutputFile, OutputKind};
 use crate::help::VARIABLES;
 use crate::output::Out;
 use clap::{Args, Command};
@@ -13,7 +14,6 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use pipeline::Error;
 use std::io::Write;
-use std::path::Path;
 use trinim_game::position::FORMS;
 
 /// Write the manual pages of all subcommands into a folder
@@ -62,6 +62,12 @@ const MANUAL: &str = "trinim manual";
 const SOURCE: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// The page about positions, without its section.
 const POSITIONS: &str = "trinim-positions";
+/// A page begins with the definition of an apostrophe, the one about positions with its title.
+const PAGE: OutputKind = OutputKind {
+    flag: "man",
+    what: "manual page",
+    is_own: |line| line.starts_with(".ie \\n(.g .ds Aq") || line.starts_with(".TH TRINIM"),
+};
 
 /// Runs `man`: writes the pages of trinim, or those of the command that a program beside it is.
 ///
@@ -72,21 +78,20 @@ pub fn run(args: ManArgs, command: Command, name: &str, out: &mut Out) -> anyhow
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
     let mut command = command.disable_help_subcommand(true);
     command.build();
-    pages(command.find_subcommand(name).unwrap_or(&command), folder)?;
-    write(folder, &format!("{POSITIONS}.7"), &positions())?;
+    let mut written = vec![(format!("{POSITIONS}.7"), positions())];
+    pages(command.find_subcommand(name).unwrap_or(&command), &mut written);
+    let claimed = written.iter().map(|(name, _)| OutputFile::claim(&folder.join(name), PAGE));
+    let claimed = claimed.collect::<anyhow::Result<Vec<_>>>()?;
+    claimed.iter().zip(&written).try_for_each(|(file, (_, text))| file.write(text))?;
     out.remark(format_args!("manual pages are in {}", folder.display()));
     Ok(Exit::Done)
 }
 
-fn pages(command: &Command, folder: &Path) -> Result<(), Error> {
+/// Adds the pages of a command and its subcommands, with the names of their files.
+fn pages(command: &Command, written: &mut Vec<(String, String)>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-    write(folder, &format!("{name}.1"), &page(command, &name))?;
-    command.get_subcommands().try_for_each(|subcommand| pages(subcommand, folder))
-}
-
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
-    let path = folder.join(name);
-    std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))
+    written.push((format!("{name}.1"), page(command, &name)));
+    command.get_subcommands().for_each(|subcommand| pages(subcommand, written));
 }
 
 fn page(command: &Command, name: &str) -> String {

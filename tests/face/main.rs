@@ -17,6 +17,7 @@ mod kept;
 mod limits;
 mod manual;
 mod options;
+mod outputs;
 #[path = "../../tools/src/bin/readme/json.rs"]
 mod page;
 mod pages;

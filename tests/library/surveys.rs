@@ -1,6 +1,6 @@
 //! Surveys: what is known of a position by every way, and positions that are drawn.
 
-use crate::play::{Book};
+use crate::play::Book;
 use pipeline::Options;
 use std::path::Path;
 use std::sync::Arc;

@@ -12,13 +12,13 @@ const PIPE_BYTES: usize = 1 << 20;
 
 pub enum Sink {
     Stdout,
-    File { export: OutputFile, path: PathBuf, replace: bool },
+    File { export: OutputFile, path: PathBuf },
 }
 
 pub struct SinkWriter<'a> {
     out: &'a mut Out,
-    /// The file, and whether it may replace another one; without it, rows go to `out`.
-    file: Option<(OpenOutput<'a>, bool)>,
+    /// Without a file, rows go to `out`.
+    file: Option<OpenOutput<'a>>,
     bytes: u64,
 }
 
@@ -28,7 +28,7 @@ impl Sink {
         match path {
             Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
                 let export = OutputFile::claim_new(path, "--out", replace)?;
-                Ok(Sink::File { export, path: path.to_path_buf(), replace })
+                Ok(Sink::File { export, path: path.to_path_buf() })
             }
             _ if json => {
                 let message = "--json: the positions take standard output, and so would the report";
@@ -57,7 +57,7 @@ impl Sink {
                 let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
                 None
             }
-            Sink::File { export, replace, .. } => Some((export.begin()?, *replace)),
+            Sink::File { export, .. } => Some(export.begin()?),
         };
         Ok(SinkWriter { out, file, bytes: 0 })
     }
@@ -67,7 +67,7 @@ impl SinkWriter<'_> {
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
         match &mut self.file {
-            Some((file, _)) => Ok(file.write(bytes)?),
+            Some(file) => Ok(file.write(bytes)?),
             None => Ok(self.out.write_all(bytes)?),
         }
     }
@@ -75,7 +75,7 @@ impl SinkWriter<'_> {
     /// Ends the output, gives a file its name and returns the length in bytes.
     pub fn finish(self) -> anyhow::Result<u64> {
         match self.file {
-            Some((file, replace)) => file.finish(replace)?,
+            Some(file) => file.finish()?,
             None => self.out.flush()?,
         }
         Ok(self.bytes)

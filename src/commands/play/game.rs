@@ -18,7 +18,8 @@ use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
 
-const SAVED: OutputKind = OutputKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
+const SAVED: OutputKind =
+    OutputKind { flag: "save", what: "game", is_own: |line| line.starts_with(transcript::SIGNATURE) };
 const REPLAYED: InputKind =
     InputKind { what: "game", most_bytes: 1 << 20, hint: "save FILE writes a game in trinim play" };
 

@@ -15,7 +15,8 @@ use trinim::job::Job;
 
 /// How every trace of this program begins.
 const SIGNATURE: &str = "{\"otherData\":{\"program\":\"trinim ";
-const TIMELINE: OutputKind = OutputKind { flag: "--timeline", what: "timeline", signature: SIGNATURE };
+const TIMELINE: OutputKind =
+    OutputKind { flag: "--timeline", what: "timeline", is_own: |line| line.starts_with(SIGNATURE) };
 
 /// Checks that the trace can be written, before any work.
 ///

@@ -5,15 +5,15 @@
 //! refused.
 //!
 //! # Invariants
-//! 1. A file of the report is whole or absent: it is written under another name and renamed.
-//! 2. From the first rename on, the folder is known as a report: `report.json` is written first,
+//! 1. A file of the report appears whole, and replaces only a file of an earlier report.
+//! 2. From the first file on, the folder is known as a report: `report.json` is written first,
 //!    marked as incomplete, and again last.
 //! 3. Nothing is written before all databases have been read and agree.
 //!
 //! Nothing is synced: a report can be made again.
 
 use clap::Args;
-use pipeline::storage::{Create, is_valid_name};
+use pipeline::storage::is_valid_name;
 use pipeline::{Error, RealStorage, Storage, storage};
 use schemars::JsonSchema;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use terminal::exit::{Exit, Refused};
-use terminal::file::ParentsArgs;
+use terminal::file::{OutputFile, ParentsArgs};
 use terminal::output::{self, Out, counted, grouped};
 use trinim::cli::args::JsonArgs;
 use trinim::database::Database;
@@ -140,30 +140,38 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> Result<(), Error> {
+fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> anyhow::Result<()> {
     let storage = RealStorage::create(folder)?.with_syncs(false);
-    let place = |name: &str, text: &str| -> Result<(), Error> {
-        let beside = format!("{name}.new");
-        storage.create(&beside, Create::Truncate)?.write_all_at(text.as_bytes(), 0)?;
-        storage.rename(&beside, name)
+    let rows = || earlier.into_iter().flat_map(|earlier| &earlier.files);
+    // As far as its length shows.
+    let is_foreign = |name: &str| {
+        let is_earlier = |bytes| rows().any(|file| file.name == name && file.bytes == Some(bytes));
+        let found = fs::symlink_metadata(folder.join(name));
+        found.is_ok_and(|found| !found.is_file() || !is_earlier(found.len()))
     };
+    if let Some(document) = report.documents.iter().find(|document| is_foreign(&document.name)) {
+        let file = folder.join(&document.name);
+        let message = format!("{} is not of an earlier report; nothing was written", file.display());
+        return Err(Refused::new(message, "choose another --out, or move the file away").into());
+    }
+    let place = |name: &str, text: &str| OutputFile::at(&folder.join(name)).write(text);
     // Until the end the folder holds files of both reports; `report.json` says so.
     let mut begun = report.contents.clone();
     begun.complete = false;
-    begun.files.splice(0..0, earlier.into_iter().flat_map(|earlier| earlier.files.clone()));
+    begun.files.splice(0..0, rows().cloned());
     place(REPORT_JSON, &begun.to_json())?;
     for document in &report.documents {
         place(&document.name, &document.text)?;
     }
     let made: BTreeSet<&str> = report.contents.files.iter().map(|file| &*file.name).collect();
-    for file in earlier.into_iter().flat_map(|earlier| &earlier.files) {
+    for file in rows() {
         // This program never wrote a name that leads elsewhere.
-        let is_ours = is_valid_name(&file.name) && storage::folder_of(&file.name).is_empty();
+        let is_ours = is_valid_name(&file.name) && storage::folder_of(&file.name).is_empty() && !is_foreign(&file.name);
         if is_ours && !made.contains(&*file.name) && storage.length(&file.name)?.is_some() {
             storage.remove(&file.name)?;
         }
     }
-    place(REPORT_JSON, &report.contents.to_json())
+    Ok(place(REPORT_JSON, &report.contents.to_json())?)
 }
 
 fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {

@@ -9,12 +9,10 @@
 //!    renamed.
 
 use crate::exit::Refused;
-use crate::file::{OutputFile, folder_of};
-use pipeline::Error;
+use crate::file::{OutputFile, OutputKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Write};
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -64,27 +62,30 @@ pub struct Standing {
 /// The states of a command.
 const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
 
-/// Refuses a file of metrics that cannot be replaced.
+/// How every file of metrics begins.
+const BEGIN: &str = "# HELP trinim_state ";
+const METRICS: OutputKind =
+    OutputKind { flag: "--metrics", what: "metrics file", is_own: |line| line.starts_with(BEGIN) };
+
+/// Checks that there is no file yet at this path, or metrics of an earlier command.
 ///
 /// # Errors
 /// Returns [`Refused`].
-pub fn check(path: &Path) -> Result<(), Refused> {
-    let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
-    let folder = folder_of(path);
-    match (folder.metadata(), path.metadata()) {
-        (Err(error), _) if error.kind() == ErrorKind::NotFound => {
-            Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())))
-        }
-        (Err(error), _) => Err(refused(format!("{}: {error}", path.display()))),
-        (_, Ok(found)) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
-        _ => Ok(()),
-    }
+pub fn check(path: &Path) -> anyhow::Result<()> {
+    OutputFile::look_regular(path, METRICS).map(drop).map_err(|error| match error.is::<Refused>() {
+        true => error,
+        false => Refused::new(format!("--metrics: {error:#}"), "name a file in a folder that can be read").into(),
+    })
 }
 
-/// Replaces a file of metrics.
-pub fn replace(path: &Path, text: &str) -> Result<(), Error> {
+/// Replaces a file of metrics. The last ones are written also if [`check`] refused the path, which
+/// therefore is checked each time.
+///
+/// # Errors
+/// Those of [`OutputFile::look_regular`], and of the system if the file cannot be written.
+pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     // Meanwhile it has another name: the exporter reads *.prom only.
-    OutputFile::at(path).write(text)
+    Ok(OutputFile::look_regular(path, METRICS)?.write(text)?)
 }
 
 impl Standing {
@@ -92,10 +93,10 @@ impl Standing {
     pub fn text(&self, command: &str, elapsed_s: f64) -> Result<String, fmt::Error> {
         let Standing { state, exit_code, reading } = self;
         let mut out = String::new();
-        let name = "trinim_state";
-        writeln!(out, "# HELP {name} State of the last command: 1 for the one that it is in.\n# TYPE {name} gauge")?;
+        let states = "State of the last command: 1 for the one that it is in.";
+        writeln!(out, "{BEGIN}{states}\n# TYPE trinim_state gauge")?;
         for one in STATES {
-            writeln!(out, "{name}{{command=\"{command}\",state=\"{one}\"}} {}", u8::from(one == *state))?;
+            writeln!(out, "trinim_state{{command=\"{command}\",state=\"{one}\"}} {}", u8::from(one == *state))?;
         }
         let rate = reading.rate_positions_per_second;
         let of = |count: fn(Blocks) -> u64| reading.blocks.map(|blocks| count(blocks) as f64);

@@ -1,14 +1,24 @@
 """Rate, time left, metrics, durations; the patience of the driver."""
 
 import argparse
+import os
 import random
+import tempfile
 import unittest
+from pathlib import Path
 
 from tests.test_plan import random_plan
+from trinim_cluster.cli import Events, Stop
 from trinim_cluster.driver import Patience
 from trinim_cluster.options import duration
 from trinim_cluster.plan import Plan, Task
-from trinim_cluster.progress import Progress, Speed, readable_seconds, seconds_left
+from trinim_cluster.progress import (
+    Progress,
+    Speed,
+    readable_seconds,
+    seconds_left,
+    write_metrics,
+)
 
 
 def progress(**fields: object) -> Progress:
@@ -67,6 +77,34 @@ class Words(unittest.TestCase):
         self.assertIn("# TYPE trinim_cluster_tasks_started_total counter", lines)
         self.assertEqual(sum(line.startswith("trinim_cluster_left") for line in lines), 1)
         self.assertNotIn("left", progress(left_s=None).metrics())
+
+    def test_outputs_replace_only_their_own(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "letter").write_text("dear\n")
+            (folder / "empty").write_text("")
+            (folder / "folder").mkdir()
+            (folder / "device").symlink_to("/dev/full")
+            os.mkfifo(folder / "pipe")
+            for other in ("letter", "empty", "folder", "device", "pipe"):
+                before = (folder / other).lstat()
+                with self.subTest(other), self.assertRaises(OSError):
+                    write_metrics(folder / other, progress().metrics())
+                after = (folder / other).lstat()
+                self.assertEqual((before.st_ino, before.st_mode), (after.st_ino, after.st_mode))
+            with self.assertRaises(Stop):
+                Events(str(folder / "letter"))
+            self.assertEqual((folder / "letter").read_text(), "dear\n")
+            (folder / "link").symlink_to("metrics")
+            for left_s in (3.0, 2.0):
+                write_metrics(folder / "link", progress(left_s=left_s).metrics())
+            self.assertIn("trinim_cluster_left_seconds 2\n", (folder / "metrics").read_text())
+            self.assertTrue((folder / "link").is_symlink())
+            for event in ("one", "two"):
+                events = Events(str(folder / "log"))
+                events({"event": event})
+                events.close()
+            self.assertEqual(len((folder / "log").read_text().splitlines()), 2)
 
     def test_seconds(self) -> None:
         for seconds, text in (

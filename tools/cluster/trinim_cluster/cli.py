@@ -22,7 +22,15 @@ from trinim_cluster.ledger import Ledger
 from trinim_cluster.local import Cluster, LocalCluster, OwnProcess
 from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
-from trinim_cluster.progress import Interrupted, NoProgress, Progress, counted, write_metrics
+from trinim_cluster.progress import (
+    METRICS_BEGIN,
+    Interrupted,
+    NoProgress,
+    Progress,
+    counted,
+    is_own,
+    write_metrics,
+)
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.sweeper import Sweeper
 from trinim_cluster.trinim import Store, TrinimError
@@ -240,6 +248,12 @@ def drive(
             USAGE,
             "TLS is for a scheduler that runs already; a local one listens on the loopback only",
         )
+    if arguments.metrics is not None and not is_own(Path(arguments.metrics), METRICS_BEGIN):
+        raise Stop(
+            USAGE,
+            f"--metrics {arguments.metrics} exists and is not a file of metrics",
+            "name a new file, or one of an earlier run",
+        )
     events = Events(arguments.log)
     workers, slots = (1, arguments.slots or 1) if joins else shape(arguments)
 
@@ -413,10 +427,19 @@ def shower(arguments: argparse.Namespace) -> Callable[[Progress], None]:
 class Events:
     """The log of events: one JSON object a line, with the time."""
 
+    BEGIN = '{"time": '
+
     def __init__(self, path: str | None) -> None:
         self.file: TextIO | None = None
         if path is not None:
             try:
+                log = Path(path)
+                if log.is_file() and log.stat().st_size and not is_own(log, self.BEGIN):
+                    raise Stop(
+                        USAGE,
+                        f"--log {path} exists and is not a log of events",
+                        "name a new file, or the log of an earlier run",
+                    )
                 self.file = open(path, "a", encoding="utf-8")
             except OSError as error:
                 raise Stop(USAGE, f"cannot write {path}: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,11 +129,31 @@ class Progress:
         )
 
 
+METRICS_BEGIN = "# TYPE trinim_cluster_"
+
+
+def is_own(path: Path, begin: str) -> bool:
+    """Whether a path is free, or has a regular file that begins like this one."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+    except FileNotFoundError:
+        return True
+    with path.open("rb") as file:
+        return file.read(len(begin)) == begin.encode()
+
+
 def write_metrics(path: Path, text: str) -> None:
-    """Replaces the file at once: a reader sees the old text or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Replaces the file at once: a reader sees the old text or the new one.
+
+    Anything but earlier metrics stays.
+    """
+    target = path.resolve()
+    if not is_own(target, METRICS_BEGIN):
+        raise FileExistsError(f"{path} is not a file of metrics")
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
     beside.write_text(text)
-    beside.replace(path)
+    beside.replace(target)
 
 
 def counted(count: int, noun: str) -> str:

@@ -47,7 +47,8 @@ const REPEATS: u32 = 3;
 const ROUNDS_MAX: u32 = 1000;
 const YARDSTICK: &str = "512MiB";
 
-const CSV: OutputKind = OutputKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
+const CSV: OutputKind =
+    OutputKind { flag: "--csv", what: "CSV of a bench", is_own: |line| line.starts_with(CSV_SIGNATURE) };
 
 const EXAMPLES: &str = "\
 Examples:

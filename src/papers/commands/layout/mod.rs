@@ -33,7 +33,11 @@ Examples:
 Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
 canonical blocks.";
 
-const SVG: OutputKind = OutputKind { flag: "--svg", what: "SVG picture", signature: "<svg" };
+const SVG: OutputKind = OutputKind {
+    flag: "--svg",
+    what: "SVG picture",
+    is_own: |line| line.starts_with("<svg ") && line.contains(" class=\"fig\" viewBox="),
+};
 
 /// Updates that `--json` lists without `--edges`.
 const EDGES_UNASKED: u64 = 1_000;

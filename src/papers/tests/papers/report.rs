@@ -421,12 +421,16 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     // touched.
     let mut cut = json(&left["report.json"]);
     cut["complete"] = false.into();
-    cut["files"][0]["name"] = "../k4-misere/db/SUMS".into();
-    cut["files"][1]["name"] = "losses-by-pieces-k9-normal.csv".into();
+    for (name, bytes) in [("../k4-misere/db/SUMS", 1), ("losses-by-pieces-k9-normal.csv", 5), ("notes.txt", 5)] {
+        let file = serde_json::json!({"name": name, "title": "", "bytes": bytes});
+        cut["files"].as_array_mut().unwrap().push(file);
+    }
     fs::write(path.join("report/losses-by-pieces-k9-normal.csv"), "stale").unwrap();
     fs::write(path.join("report/report.json"), cut.to_string()).unwrap();
     made(path, &[&two, "--out", "report"]);
     assert!(path.join("k4-misere/db/SUMS").is_file() && !path.join("report/losses-by-pieces-k9-normal.csv").exists());
+    // What another length has is a file of the user's, although its name is listed.
+    assert_eq!(fs::read_to_string(path.join("report/notes.txt")).unwrap(), "mine");
     assert_eq!(files(&path.join("report")).len(), left.len() + 1);
 
     for (name, content) in [("index.html", "mine"), ("report.json", "{}"), ("report.json", "not json")] {
