@@ -11,8 +11,12 @@
 #[doc(hidden)]
 pub mod baseline;
 #[doc(hidden)]
+pub mod counts;
+#[doc(hidden)]
 pub mod layouts;
 #[doc(hidden)]
 pub mod record;
 #[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
+pub mod search;

@@ -3,6 +3,7 @@
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
+use crate::counts::Counts;
 use crate::layouts::{self, FigureError};
 use crate::report::draw::board_picture::{Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line};
@@ -55,7 +56,7 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
     let mut drawn = None;
     for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
         let (board, layout) = layout(&figure.name)?;
-        let counts = layout.counts();
+        let counts = Counts::of(&layout);
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
         let caption = format!("{}: {updates} updates", figure.name);
@@ -110,7 +111,7 @@ fn isomorphic() -> Result<Drawing, FigureError> {
 
 fn groups() -> Result<Drawing, FigureError> {
     let (_, layout) = layout("3(f)")?;
-    let counts = layout.counts().groups;
+    let counts = Counts::of(&layout).groups;
     let mut chosen = Vec::new();
     for (size, letter) in [(1, 'a'), (2, 'b'), (3, 'c')] {
         // A block with pieces, so that there is something to see.

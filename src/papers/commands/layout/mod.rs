@@ -17,9 +17,10 @@ use terminal::output::{Out, counted, grouped};
 use trinim::cli::args::{self, BidCells, JsonArgs, Size};
 use trinim::cli::board::{BID_LEGEND, BoardArgs, cells_text, picture};
 use trinim::cli::summary::board_words;
-use trinim::layout::{Counts, Edge, Layout};
+use trinim::layout::{Edge, Layout};
 use trinim::plan;
 use trinim_game::Board;
+use trinim_papers::counts::Counts;
 use trinim_papers::report::draw::board_picture::{Picture, Sheet};
 
 const EXAMPLES: &str = "\
@@ -143,7 +144,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
         (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
     })?;
-    let counts = out.announcing("counting updates", || layout.counts());
+    let counts = out.announcing("counting updates", || Counts::of(&layout));
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
         bid_cells: layout.bid_cells().to_vec(),
