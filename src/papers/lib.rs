@@ -6,12 +6,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
-#![warn(unreachable_pub)]
 
 #[doc(hidden)]
 pub mod baseline;
 #[doc(hidden)]
 pub mod counts;
+mod draw;
 #[doc(hidden)]
 pub mod layouts;
 #[doc(hidden)]
@@ -20,3 +20,4 @@ pub mod record;
 pub mod report;
 #[doc(hidden)]
 pub mod search;
+mod table;
