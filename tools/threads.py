@@ -4,7 +4,7 @@
     tools/threads.py TRINIM REPORT [--threads N,..]
 
 REPORT is what `trinim solve --json` printed of a triangle whose blocks went through shared logs. The time of each stage is
-spread over the block graph (`trinim layout --edges`): settle, publish, encode and write evenly over the blocks, decode,
+spread over the block graph (`trinim papers layout --edges`): settle, publish, encode and write evenly over the blocks, decode,
 waiting for reads, apply and audit over the edges, turns over the turned edges. As many workers as there are threads then
 take blocks in the order of the solve, each as soon as its sources are finished.
 
@@ -26,7 +26,7 @@ OF_EDGES = ("decode", "await_read", "read", "apply", "audit")
 
 def graph(program, report):
     """Returns for each block, in the order of the solve, its sources and how many edges are turned."""
-    command = [program, "layout", "--layers", str(report["layers"]), "--edges", "--json"]
+    command = [program, "papers", "layout", "--layers", str(report["layers"]), "--edges", "--json"]
     command += ["--block-bits", str(report["offset_bits"])]
     layout = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     if sorted(layout["bid_cells"]) != sorted(report["bid_cells"]):

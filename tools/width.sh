@@ -30,14 +30,14 @@ row() {
     printf '%-42s %8d  %+d\n' "$1" "$2" "$(($2 - $3))"
 }
 
-solver=('src/*.rs' 'pipeline/src/*.rs' ':!src/serve' ':!src/plane' ':!src/evolve' ':!src/commands/plane' ':!src/commands/evolve')
-others=('src/plane/*.rs' 'src/evolve/*.rs' 'src/commands/plane/*.rs' 'src/commands/evolve/*.rs' tests/papers/plane.rs tests/papers/evolve.rs)
+solver=('src/*.rs' 'pipeline/src/*.rs' ':!src/papers' ':!src/serve' ':!src/plane' ':!src/evolve' ':!src/commands/plane' ':!src/commands/evolve')
+others=('src/papers/*.rs' 'src/plane/*.rs' 'src/evolve/*.rs' 'src/commands/plane/*.rs' 'src/commands/evolve/*.rs' tests/papers/plane.rs tests/papers/evolve.rs)
 serve=('src/serve/*.rs' 'src/commands/serve/*.rs')
-tests=('tests/*.rs' ':!tests/papers/plane.rs' ':!tests/papers/evolve.rs' 'pipeline/tests/*.rs' 'tools/*.rs' 'benches/*.rs')
+tests=('tests/*.rs' 'pipeline/tests/*.rs' 'tools/*.rs' 'benches/*.rs')
 printf '%-42s %8s  since %s\n' "" now "$(git rev-parse --short "$before")"
 row "the solver's program, lines of Rust" "$(lines HEAD "${solver[@]}")" "$(lines "$before" "${solver[@]}")"
 row "trinim-serve, with tests" "$(lines HEAD "${serve[@]}")" "$(lines "$before" "${serve[@]}")"
-row "trinim-plane and trinim-evolve, with tests" "$(lines HEAD "${others[@]}")" "$(lines "$before" "${others[@]}")"
+row "trinim-papers, -plane and -evolve, with tests" "$(lines HEAD "${others[@]}")" "$(lines "$before" "${others[@]}")"
 row "tests, tools and benches" "$(lines HEAD "${tests[@]}")" "$(lines "$before" "${tests[@]}")"
 row "declared options" "$(options HEAD)" "$(options "$before")"
 if [ -x "$program" ]; then

@@ -7,7 +7,6 @@ use crate::database::DatabaseError;
 use crate::game::BoardError;
 use crate::game::amount::binary_up;
 use crate::layout::LayoutError;
-use crate::layout::search::SearchError;
 use crate::plan::PlanError;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
@@ -49,7 +48,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
-        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
+        let usage = error.is::<LayoutError>() || error.is::<BoardError>();
         let hint = "rows and columns count from 0; trinim plan --layers K shows a layout that works";
         usage.then_some((Exit::Usage, hint.into()))
     });

@@ -41,13 +41,11 @@
 pub(crate) mod bid_order;
 mod block_order;
 mod burnside;
-mod counts;
 mod edges;
 mod offset_order;
 pub mod search;
 mod symmetry;
 
-pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::{Bid, LayoutSymmetry};
 
@@ -186,7 +184,7 @@ impl Layout {
 
     /// Returns the same division with every block evaluated separately: the identity is the only
     /// symmetry, and every block is canonical and its own ordinal. This is \[SWLK12\] section 3.1,
-    /// before redundancy is removed; the edges are then [`Counts::updates`].
+    /// before redundancy is removed.
     #[must_use]
     pub fn without_symmetries(&self) -> Layout {
         let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
@@ -342,11 +340,6 @@ impl Layout {
     /// keeps few finished blocks waiting. The same layout always gives the same order.
     pub fn order(&self) -> Vec<BlockId> {
         self.order.get_or_init(|| block_order::order(self)).clone()
-    }
-
-    /// Returns the figures by which layouts are compared.
-    pub fn counts(&self) -> Counts {
-        Counts::new(self)
     }
 }
 

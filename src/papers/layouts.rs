@@ -5,10 +5,11 @@
 //! in the text as well. The available text of the paper has the captions but not the drawings, so a
 //! layout follows from its description and its counts; [`Source`] says how well.
 
+use crate::counts::{Counts, GROUP_SIZES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::LazyLock;
-use trinim::layout::{Bid, Counts, GROUP_SIZES, Layout, LayoutError};
+use trinim::layout::{Bid, Layout, LayoutError};
 use trinim_game::claims::Claim;
 use trinim_game::{Board, BoardError, Cell};
 
@@ -209,7 +210,7 @@ fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
         format!("{rotated} sets of 13 cells keep the rotations"),
         rotated == 0,
     ));
-    let counts = figure("10(c)").layout()?.counts();
+    let counts = Counts::of(&figure("10(c)").layout()?);
     let hundredths = (counts.blocks * 1_000 / counts.canonical_blocks + 5) / 10;
     claims.push(Claim::value(
         "section 4.2",

@@ -6,13 +6,18 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
-#![warn(unreachable_pub)]
 
 #[doc(hidden)]
 pub mod baseline;
+#[doc(hidden)]
+pub mod counts;
+mod draw;
 #[doc(hidden)]
 pub mod layouts;
 #[doc(hidden)]
 pub mod record;
 #[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
+pub mod search;
+mod table;

@@ -10,7 +10,7 @@
 //! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
 //! 2. The JSON only ever gains fields; absent ones read as absent.
 
-use crate::report::draw::table::csv_field;
+use crate::table::csv_field;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

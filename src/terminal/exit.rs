@@ -10,7 +10,7 @@ pub enum Exit {
     #[default]
     Done = 0,
     /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
-    /// `bench` an answer, or `report` and `layout --paper` a published value.
+    /// `papers bench` an answer, or `papers report` and `papers layout --paper` a published value.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
@@ -48,8 +48,8 @@ impl Exit {
 pub const TABLE: &str = "Exit codes:
     0  success
     1  a check found something wrong in undamaged files: verify or the audit of
-       a solve a value, bench an answer; report or layout --paper a published
-       value that does not hold
+       a solve a value, papers bench an answer; papers report or papers layout
+       --paper a published value that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out

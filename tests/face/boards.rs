@@ -27,16 +27,6 @@ fn boards_and_tables_fit_the_width() {
     assert!(four.lines().count() < narrow.lines().count(), "{narrow}");
     let boards = |shown: &str| shown.lines().skip(9).map(|line| line.chars().count()).max().unwrap();
     assert!(boards(&narrow) <= 40 && boards(&four) <= 80, "{narrow}\n{four}");
-    for columns in [30, 60, 200] {
-        let shown = at(path, columns, &["layout", "search", "-k", "7", "--bits", "6", "--top", "9"]);
-        let pictures: Vec<&str> = shown.lines().filter(|line| line.trim_start().starts_with(['.', 'X'])).collect();
-        assert!(!pictures.is_empty() && pictures.iter().all(|line| line.len() <= columns as usize), "{shown}");
-    }
-    let bench = ["bench", "-k", "3,4", "--rule", "misere,normal", "--repeats", "1", "--yardstick", "4MiB"];
-    let (small, large) = (at(path, 80, &bench), at(path, 200, &bench));
-    assert!(widest(&small) <= 81, "{small}");
-    assert!(small.contains("--layers 4 --rule normal\n"), "{small}");
-    assert!(large.lines().any(|line| line.starts_with("--layers 4 --rule normal ") && line.contains("ms")), "{large}");
     // The two columns of facts may be longer, the table of the logs may not.
     let plan = at(path, 80, &["plan", "-k", "9"]);
     let table = &plan[plan.find("\nlogs ").unwrap()..];
@@ -65,13 +55,4 @@ fn winning_moves_are_told_the_same_way() {
     let bent = at(path, 80, &["probe", "four", "1/10/000/0000"]);
     assert!(!bent.contains("alike"), "{bent}");
     assert!(at(path, 80, &["probe", "four", "0x1"]).contains("; the only move loses"));
-}
-
-/// Regression: the chosen cells are `X`, with a legend.
-#[test]
-fn layout_marks_the_cells_and_explains_them() {
-    let folder = scratch();
-    let shown = at(folder.path(), 80, &["layout", "-k", "5", "--bid-cells", "(1,0)(1,1)"]);
-    assert!(shown.contains("\n     X X") && shown.contains("X: cells that name the block"), "{shown}");
-    assert!(!shown.contains('#'), "{shown}");
 }

@@ -2,7 +2,7 @@
 //! and outputs that fail.
 
 use crate::common::program::{copy, ends, json, text, tree, trinim};
-use crate::common::{assert_same_files, database_files, scratch};
+use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
@@ -212,66 +212,6 @@ fn plans_are_made_for_boards_of_all_sizes() {
     assert!(shown.contains("layout  24 BID cells ("), "{shown}");
     assert!(warnings.contains("disk is short") && !warnings.contains("too many"), "{warnings}");
     assert!(fs::read_dir(path).unwrap().next().is_none());
-}
-
-/// Every strategy leaves the same database, which any other strategy then reports as finished
-/// without touching it.
-#[test]
-fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
-    let folder = scratch();
-    let path = folder.path();
-    let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out"];
-    let first = json(path, 0, &[&begin[..], &["update-log"]].concat());
-    assert_eq!((&first["strategy"], &first["redundancy"]), (&"update-log".into(), &"remove".into()));
-    assert_eq!((&first["block_loads"], &first["block_bytes_written"]), (&0.into(), &0.into()));
-    let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
-    assert_eq!(of(&first, "disk_bytes_peak"), of(&first, "log_bytes_peak") + of(&first, "database_bytes"));
-    let (all, canonical) = (of(&first, "blocks"), of(&first, "canonical_blocks"));
-    // Strategy, other flags, redundancy in the report, blocks it stores.
-    let ways: [(&str, &[&str], &str, u64); 7] = [
-        ("forward", &[], "keep", 0),
-        ("retrograde", &["--kernel", "scalar"], "keep", 0),
-        ("block-push", &[], "remove", canonical),
-        ("block-push", &["--redundancy", "keep", "--threads", "3"], "keep", all),
-        ("block-pull", &["--redundancy", "remove"], "remove", canonical),
-        ("block-pull", &["--redundancy", "keep", "--kernel", "scalar"], "keep", all),
-        ("update-log", &["--redundancy", "remove", "--kernel", "scalar"], "remove", 0),
-    ];
-    for (number, (strategy, more, redundancy, blocks)) in ways.into_iter().enumerate() {
-        let out = format!("run{number}");
-        let args = [&begin[..], &[&out, "--strategy", strategy], more].concat();
-        let report = json(path, 0, &args);
-        assert_eq!(report["digest"], first["digest"], "{args:?}");
-        assert_eq!((&report["strategy"], &report["redundancy"]), (&strategy.into(), &redundancy.into()));
-        let slow = more.contains(&"scalar") || blocks == 0;
-        assert_eq!(report["kernel"] == "scalar", slow, "{args:?}");
-        assert_same_files(
-            &database_files(&path.join(&out)),
-            &database_files(&path.join("update-log")),
-            &args.join(" "),
-        );
-        if blocks > 0 {
-            let block_bytes = 1 << 12;
-            let loads = of(&report, "block_loads");
-            assert!(loads > blocks);
-            assert_eq!(of(&report, "block_bytes_read"), loads * block_bytes);
-            let stores = if strategy == "block-push" { loads + blocks } else { blocks };
-            assert_eq!(of(&report, "block_bytes_written"), stores * block_bytes);
-            assert_eq!(of(&report, "disk_bytes_peak"), blocks * block_bytes + of(&report, "database_bytes"));
-            assert_eq!(report["codec"], "none");
-        }
-        let before = tree(&path.join(&out));
-        for other in ["update-log", "forward", "block-push"] {
-            let again = json(path, 0, &[&begin[..], &[&out, "--strategy", other]].concat());
-            assert_eq!((&again["digest"], &again["workers"]), (&first["digest"], &0.into()));
-            assert_eq!((&again["strategy"], &again["redundancy"]), (&strategy.into(), &redundancy.into()));
-        }
-        assert!(tree(&path.join(&out)) == before);
-    }
-    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "block-pull"]).0;
-    assert!(shown.contains("block-pull, redundancy removed: ") && !shown.contains("logs"), "{shown}");
-    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "retrograde", "-o", "five"]).0;
-    assert!(shown.contains("whole board in memory"), "{shown}");
 }
 
 /// Every command that opens a folder of another version refuses it, and changes nothing in it.

@@ -9,11 +9,6 @@ use std::path::Path;
 use std::time::Duration;
 use trinim::game::{Board, Rule, reference};
 
-fn alone_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = tree(folder).into_iter();
-    files.map(|(path, bytes)| (path.file_name().unwrap().to_string_lossy().into_owned(), bytes)).collect()
-}
-
 /// An answer without distances, which are counted on the spot only, and which order the moves.
 fn plain(mut answer: Value) -> Value {
     answer.as_object_mut().unwrap().remove("distance");
@@ -55,9 +50,6 @@ fn the_commands_on_counts() {
         assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
         ends(path, 0, &["repair", place]);
     }
-    ends(path, 0, &["report", "five", "--out", "of-counts"]);
-    ends(path, 0, &["report", "whole", "--out", "of-whole"]);
-    assert_eq!(alone_files(&path.join("of-counts")), alone_files(&path.join("of-whole")));
 
     // The start and the positions after a first move are known, others are solved on the spot.
     for position in ["0x7fff", "0x7ffe", "0x3"] {
@@ -130,10 +122,6 @@ fn refusals_name_the_choice_that_fits() {
     let (_, error) = ends(path, 4, &[&solve[..], &small[..]].concat());
     assert!(error.contains("--keep counts (about"), "{error}");
     assert!(!path.join("eight").exists());
-    let solve = ["solve", "-k", "7", "--strategy", "block-pull", "--max-disk", "9MiB", "--out", "seven"];
-    let (_, error) = ends(path, 4, &solve);
-    assert!(error.contains("--keep counts (about 8"), "{error}");
-    assert!(!path.join("seven").exists());
     // A run that was begun keeps what it was begun with.
     ends(path, 5, &["solve", "-k", "7", "--block-bits", "14", "--max-duration", "300ms", "--out", "begun"]);
     let solve = ["solve", "-k", "7", "--block-bits", "14", "--max-disk", "1MiB", "--out", "begun"];
@@ -216,7 +204,6 @@ fn the_commands_on_nimbers() {
     assert_eq!(json(path, 0, &["verify", place, "--json"])["ok"], true);
     assert_eq!(json(path, 0, &["status", place, "--json"])["values"], "nimbers");
     assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["ok"], true);
-    ends(path, 0, &["report", place, "--out", "report"]);
     // Without the flag, the folder's values are meant; other ones are another run.
     let again = json(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", place, "--json"]);
     assert_eq!((&again["values"], &again["digest"]), (&"nimbers".into(), &solved["digest"]));
@@ -224,8 +211,6 @@ fn the_commands_on_nimbers() {
     let (_, error) = ends(path, 7, &["solve", "-k", "5", "--rule", "normal", "--values", "outcomes", "--out", place]);
     assert!(error.contains("values = nimbers, not outcomes"), "{error}");
     ends(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", "outcomes"]);
-    // The same losses, with other digests.
-    ends(path, 0, &["report", place, "outcomes", "--out", "both"]);
     let both = ["solve", "-k", "5", "--rule", "normal", "--values", "nimbers", "--out", "outcomes"];
     ends(path, 7, &both);
     assert_eq!(json(path, 0, &["probe", "outcomes", "--json", "0x7fff"])["nimber"], serde_json::Value::Null);
@@ -234,8 +219,6 @@ fn the_commands_on_nimbers() {
         (&["--rule", "misere"][..], "--rule misere"),
         (&["--rule", "normal", "--keep", "counts"], "--keep counts"),
         (&["--rule", "normal", "--keep", "book"], "--keep book"),
-        (&["--rule", "normal", "--strategy", "retrograde"], "--strategy retrograde"),
-        (&["--rule", "normal", "--strategy", "block-pull"], "--strategy block-pull"),
     ] {
         for values in ["nimbers", "remoteness"] {
             let refused = [&["solve", "-k", "5", "--values", values, "--out", "new"], flags].concat();
@@ -304,7 +287,6 @@ fn the_commands_on_distances() {
         assert_eq!(json(path, 0, &["verify", place, "--json"])["ok"], true);
         assert_eq!(json(path, 0, &["status", place, "--json"])["values"], "remoteness");
         assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["ok"], true);
-        ends(path, 0, &["report", place, "--out", &format!("report-{rule}")]);
         let (_, error) =
             ends(path, 7, &["solve", "-k", "5", "--rule", rule.name(), "--values", "outcomes", "--out", place]);
         assert!(error.contains("values = remoteness, not outcomes"), "{error}");
@@ -330,8 +312,7 @@ fn the_audit_of_a_store_is_on_from_nine_layers() {
     }
 }
 
-/// The program: an audit belongs to the folder, resumes go on with it, another one is refused, and
-/// a strategy without streams has none.
+/// The program: an audit belongs to the folder, resumes go on with it, and another one is refused.
 #[test]
 fn the_audit_of_a_folder_is_its_own() {
     let folder = scratch();
@@ -366,9 +347,6 @@ fn the_audit_of_a_folder_is_its_own() {
             "{error}"
         );
     }
-    let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
-    let (_, error) = ends(folder.path(), 2, &forward);
-    assert!(error.contains("with --strategy forward: the strategy passes no streams"), "{error}");
 }
 
 /// An audit of every position sees streams as they are, in any number of sessions; folder, report

@@ -59,7 +59,7 @@ fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
     }
     // The help only names them.
     let solve = pages["trinim-solve.1"].replace("\\-", "-");
-    for option in ["--strategy", "--redundancy", "--kernel", "--commit-interval", "--parents"] {
+    for option in ["--kernel", "--commit-interval", "--parents"] {
         assert!(solve.contains(option), "{option}");
     }
 }
@@ -127,7 +127,7 @@ fn completions_offer_choices_and_folders() {
     assert_eq!(offered(path, &["trinim", "solve", "--rule", ""]), ["misere", "normal"]);
     assert_eq!(offered(path, &["trinim", "solve", "--log-placement", "d"]), ["dedicated"]);
     assert_eq!(offered(path, &["trinim", "plan", "--codec", "zstd"]), ["zstd1", "zstd3"]);
-    assert_eq!(offered(path, &["trinim", "bench", "--rule", "n"]), ["normal"]);
+    assert_eq!(offered(path, &["trinim", "play", "--rule", "n"]), ["normal"]);
     assert_eq!(offered(path, &["trinim", "stats", "--j"]), ["--json"]);
     assert_eq!(offered(path, &["trinim", "solve", "--memory", ""]), [""]);
 }
@@ -139,10 +139,9 @@ fn choices_are_read_in_any_case() {
     let path = folder.path();
     for args in [
         "solve -k 3 --rule Misere --codec RAW --kernel Portable --log-placement SHARED",
-        "solve -k 3 --rule misère --out three --strategy Block-Pull --redundancy Keep",
+        "solve -k 3 --rule misère --out three",
         "check three --depth Full",
         "export three --what Canonical --format CSV",
-        "bench -k 3 --rule Normal --repeats 1 --yardstick none",
         "--color Never stats three",
     ] {
         ends(path, 0, &args.split(' ').collect::<Vec<_>>());

@@ -95,7 +95,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
     ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
     let before = tree(path);
     // Values that each of these flags of `solve` refuses, beside those that none accepts.
-    let flags: [(&str, &[&str]); 15] = [
+    let flags: [(&str, &[&str]); 13] = [
         ("--layers", &["0", "11", "4294967303", "7.0", "7 8"]),
         ("--rule", &["nim", "MISERE!", "normal,misere"]),
         ("--max-take", &["0", "4294967296"]),
@@ -104,8 +104,6 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         ("--log-placement", &["nowhere", "Dedicated,shared"]),
         ("--codec", &["lzma", "zstd99", "raw,zstd1"]),
         ("--kernel", &["sse9", "AVX512!"]),
-        ("--strategy", &["guess"]),
-        ("--redundancy", &["some"]),
         ("--bid-cells", &["(1,0)(1,0)", "(9,0)", "(2,3)", "1,0", "(1,0", "(256,0)", "((1,0))", "(1,0,0)"]),
         ("--block-bits", &["0", "41", "1.5"]),
         ("--commit-interval", &["0", "1ms", "25h", "2weeks", "5 x"]),
@@ -210,28 +208,12 @@ fn random_command_lines_do_no_harm() {
 fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     let folder = scratch();
     let path = folder.path();
-    let cases: [(&str, &[&str], &str); 9] = [
-        ("block-pull", &["--log-placement", "shared"], "--log-placement shared makes no sense"),
-        ("block-push", &["--codec", "raw"], "--codec raw makes no sense with --strategy block-push: it writes no logs"),
-        ("forward", &["--codec", "zstd1"], "it writes no logs"),
-        ("block-pull", &["--commit-interval", "1s"], "it keeps no checkpoints"),
-        ("forward", &["--kernel", "portable"], "it takes one position at a time"),
-        ("retrograde", &["--kernel", "portable"], "it takes one position at a time"),
-        ("forward", &["--redundancy", "remove"], "it visits every position"),
-        ("retrograde", &["--redundancy", "keep"], "it visits every position"),
-        ("update-log", &["--redundancy", "keep"], "logs are written for one block of each group"),
-    ];
-    for (strategy, more, reason) in cases {
-        let (out, error) = ends(path, 2, &[&["solve", "-k", "5", "--strategy", strategy], more].concat());
-        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
-    }
     let normal = ["-k", "5", "--values", "nimbers", "--rule", "normal"];
     for (command, more, reason) in [
         ("solve", &["--rule", "misere"][..], "with --rule misere: a nimber is the value of a position in normal play"),
         ("plan", &["--rule", "misere"], "with --rule misere: a nimber is the value of a position in normal play"),
         ("solve", &["--keep", "counts"], "with --keep counts: counts and books are of wins and losses"),
         ("plan", &["--keep", "book"], "counts and books are of wins and losses"),
-        ("solve", &["--strategy", "forward"], "with --strategy forward: the papers' strategies decide who wins"),
     ] {
         let normal = if more[0] == "--rule" { &normal[..4] } else { &normal[..] };
         let (out, error) = ends(path, 2, &[&[command], normal, more].concat());
@@ -242,19 +224,6 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     assert_eq!((&nimbers["values"], &outcomes["values"]), (&"nimbers".into(), &"outcomes".into()));
     assert_eq!(nimbers["keep"], "database");
     assert!(nimbers["placements"][0]["seconds"].as_f64() > outcomes["placements"][0]["seconds"].as_f64());
-    let cases: [(&[&str], &str); 4] = [
-        (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8.1 GiB"),
-        (&["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
-        (
-            &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"],
-            "blocks of 16 MiB need 96",
-        ),
-        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "TiB of disk space is needed"),
-    ];
-    for (args, reason) in cases {
-        let (_, error) = ends(path, 4, &[&["solve"], args].concat());
-        assert!(error.contains(reason) && error.contains("hint: "), "{error}");
-    }
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 

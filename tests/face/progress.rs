@@ -105,7 +105,6 @@ fn a_refused_solve_has_no_header() {
     let mut child = begin(path, "busy");
     for (code, args) in [
         (4, &["solve", "-k", "7", "--max-disk", "1MiB"][..]),
-        (4, &["solve", "-k", "7", "--max-disk", "1MiB", "--strategy", "block-pull"]),
         (7, &["solve", "-k", "5", "--rule", "normal", "--out", "five"]),
         (2, &["solve", "-k", "5", "--out", "foreign"]),
         (6, &[&SLOW[..], &["busy"]].concat()),

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 /// Each command that computes, with arguments and its exit code.
-const CASES: [(&str, &str, i32); 26] = [
+const CASES: [(&str, &str, i32); 22] = [
     ("solve", "-k 5 --rule normal --values nimbers --out nimbers", 0),
     ("solve", "-k 6 --block-bits 14 --out new", 0),
     ("resume", "half", 0),
@@ -23,10 +23,6 @@ const CASES: [(&str, &str, i32); 26] = [
     ("check", "six --depth full", 0),
     ("repair", "six", 0),
     ("plan", "-k 7 --block-bits 18", 0),
-    ("layout", "-k 5 --block-bits 8", 0),
-    ("layout search", "-k 5 --bits 3 --symmetry any", 0),
-    ("report", "six --out report", 0),
-    ("bench", "-k 3 --repeats 1 --yardstick 4MiB", 0),
     ("task init", "--store tasks --layers 4", 0),
     ("task plan", "--store tasks", 0),
     ("task list", "--store tasks", 0),
@@ -49,22 +45,15 @@ const MEASURED_JSON: &str = "\
     threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
     rate_positions_per_second,write_bytes_per_second,read_bytes_per_second,copy_bytes_per_second,\
     commits,generation,log_files";
-/// The same for a bench alone: its commands have the number of threads, its figures are times. A
-/// name is compared everywhere else.
-const MEASURED_BY_BENCH: &str = "name,command,median,min,max,mad,ratio,write_share,read_share,memory_share,free_bytes";
 
 /// The lines of an output that do not measure this run.
-fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
+fn lines(out: &str) -> Vec<&str> {
     let is_label = |line: &str, name: &str| match line.trim_start().strip_prefix('"') {
         Some(field) => field.split('"').next() == Some(name),
         None => line.trim_start().strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')),
     };
-    let by_bench = Some(MEASURED_BY_BENCH).filter(|_| command == "bench");
-    let measured = [MEASURED_TEXT, MEASURED_JSON].into_iter().chain(by_bench);
-    let measured: Vec<&str> = measured.flat_map(|names| names.split(',')).collect();
-    let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
-    // What stands alone is a ratio of a round.
-    lines.filter(|line| command != "bench" || line.trim().trim_end_matches(',').parse::<f64>().is_err()).collect()
+    let measured: Vec<&str> = [MEASURED_TEXT, MEASURED_JSON].into_iter().flat_map(|names| names.split(',')).collect();
+    out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name))).collect()
 }
 
 /// The commands of trinim that have no subcommands, from its help. The programs beside it have
@@ -101,12 +90,7 @@ fn two_processes_print_the_same_bytes() {
         let path: Vec<&str> = command.split(' ').collect();
         let (help, _) = ends(folders[0].1.path(), 0, &[&path[..], &["--help"]].concat());
         let has = |option: &str| help.lines().any(|line| line.trim_start().starts_with(option));
-        let forms: &[&[&str]] = match (has("--json"), command) {
-            // The text of a bench is a table of times.
-            (_, "bench") => &[&["--json"]],
-            (true, _) => &[&[], &["--json"]],
-            (false, _) => &[&[]],
-        };
+        let forms: &[&[&str]] = if has("--json") { &[&[], &["--json"]] } else { &[&[]] };
         for form in forms {
             let outputs = folders.each_ref().map(|(threads, folder)| {
                 if command == "solve" {
@@ -128,14 +112,14 @@ fn two_processes_print_the_same_bytes() {
                 assert_eq!(found, code, "{all:?}\n{out}\n{error}");
                 out
             });
-            let [one, three] = outputs.each_ref().map(|out| lines(command, out));
+            let [one, three] = outputs.each_ref().map(|out| lines(out));
             // The manual pages are files, compared below.
             assert!(command == "man" || !one.is_empty(), "{command} {form:?}: nothing is compared:\n{}", outputs[0]);
             assert_eq!(one, three, "{command} {args} {form:?}");
         }
     }
     let files = folders.each_ref().map(|(_, folder)| {
-        ["six/db", "new/db", "nimbers/db", "report", "man"].map(|name| {
+        ["six/db", "new/db", "nimbers/db", "man"].map(|name| {
             let files = tree(&folder.path().join(name));
             assert!(!files.is_empty(), "{name}");
             files

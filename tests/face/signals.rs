@@ -58,7 +58,6 @@ fn a_signal_in_the_first_milliseconds_is_no_crash() {
         &["repair", "done"],
         &["verify", "done"],
         &["status", "done"],
-        &["bench", "--layers", "4", "--repeats", "50", "--yardstick", "none"],
     ];
     let (mut handled, mut early) = (0, 0);
     for (number, command) in commands.iter().enumerate() {
@@ -193,43 +192,4 @@ fn kills_and_signals_at_any_time_change_nothing() {
     assert!(end["resumed_blocks"].as_u64() > Some(0));
     assert_eq!(end["digest"], whole["digest"]);
     assert_same_files(&database_files(&path.join("resumed")), &database_files(&path.join("whole")), "resumed");
-}
-
-#[test]
-fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
-    let folder = scratch();
-    let path = folder.path();
-    let command =
-        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
-    for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
-        let mut slow = command(strategy);
-        slow.extend(["--kernel", "scalar"]);
-        let mut child = trinim(path, &slow).spawn().unwrap();
-        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
-        for _ in 0..24_000 {
-            assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
-            if begun() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        signal(&child, signal_name);
-        let output = child.wait_with_output().unwrap();
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{error}");
-        assert!(error.contains("keeps no checkpoints") && error.contains("hint: start over with: trinim "), "{error}");
-        let other = if strategy == "forward" { "block-pull" } else { "update-log" };
-        let (_, error) = ends(path, 7, &command(other));
-        assert!(error.contains(&format!("strategy = {strategy}, not {other}")), "{error}");
-        if strategy == "forward" {
-            fs::remove_dir_all(path.join("run")).unwrap();
-        }
-    }
-    let mut again = command("block-pull");
-    again.push("--json");
-    let (out, remark) = ends(path, 0, &again);
-    assert!(remark.contains("and starts over"), "{remark}");
-    let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
-    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
 }

@@ -222,19 +222,6 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
         let (found, found_hint) = error.split_once("\nhint: ").unwrap();
         assert!(found.contains(reason) && found_hint.contains(hint), "{name}: {error}");
     }
-    // A strategy that keeps no checkpoints starts over, as the folder was begun.
-    let mut forward = trinim(path, &["solve", "-k", "7", "--strategy", "forward", "--out", "forward"]).spawn().unwrap();
-    while !path.join("forward/FORMAT").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    forward.kill().unwrap();
-    forward.wait().unwrap();
-    let mut child = trinim(path, &["resume", "forward"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "TERM");
-    child.wait().unwrap();
-    let parameters = fs::read(path.join("forward/FORMAT")).unwrap();
-    assert!(text(&parameters).contains("forward"));
 }
 
 #[test]

@@ -5,14 +5,15 @@
 //! An exchange takes out one orbit and puts in others of as many cells: one of the same size, or
 //! two of half the size; or the other way round. The search proves nothing.
 
+use super::Limit;
 use super::walk::{Orbits, Union};
 use trinim_game::random::Random;
 
-/// Offers up to `sets` unions of `bits` cells with their updates. At least one such union must
-/// exist.
-pub(super) fn some(orbits: &Orbits<'_>, bits: u32, sets: u64, seed: u64, offer: &mut impl FnMut(u64, u128)) {
-    let mut random = Random::new(seed);
-    let mut left = sets;
+/// Offers as many unions of `bits` cells with their updates as the limit allows. At least one such
+/// union must exist.
+pub(super) fn some(orbits: &Orbits<'_>, bits: u32, limit: Limit, offer: &mut impl FnMut(u64, u128)) {
+    let mut random = Random::new(limit.seed);
+    let mut left = limit.sets;
     while left > 0 {
         // A failed start also counts, so that the loop ends.
         left -= 1;

@@ -106,26 +106,6 @@ impl Scores {
         // Dividing short numbers takes a fraction of the time, and nearly all are short.
         u64::try_from(sum).map_or_else(|_| sum / u128::from(order), |sum| u128::from(sum / order))
     }
-
-    /// Returns a lower bound on the updates of sets of `bits` cells that keep no symmetry.
-    ///
-    /// The cells of such a set fall on the lines of each direction. A line with `m` of them has a
-    /// weight that grows with `m`, and by more for each further cell, so the sum is least when
-    /// every cell in turn goes where it adds least. A limit on the pieces of a move makes the
-    /// weight depend on more than `m`; then only single cells count.
-    pub(super) fn asymmetric_at_least(&self, bits: u32) -> u128 {
-        let longest = self.lines.iter().map(Vec::len).max().unwrap_or(0);
-        let weight = |cells: u32| (2..=cells).map(|run| u64::from(cells - run + 1) << (UNIT_BITS - run)).sum::<u64>();
-        let mut weights = 0;
-        if self.max_take as usize >= longest {
-            // A direction has one line of each length.
-            let added = |cells: u32| weight(cells) - weight(cells - 1);
-            let mut steps: Vec<u64> = (1..=longest as u32).flat_map(|length| (1..=length).map(added)).collect();
-            steps.sort_unstable();
-            weights = 3 * steps.iter().take(bits as usize).sum::<u64>();
-        }
-        Scores::updates(bits, [(bits, weights)].into_iter())
-    }
 }
 
 fn smallest_of_cycle(symmetry: &Symmetry, cell: u8) -> u8 {

@@ -12,7 +12,7 @@
 //! | [`Baseline::BlockPush`] | the same | the same | updates | updates and blocks |
 //!
 //! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of
-//! [`Counts`](crate::layout::Counts) with redundancy removed, `blocks` and `updates` without: the
+//! [`Counts`](crate::counts::Counts) with redundancy removed, `blocks` and `updates` without: the
 //! inter-block updates of \[SWLK12\] tables 1 and 2. As there, every update loads its block, even
 //! where one load of a source could serve several orientations. The first touch of a block begins
 //! it instead of loading it.

@@ -35,8 +35,8 @@ Examples:
   trinim papers report trinim-k7-misere trinim-k7-normal --out report
   trinim papers report trinim-k* --out report --json   also print report.json
 
-The folder gets tables (Markdown, CSV, JSON) and figures (SVG, CSV, JSON), and index.html and report.md with all \
-of them. The same databases give the same bytes. If a published value is contradicted, the report marks it and the \
+The folder gets report.md with all tables, and the figures as SVG with their numbers as CSV. The same databases give \
+the same bytes. If a published value is contradicted, the report marks it and the \
 exit code is 1.";
 
 /// Write the papers' tables and figures from solved boards into a folder
@@ -196,6 +196,6 @@ fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Resul
     };
     writeln!(out, "\n{verdict}")?;
     let files = counted(report.contents.files.len() as u64, "file");
-    out.line(format_args!("wrote {files}; open {}", folder.join("index.html").display()))?;
+    out.line(format_args!("wrote {files}; open {}", folder.join("report.md").display()))?;
     Ok(())
 }

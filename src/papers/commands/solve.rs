@@ -32,6 +32,7 @@ use trinim_game::amount::{binary, binary_up};
 use trinim_game::{Board, Rule};
 use trinim_kernel::{Isa, Kernel};
 use trinim_papers::baseline::{self, Baseline, Counters, Redundancy};
+use trinim_papers::counts::Counts;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -243,7 +244,7 @@ impl Needs {
         if needed_bytes > free_bytes {
             return Err(PlanError::Disk { needed_bytes, free_bytes }.into());
         }
-        let counts = layout.counts();
+        let counts = Counts::of(layout);
         let (blocks, updates) = match baseline.redundancy() {
             Some(Redundancy::Keep) => (counts.blocks, counts.updates),
             _ => (counts.canonical_blocks, counts.canonical_updates),

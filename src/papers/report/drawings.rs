@@ -1,21 +1,16 @@
-//! Drawings that need no solved board: the layouts of \[SWLK12\] (figures 3 to 6, 9 and 10), and
-//! the losses of Nim on the plane (Wythoff's game) as points and as a queen's board.
-//!
-//! Blocks, groups and updates are computed from the recorded cells of each layout.
+//! Figures that need no solved board: the layouts of \[SWLK12\], figures 3 to 6, 9 and 10. Blocks,
+//! groups and updates are computed from the recorded cells of each layout.
 
+use crate::counts::Counts;
+use crate::draw::board_picture::{Picture, Sheet};
+use crate::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::layouts::{self, FigureError};
-use crate::report::draw::board_picture::{Picture, Sheet};
-use crate::report::draw::chart::{Axis, Chart, Line};
-use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
 use trinim::layout::{Bid, Layout};
 use trinim_game::Board;
 use trinim_game::amount::grouped;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
-/// The largest heap of the points, and of the queen's board.
-const POINTS_MOST: u64 = 60;
-const BOARD_MOST: u64 = 20;
 
 pub(super) struct Drawing {
     /// The name of its file, without the extension.
@@ -33,8 +28,6 @@ pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
         groups()?,
         boards("figure-9", "9(", "Figure 9: three block representations with 13 BID pieces")?,
         boards("figure-10", "10(", "Figure 10: three block representations with 15 BID pieces")?,
-        points(),
-        queen(),
     ])
 }
 
@@ -55,7 +48,7 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
     let mut drawn = None;
     for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
         let (board, layout) = layout(&figure.name)?;
-        let counts = layout.counts();
+        let counts = Counts::of(&layout);
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
         let caption = format!("{}: {updates} updates", figure.name);
@@ -110,7 +103,7 @@ fn isomorphic() -> Result<Drawing, FigureError> {
 
 fn groups() -> Result<Drawing, FigureError> {
     let (_, layout) = layout("3(f)")?;
-    let counts = layout.counts().groups;
+    let counts = Counts::of(&layout).groups;
     let mut chosen = Vec::new();
     for (size, letter) in [(1, 'a'), (2, 'b'), (3, 'c')] {
         // A block with pieces, so that there is something to see.
@@ -184,86 +177,6 @@ fn updates() -> Result<Drawing, FigureError> {
     Ok(Drawing { name: "figure-4", svg, title: title.to_owned() })
 }
 
-/// The losses with heaps up to `most`, the shorter heap first: a point is lost unless it has a heap
-/// or the difference of the heaps in common with a smaller loss, to which a move then leads.
-fn losses(most: u64) -> Vec<(u64, u64)> {
-    let mut losses: Vec<(u64, u64)> = Vec::new();
-    for (short, long) in (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long))) {
-        let shares =
-            |&(a, b): &(u64, u64)| [a, b].iter().any(|heap| [short, long].contains(heap)) || b - a == long - short;
-        if !losses.iter().any(shares) {
-            losses.push((short, long));
-        }
-    }
-    losses
-}
-
-fn points() -> Drawing {
-    let found = losses(POINTS_MOST);
-    let title = format!("P-positions of Wythoff's game, heaps up to {POINTS_MOST}");
-    let list: Vec<String> = found.iter().map(|(short, long)| format!("({short}, {long})")).collect();
-    let most = POINTS_MOST as f64;
-    let mark = |(x, y): (u64, u64)| (x as f64, y as f64);
-    let golden = 5f64.sqrt() / 2.0 + 0.5;
-    let chart = Chart::new(
-        &*title,
-        Axis::linear("one heap").including(0.0).including(most),
-        Axis::linear("other heap").including(0.0).including(most),
-    )
-    .describe(format!("In either order of the heaps: {}.", list.join(", ")))
-    .line(Line::rings("longer heap upwards", found.iter().copied().map(mark)))
-    .line(Line::rings("longer heap to the right", found.iter().map(|(short, long)| mark((*long, *short)))))
-    .line(Line::plain("slope φ = 1.618..", [(0.0, 0.0), (most / golden, most)]))
-    .line(Line::plain("slope 1/φ", [(0.0, 0.0), (most, most / golden)]))
-    .note(
-        "The player to move loses at these points; [Ver10] calls them winning points, for the player who reaches them.",
-    );
-    Drawing { name: "wythoff-points", svg: chart.draw(), title }
-}
-
-/// Wythoff's game with a queen: each move takes her towards the corner.
-fn queen() -> Drawing {
-    const SIDE: f64 = 24.0;
-    const AXIS: f64 = 30.0;
-    let found = losses(BOARD_MOST);
-    let title = format!("The queen's board: Wythoff's game, heaps up to {BOARD_MOST}");
-    let lead = "A queen moves left, down, or left and down; the player who brings her to the corner (0, 0) wins. Marked \
-                squares are P-positions: the player who has to move her from there loses.";
-    let list: Vec<String> = found.iter().map(|(short, long)| format!("({short}, {long})")).collect();
-    let squares = BOARD_MOST as f64 + 1.0;
-    let (side, left) = (squares * SIDE, (WIDTH - squares * SIDE) / 2.0);
-    let description = format!("P-positions, in either order: {}.", list.join(", "));
-    let (mut svg, top) = headed(side + AXIS, &title, lead, &description);
-    let mut grid = Path::new();
-    for line in 0..=BOARD_MOST + 1 {
-        let at = line as f64 * SIDE;
-        grid.polyline(&[(left + at, top), (left + at, top + side)], false);
-        grid.polyline(&[(left, top + at), (left + side, top + at)], false);
-    }
-    svg.path("grid", &grid);
-    let (mut marked, mut crosses) = (Path::new(), Path::new());
-    let mut mirrored: Vec<(u64, u64)> =
-        found.iter().flat_map(|(short, long)| [(*short, *long), (*long, *short)]).collect();
-    mirrored.sort_unstable();
-    mirrored.dedup();
-    for (column, row) in mirrored {
-        let (x, y) = (left + (column as f64 + 0.5) * SIDE, top + side - (row as f64 + 0.5) * SIDE);
-        let half = SIDE / 2.0 - 2.0;
-        marked
-            .polyline(&[(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)], true);
-        crosses.polyline(&[(x - 4.0, y - 4.0), (x + 4.0, y + 4.0)], false);
-        crosses.polyline(&[(x - 4.0, y + 4.0), (x + 4.0, y - 4.0)], false);
-    }
-    svg.path("f1", &marked);
-    svg.path("cross", &crosses);
-    for heap in 0..=BOARD_MOST {
-        let at = (heap as f64 + 0.5) * SIDE;
-        svg.text("small soft", left + at, top + side + 16.0, Anchor::Middle, &heap.to_string());
-        svg.text("small soft", left - 6.0, top + side - at + 4.2, Anchor::End, &heap.to_string());
-    }
-    Drawing { name: "queens-board", svg, title }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,16 +223,5 @@ mod tests {
         let four = drawn("figure-4");
         assert_eq!((shapes(&four, "thin l0"), shapes(&four, "open l6")), (49 + 32, 2 * 16));
         assert!(four.contains(">3(a): 49 updates<") && four.contains(">3(b): 32 updates<"));
-    }
-
-    #[test]
-    fn the_board_and_the_points_show_the_losses() {
-        // (0, 0) once, eight others up to 20 in both orders.
-        let up_to_20 = [(1, 2), (3, 5), (4, 7), (6, 10), (8, 13), (9, 15), (11, 18), (12, 20)];
-        assert_eq!(losses(20), [&[(0, 0)][..], &up_to_20].concat());
-        let board = drawn("queens-board");
-        assert_eq!((shapes(&board, "f1"), shapes(&board, "cross")), (17, 34));
-        let points = drawn("wythoff-points");
-        assert!(points.contains("(35, 57)") && points.contains("(37, 60).<"), "the last are (35, 57) and (37, 60)");
     }
 }

@@ -1,13 +1,11 @@
 //! The figures: losses against layers, winning first moves, losses by pieces, positions by
 //! distance; each is a picture with its numbers.
 
-use super::{Solution, Variant, line, object, rule_word, variant_words};
-use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
-use crate::report::draw::chart::{Axis, Chart, Line};
-use crate::report::draw::svg::Svg;
-use crate::report::draw::table::{Cell, Table};
-use serde::Serialize;
-use serde_json::json;
+use super::{Solution, Variant, variant_words};
+use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
+use crate::draw::chart::{Chart, Line, Look};
+use crate::draw::svg::Svg;
+use crate::table::csv;
 use trinim::database::DistanceCount;
 use trinim::database::census::PieceCount;
 use trinim::play::Names;
@@ -20,26 +18,15 @@ use trinim_game::{Board, LAYERS_MAX, Rule, Value};
 /// is free of the other.
 const APART: f64 = 13.0;
 
-/// The column of figure 13 that only its JSON has.
-const PUBLISHED: &str = "published_loss_percent";
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Losses,
-    Moves,
-    Pieces,
-    /// Positions of a board by their distance to the end.
-    Distances,
-}
-
 pub(super) struct Figure {
-    pub kind: Kind,
+    /// The section that it begins.
+    pub heading: Option<String>,
     /// The name of its files, without the extension.
     pub name: String,
     pub title: String,
     pub svg: Svg,
-    pub table: Table,
-    pub json: String,
+    /// The numbers that it shows.
+    pub csv: String,
 }
 
 /// Returns all figures: one of all boards, then those of each board.
@@ -53,142 +40,99 @@ pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
     std::iter::once(losses(solutions)).chain(boards).collect()
 }
 
-pub(super) const LOSSES_TITLE: &str = "Figure 13: losses among all positions, by layers";
 /// The reason why the axis differs from the caption of the paper.
-pub(super) const LOSSES_NOTE: &str = "\
+const LOSSES_NOTE: &str = "\
     The caption of [SWLK12] figure 13 says P-positions to N-positions; its text defines the loss ratio as \
     losses to all positions, and the published percentages (7.3 at seven layers, 6.0 at eight) are that. \
     The other ratio is in the data, as losses_per_win.";
 
 fn losses(solutions: &[Solution]) -> Figure {
-    let published =
-        |solution: &Solution| published::rate(solution.layers, solution.rule).filter(|_| solution.max_take.is_none());
-    let table = Table::new(
-        solutions,
-        &[
-            ("k", "layers", &|row| Cell::count(row.layers)),
-            ("rule", "rule", &|row| Cell::words(rule_word(row.rule), row.rule.name())),
-            ("at most", "max_take", &|row| Cell::from_option(row.max_take, Cell::count)),
-            ("positions", "positions", &|row| Cell::count(row.census.positions())),
-            ("wins", "wins", &|row| Cell::count(row.census.wins())),
-            ("losses", "losses", &|row| Cell::count(row.census.losses())),
-            ("losses / positions", "losses_per_position", &|row| Cell::share(row.census.loss_rate())),
-            ("losses / wins", "losses_per_win", &|row| {
-                Cell::share(row.census.losses() as f64 / row.census.wins() as f64)
-            }),
-            ("published", PUBLISHED, &|row| Cell::from_option(published(row), |rate| Cell::word(rate.percent))),
-        ],
-    );
+    let row = |solution: &Solution| {
+        let census = &solution.census;
+        vec![
+            solution.layers.to_string(),
+            solution.rule.name().to_owned(),
+            solution.max_take.map_or("-".to_owned(), |take| take.to_string()),
+            census.positions().to_string(),
+            census.wins().to_string(),
+            census.losses().to_string(),
+            format!("{:.8}", census.loss_rate()),
+            format!("{:.8}", census.losses() as f64 / census.wins() as f64),
+        ]
+    };
+    let heads = "layers,rule,max_take,positions,wins,losses,losses_per_position,losses_per_win";
     let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
     for solution in solutions {
         if !variants.contains(&(solution.max_take, solution.rule)) {
             variants.push((solution.max_take, solution.rule));
         }
     }
-    let mut chart = Chart::new(
-        LOSSES_TITLE,
-        Axis::linear("layers of the board, k"),
-        Axis::log("P-positions / all positions, %, logarithmic"),
-    )
-    .describe(describe_losses(solutions))
-    .note(LOSSES_NOTE);
     // The rates of the rules are equal or nearly so for most boards.
     let apart = APART.min(4.0 * APART / variants.len() as f64);
     let beside = |index: usize| (index as f64 - (variants.len() as f64 - 1.0) / 2.0) * apart;
+    let mut notes = vec![LOSSES_NOTE];
     if variants.len() > 1 {
-        chart = chart.note("Marks for the same number of layers stand side by side.");
+        notes.push("Marks for the same number of layers stand side by side.");
     }
-    for (index, (max_take, rule)) in variants.iter().copied().enumerate() {
-        let of_variant = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (max_take, rule));
-        let points = of_variant.map(|solution| (solution.layers.into(), solution.census.loss_rate() * 100.0));
-        chart = chart.line(Line::marked(variant_words(rule, max_take), points).shifted(beside(index)));
-    }
+    let of_variant = |(index, (max_take, rule)): (usize, &(Option<u32>, Rule))| {
+        let found = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (*max_take, *rule));
+        let points = found.map(|solution| (solution.layers.into(), solution.census.loss_rate() * 100.0)).collect();
+        Line { name: variant_words(*rule, *max_take), points, look: Look::Marked, shift: beside(index) }
+    };
+    let mut lines: Vec<Line> = variants.iter().enumerate().map(of_variant).collect();
     let published = (1..=LAYERS_MAX).filter_map(|layers| {
         let percent = published::rate(layers, Rule::Misere)?.percent.parse().ok()?;
         Some((layers.into(), percent))
     });
-    let misere = variants.iter().position(|variant| *variant == (None, Rule::Misere)).map_or(0.0, beside);
-    chart = chart.line(Line::rings("misère, published, as rounded", published).shifted(misere));
-    Figure {
-        kind: Kind::Losses,
-        name: "figure-13".into(),
-        title: LOSSES_TITLE.into(),
-        svg: chart.draw(),
-        json: object(
-            &[("title", json!(LOSSES_TITLE)), ("source", json!("[SWLK12] figure 13")), ("note", json!(LOSSES_NOTE))],
-            &[("rows", table.json_lines())],
-        ),
-        // Table 4-1 has it.
-        table: table.without(PUBLISHED),
-    }
-}
-
-fn describe_losses(solutions: &[Solution]) -> String {
+    lines.push(Line {
+        name: "misère, published, as rounded".to_owned(),
+        points: published.collect(),
+        look: Look::Rings,
+        shift: variants.iter().position(|variant| *variant == (None, Rule::Misere)).map_or(0.0, beside),
+    });
     let rates = solutions
         .iter()
         .map(|solution| format!("{}: {:.2} %", solution.game().words(), solution.census.loss_rate() * 100.0));
-    format!("Share of positions that the player to move loses. {}.", rates.collect::<Vec<_>>().join("; "))
-}
-
-/// Winning moves that are images of each other under the symmetries of the board.
-#[derive(Serialize)]
-struct Class {
-    pieces: u32,
-    images: u64,
-    moves: Vec<Taken>,
-}
-
-#[derive(Serialize)]
-struct Taken {
-    cells: Vec<u32>,
-    child: String,
+    let rates = rates.collect::<Vec<_>>().join("; ");
+    let title = "Figure 13: losses among all positions, by layers";
+    let chart = Chart {
+        title: title.to_owned(),
+        description: format!("Share of positions that the player to move loses. {rates}."),
+        notes,
+        labels: ["layers of the board, k", "P-positions / all positions, %, logarithmic"],
+        included: &[],
+        lines,
+    };
+    Figure {
+        heading: Some("All boards".to_owned()),
+        name: "figure-13".to_owned(),
+        title: title.to_owned(),
+        svg: chart.draw(),
+        csv: csv(heads, &solutions.iter().map(row).collect::<Vec<_>>()),
+    }
 }
 
 fn winning_moves(solution: &Solution) -> Figure {
     let (game, board) = (solution.game(), &solution.board);
-    let source = paper_figure(game);
     let title = format!("Winning first moves, {}", game.words());
+    // Winning moves that are images of each other under the symmetries of the board are a class.
     let classes = board.classes(&solution.winning);
-    let child = |mask: u64| position::rows(board, board.full() ^ mask);
     let of_class = |(number, (_, members)): (u64, &(u64, Vec<u64>))| {
-        let images = members.len() as u64;
-        members.iter().map(move |mask| (number, images, *mask)).collect::<Vec<_>>()
+        let row = move |mask: &u64| {
+            let taken = cells(*mask).iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let child = position::rows(board, board.full() ^ mask);
+            vec![number.to_string(), members.len().to_string(), mask.count_ones().to_string(), taken, child]
+        };
+        members.iter().map(row).collect::<Vec<_>>()
     };
-    let table = Table::new(
-        (1..).zip(&classes).flat_map(of_class),
-        &[
-            ("class", "class", &|(number, ..)| Cell::count(*number)),
-            ("images", "images", &|(_, images, _)| Cell::count(*images)),
-            ("pieces taken", "pieces", &|(.., mask)| Cell::count(mask.count_ones())),
-            ("cells taken", "cells", &|(.., mask)| Cell::word(named(*mask))),
-            ("position after the move", "child", &|(.., mask)| Cell::word(child(*mask))),
-        ],
-    );
-    let class = |(smallest, members): &(u64, Vec<u64>)| Class {
-        pieces: smallest.count_ones(),
-        images: members.len() as u64,
-        moves: members.iter().map(|mask| Taken { cells: cells(*mask), child: child(*mask) }).collect(),
-    };
-    let json = object(
-        &[
-            ("title", json!(title)),
-            ("source", json!(source)),
-            ("layers", json!(game.layers)),
-            ("rule", json!(game.rule)),
-            ("max_take", json!(game.max_take)),
-            ("start", json!(solution.census.start())),
-            ("first_moves", json!(board.moves().len())),
-            ("winning_first_moves", json!(solution.winning.len())),
-        ],
-        &[("classes", classes.iter().map(|one| line(&class(one))).collect())],
-    );
-    let svg = moves_sheet(solution, &title, source, &classes).draw();
-    Figure { kind: Kind::Moves, name: format!("winning-moves-{}", game.file_part()), svg, table, json, title }
-}
-
-/// Names a move by the cells that it takes.
-fn named(taken: u64) -> String {
-    cells(taken).iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+    let rows: Vec<Vec<String>> = (1..).zip(&classes).flat_map(of_class).collect();
+    Figure {
+        heading: Some(game.words()),
+        name: format!("winning-moves-{}", game.file_part()),
+        svg: moves_sheet(solution, &title, &classes).draw(),
+        csv: csv("class,images,pieces,cells,child", &rows),
+        title,
+    }
 }
 
 /// Returns the figure of the paper that shows the winning moves of a game.
@@ -202,12 +146,7 @@ fn paper_figure(game: Variant) -> Option<&'static str> {
     }
 }
 
-fn moves_sheet<'a>(
-    solution: &'a Solution,
-    title: &str,
-    source: Option<&str>,
-    classes: &[(u64, Vec<u64>)],
-) -> Sheet<'a> {
+fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64>)]) -> Sheet<'a> {
     let board: &Board = &solution.board;
     let (all, won) = (board.moves().len(), solution.winning.len());
     let of_all = if all == 1 { "the only move".to_owned() } else { format!("{won} of {all} moves") };
@@ -231,16 +170,11 @@ fn moves_sheet<'a>(
         let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };
         format!("{}{alike}", names.write(board, taken))
     };
-    let mut pictures: Vec<Picture> = classes
-        .iter()
-        .map(|(taken, images)| Picture {
-            position: board.full(),
-            taken: *taken,
-            caption: caption(*taken, images.len()),
-        })
-        .collect();
+    let picture = |taken: u64, caption: String| Picture { position: board.full(), taken, caption };
+    let mut pictures: Vec<Picture> =
+        classes.iter().map(|(taken, images)| picture(*taken, caption(*taken, images.len()))).collect();
     if pictures.is_empty() {
-        pictures.push(Picture { position: board.full(), taken: 0, caption: "no winning move".to_owned() });
+        pictures.push(picture(0, "no winning move".to_owned()));
     }
     let listed: Vec<&str> = pictures.iter().map(|picture| picture.caption.as_str()).collect();
     let lead = match classes.is_empty() {
@@ -248,81 +182,67 @@ fn moves_sheet<'a>(
         false => format!("{lead} Below each board: the cells taken, counted from 0 at the apex, row by row."),
     };
     let description = format!("{lead} {}.", listed.join("; "));
-    let title = source.map_or(title.to_owned(), |source| format!("{title} ({source})"));
+    let title = paper_figure(solution.game()).map_or(title.to_owned(), |source| format!("{title} ({source})"));
     Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
 }
 
 fn losses_by_pieces(solution: &Solution) -> Figure {
-    let game = solution.game();
-    let title = format!("Loss rate by number of pieces, {}", game.words());
     let rows = &solution.census.by_pieces;
     let rate = |row: &PieceCount| row.losses as f64 / row.positions as f64;
-    let table = Table::new(
-        rows,
-        &[
-            ("pieces", "pieces", &|row| Cell::count(row.pieces)),
-            ("positions", "positions", &|row| Cell::count(row.positions)),
-            ("losses", "losses", &|row| Cell::count(row.losses)),
-            ("loss rate", "loss_rate", &|row| Cell::share(rate(row))),
-        ],
-    );
-    let points = rows.iter().map(|row| (row.pieces.into(), rate(row) * 100.0));
+    let fields = |row: &PieceCount| {
+        let share = format!("{:.8}", rate(row));
+        vec![row.pieces.to_string(), row.positions.to_string(), row.losses.to_string(), share]
+    };
     let all = solution.census.loss_rate() * 100.0;
     let last = f64::from(solution.board.cells());
-    let chart = Chart::new(
-        &*title,
-        Axis::linear("pieces on the board"),
-        Axis::log("P-positions / positions, %, logarithmic").including(1.0).including(100.0),
-    )
-    .describe(format!(
-        "{} of {} positions are losses, {all:.4} %.",
-        grouped(solution.census.losses()),
-        grouped(solution.census.positions())
-    ))
-    .line(Line::marked("positions with that many pieces", points))
-    .line(Line::plain(format!("all positions: {all:.2} %"), [(0.0, all), (last, all)]));
-    charted(Kind::Pieces, "losses-by-pieces", game, title, &chart, table)
+    let points = rows.iter().map(|row| (row.pieces.into(), rate(row) * 100.0)).collect();
+    let level = vec![(0.0, all), (last, all)];
+    let chart = Chart {
+        title: format!("Loss rate by number of pieces, {}", solution.game().words()),
+        description: format!(
+            "{} of {} positions are losses, {all:.4} %.",
+            grouped(solution.census.losses()),
+            grouped(solution.census.positions())
+        ),
+        notes: Vec::new(),
+        labels: ["pieces on the board", "P-positions / positions, %, logarithmic"],
+        included: &[1.0, 100.0],
+        lines: vec![
+            line("positions with that many pieces", points),
+            Line { look: Look::Plain, ..line(format!("all positions: {all:.2} %"), level) },
+        ],
+    };
+    let csv = csv("pieces,positions,losses,loss_rate", &rows.iter().map(fields).collect::<Vec<_>>());
+    charted("losses-by-pieces", solution.game(), chart, csv)
 }
 
 /// Wins and losses by the moves until the end: the values alternate with the distance.
 fn positions_by_distance(solution: &Solution) -> Figure {
-    let game = solution.game();
-    let title = format!("Positions by distance to the end, {}", game.words());
     let rows = &solution.by_distance;
-    let table = Table::new(
-        rows,
-        &[
-            ("distance", "distance", &|row| Cell::count(row.distance)),
-            ("wins", "wins", &|row| Cell::count(row.wins)),
-            ("losses", "losses", &|row| Cell::count(row.losses)),
-        ],
-    );
+    let fields = |row: &DistanceCount| vec![row.distance.to_string(), row.wins.to_string(), row.losses.to_string()];
     let points = |count: fn(&DistanceCount) -> u64| {
         let some = rows.iter().filter(move |row| count(row) > 0);
         some.map(move |row| (row.distance.into(), count(row) as f64)).collect::<Vec<_>>()
     };
     let farthest = rows.last().map_or(0, |row| row.distance);
-    let chart = Chart::new(
-        &*title,
-        Axis::linear("moves until the end, if the winner hurries and the loser delays"),
-        Axis::log("positions, logarithmic").including(1.0),
-    )
-    .describe(format!("No game lasts longer than {farthest} moves when both sides do their best."))
-    .line(Line::marked("wins", points(|row| row.wins)))
-    .line(Line::marked("losses", points(|row| row.losses)));
-    charted(Kind::Distances, "positions-by-distance", game, title, &chart, table)
+    let chart = Chart {
+        title: format!("Positions by distance to the end, {}", solution.game().words()),
+        description: format!("No game lasts longer than {farthest} moves when both sides do their best."),
+        notes: Vec::new(),
+        labels: ["moves until the end, if the winner hurries and the loser delays", "positions, logarithmic"],
+        included: &[1.0],
+        lines: vec![line("wins", points(|row| row.wins)), line("losses", points(|row| row.losses))],
+    };
+    let csv = csv("distance,wins,losses", &rows.iter().map(fields).collect::<Vec<_>>());
+    charted("positions-by-distance", solution.game(), chart, csv)
+}
+
+fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+    Line { name: name.into(), points, look: Look::Marked, shift: 0.0 }
 }
 
 /// A chart of one board with its numbers.
-fn charted(kind: Kind, name: &str, game: Variant, title: String, chart: &Chart, table: Table) -> Figure {
-    let json = object(
-        &[
-            ("title", json!(title)),
-            ("layers", json!(game.layers)),
-            ("rule", json!(game.rule)),
-            ("max_take", json!(game.max_take)),
-        ],
-        &[("rows", table.json_lines())],
-    );
-    Figure { kind, name: format!("{name}-{}", game.file_part()), svg: chart.draw(), table, json, title }
+fn charted(name: &str, game: Variant, chart: Chart, csv: String) -> Figure {
+    let name = format!("{name}-{}", game.file_part());
+    Figure { heading: None, name, svg: chart.draw(), csv, title: chart.title }
 }

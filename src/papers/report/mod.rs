@@ -6,26 +6,24 @@
 //!
 //! | name | contents | in the papers |
 //! |---|---|---|
-//! | `table-5` | value of the start | \[SWLK12\] table 5 |
-//! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
+//! | `report.md` | the tables: value of the start | \[SWLK12\] table 5 |
+//! | | wins, losses, loss rate | \[LWS09\] table 4-1 |
+//! | | losses and starts of both rules side by side; the winning first moves of every board | none |
+//! | | the figures | |
 //! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
-//! | `rules` | losses and starts of both rules side by side | none |
-//! | `first-moves` | the winning first moves of every board | none |
-//! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
 //! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
 //! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
-//! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
 //! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
 //! | `positions-by-distance-kK-RULE` | wins and losses by distance to the end, where that is known | none |
-//! | `index.html`, `report.md` | all of it | |
+//! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
-//! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON; drawings that need no database
-//! (figures 3 to 10, the plane) are SVG. Nine layers, which are built in, are in `rules`,
-//! `first-moves` and the sequences of every report. The name of a game with a
-//! limit of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
-//! database. It does not check every position (`verify` does), nor compare winning moves and figure
-//! 13 with the papers, which print them as pictures without numbers.
+//! Tables are Markdown; figures are SVG, with what they plot as CSV. Nine layers, which are built
+//! in, are in the tables of both rules and of first moves, and in the sequences, of every report.
+//! The name of a game with a limit of N pieces a move ends in `-takeN`. A report costs one lookup
+//! for each first move of each database. It does not check every position (`verify` does), nor
+//! compare winning moves and figure 13 with the papers, which print them as pictures without
+//! numbers.
 //!
 //! # Invariants
 //! 1. The bytes depend only on the contents of the databases: not on their folders, nor on the
@@ -37,10 +35,9 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
-pub mod draw;
 mod drawings;
 mod figures;
-mod pages;
+mod page;
 mod tables;
 
 use crate::layouts::FigureError;
@@ -48,6 +45,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use tables::Tables;
 use trinim::database::census::Census;
 use trinim::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
 use trinim_game::{self, Board, LAYERS_MAX, Rule};
@@ -301,21 +299,20 @@ impl Report {
         let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::new).collect();
         solutions.dedup_by(|one, other| one.game() == other.game());
 
-        let mut tables = tables::Tables::new(&solutions, &built_in()?);
-        let mut documents = std::mem::take(&mut tables.documents);
+        let built_in = built_in()?;
+        let tables = Tables::new(&solutions, &built_in);
+        let mut documents = tables::b_files(&tables::known(&solutions, &built_in));
         let figures = figures::figures(&solutions);
         for figure in &figures {
             documents.push(document(format!("{}.svg", figure.name), &figure.title, figure.svg.file()));
-            documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.table.csv()));
-            documents.push(document(format!("{}.json", figure.name), &figure.title, figure.json.clone()));
+            documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.csv.clone()));
         }
         let drawings = drawings::drawings()?;
         for drawing in &drawings {
             documents.push(document(format!("{}.svg", drawing.name), &drawing.title, drawing.svg.file()));
         }
-        let all = pages::All { tables: &tables, figures: &figures, databases: &databases, drawings: &drawings };
-        documents.push(document("report.md".into(), "The report in Markdown", all.markdown()));
-        documents.push(document("index.html".into(), "The report as a page", all.html()));
+        let page = page::page(&tables, &figures, &drawings, &databases);
+        documents.push(document("report.md".into(), "All tables and figures", page));
         let rows = documents.iter().map(|document| FileRow {
             name: document.name.clone(),
             title: document.title.clone(),

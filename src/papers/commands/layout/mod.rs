@@ -10,34 +10,24 @@ use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
 use terminal::exit::Exit;
-use terminal::file::{OutputFile, OutputKind};
-use terminal::output::{Out, counted, grouped};
+use terminal::output::{Out, grouped};
 use trinim::cli::args::{self, BidCells, JsonArgs, Size};
 use trinim::cli::board::{BID_LEGEND, BoardArgs, cells_text, picture};
-use trinim::cli::summary::board_words;
-use trinim::layout::{Counts, Edge, Layout};
+use trinim::layout::{Edge, Layout};
 use trinim::plan;
 use trinim_game::Board;
-use trinim_papers::report::draw::board_picture::{Picture, Sheet};
+use trinim_papers::counts::Counts;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim papers layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim papers layout --layers 9 --block-bits 30 --json
-  trinim papers layout --layers 8 --block-bits 28 --svg eight.svg
   trinim papers layout --paper              show the layouts of [SWLK12], published and computed
   trinim papers layout search --layers 9 --bits 13 --symmetry any
 
 Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
 canonical blocks.";
-
-const SVG: OutputKind = OutputKind {
-    flag: "--svg",
-    what: "SVG picture",
-    is_own: |line| line.starts_with("<svg ") && line.contains(" class=\"fig\" viewBox="),
-};
 
 /// Updates that `--json` lists without `--edges`.
 const EDGES_UNASKED: u64 = 1_000;
@@ -62,16 +52,12 @@ pub struct LayoutArgs {
 
     /// Show every count in the tables of [SWLK12], published and computed, and what its text says
     /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
-    #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges", "svg"])]
+    #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges"])]
     paper: bool,
 
     /// List every update between canonical blocks; --json lists up to 1000 without being asked
     #[arg(long)]
     edges: bool,
-
-    /// Draw the board with its BID cells into this file
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -141,13 +127,12 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return paper::run(args.json, out);
     }
     let board = args.board.solvable()?;
-    let drawing = args.svg.as_deref().map(|path| OutputFile::claim(path, SVG)).transpose()?;
     let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0),
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
         (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
     })?;
-    let counts = out.announcing("counting updates", || layout.counts());
+    let counts = out.announcing("counting updates", || Counts::of(&layout));
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
         bid_cells: layout.bid_cells().to_vec(),
@@ -162,32 +147,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         edges: (args.edges || counts.canonical_updates <= EDGES_UNASKED).then(|| edges(&layout)),
         counts,
     };
-    if let (Some(drawing), Some(path)) = (drawing, &args.svg) {
-        drawing.write(&sheet(&report, &board))?;
-        out.remark(format_args!("wrote the board to {}", path.display()));
-    }
     args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))
-}
-
-/// Returns the board with its BID cells as a picture.
-fn sheet(report: &Report, board: &Board) -> String {
-    let counts = &report.counts;
-    let cells = cells_text(board, &report.bid_cells);
-    let caption = counted(counts.canonical_updates, "canonical update");
-    let taken = mask(&report.bid_cells);
-    let sheet = Sheet {
-        board,
-        title: format!("A layout of {}", board_words(&report.board)),
-        lead: format!(
-            "{}, {} canonical; BID cells name the block.",
-            counted(counts.blocks, "block"),
-            grouped(counts.canonical_blocks)
-        ),
-        description: format!("BID cells: {}. {caption}.", if cells.is_empty() { "none" } else { &cells }),
-        pictures: vec![Picture { position: board.full(), taken, caption }],
-        words: ["offset cell", "BID cell", "empty cell"],
-    };
-    sheet.draw().file()
 }
 
 fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::Result<()> {

@@ -13,6 +13,7 @@ use trinim::cli::board::picture;
 use trinim::layout::Layout;
 use trinim_game::claims::{Claim, Verdict};
 use trinim_game::{Board, Cell};
+use trinim_papers::counts::Counts;
 use trinim_papers::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
@@ -64,7 +65,7 @@ pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn report(row: &Row, layout: &Layout) -> RowReport {
-    let computed = row.computed(&layout.counts());
+    let computed = row.computed(&Counts::of(layout));
     RowReport {
         table: row.table,
         figure: &row.figure.name,

@@ -4,14 +4,15 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
-use terminal::exit::Exit;
+use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, grouped, side_by_side};
 use trinim::cli::args::JsonArgs;
 use trinim::cli::board::{RequiredBoard, picture};
 use trinim::cli::choice::explained;
 use trinim::cli::summary::board_words;
-use trinim::layout::search::{self, Request, ScoredLayout, SymmetryClass};
+use trinim::layout::search::Limit;
 use trinim_game::Board;
+use trinim_papers::search::{Request, ScoredLayout, SymmetryClass, search};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,10 +89,11 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         bits: args.bits,
         kept: args.symmetry,
         top: args.top as usize,
-        sets_at_most: args.sets,
-        seed: args.seed,
+        limit: Limit { sets: args.sets, seed: args.seed },
     };
-    let found = out.announcing("searching", || search::search(&board, &request))?;
+    let found = out.announcing("searching", || search(&board, &request));
+    let hint = "trinim papers layout search --help names what it takes";
+    let found = found.map_err(|error| Refused::new(error.to_string(), hint))?;
     let report = Report {
         board: board.name().to_owned(),
         layers: board.layers(),

@@ -22,6 +22,7 @@ use trinim::layout::Layout;
 use trinim::random::Random;
 use trinim::solve::{Solved, solve};
 use trinim_papers::baseline::{self, Baseline, Counters, Redundancy, footprint_bytes};
+use trinim_papers::counts::Counts;
 
 const IN_MEMORY: [Baseline; 2] = [Baseline::Forward, Baseline::Retrograde];
 
@@ -49,7 +50,7 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
     let options = options(game, baseline, threads);
     let solved = baseline::solve(game, kernel, baseline, &storage, &options, &metrics, &counters)?;
 
-    let counts = game.layout.counts();
+    let counts = Counts::of(&game.layout);
     let (blocks, updates) = match baseline.redundancy() {
         None => (0, 0),
         Some(Redundancy::Keep) => (counts.blocks, counts.updates),

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
-use trinim::layout::search::{self, Request, SymmetryClass};
-use trinim::layout::{Counts, Layout};
+use trinim::layout::Layout;
+use trinim::layout::search::{Limit, best_closed, canonical_blocks, canonical_updates};
+use trinim_papers::counts::Counts;
 use trinim_papers::layouts;
+use trinim_papers::search::{Request, ScoredLayout, SymmetryClass, search};
 
 /// The cells of a set that a search found.
-fn cells_of(set: &search::ScoredLayout) -> Vec<Cell> {
+fn cells_of(set: &ScoredLayout) -> Vec<Cell> {
     set.cells.iter().map(|cell| Cell::from_index(*cell)).collect()
 }
 
@@ -34,7 +36,7 @@ fn the_tables_of_the_paper() {
     let rows = layouts::rows();
     assert_eq!(rows.iter().map(|row| row.table).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
     for row in rows {
-        let counts = Layout::new(&triangle(row.figure.layers), &row.figure.bid_cells()).unwrap().counts();
+        let counts = Counts::of(&Layout::new(&triangle(row.figure.layers), &row.figure.bid_cells()).unwrap());
         assert_eq!(row.computed(&counts), row.published, "table {}, figure {}", row.table, row.figure.name);
     }
 }
@@ -44,22 +46,22 @@ fn the_tables_of_the_paper() {
 fn figures_that_other_sets_meet_as_well() {
     let board = triangle(8);
     for seed in [(1, 0), (2, 0), (3, 0), (3, 1)] {
-        let counts = Layout::new(&board, &closure(&board, &[seed])).unwrap().counts();
+        let counts = Counts::of(&Layout::new(&board, &closure(&board, &[seed])).unwrap());
         assert_eq!((counts.updates, counts.canonical_blocks, counts.canonical_updates), (336, 16, 87));
         assert!(counts.groups.into_values().eq([2, 1, 6, 7]));
     }
     let figure =
         |name: &str| layouts::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
     let nine = triangle(9);
-    assert_eq!(search::best_closed(&nine, 15), Some(figure("10(c)")));
+    assert_eq!(best_closed(&nine, 15), Some(figure("10(c)")));
     // Figure 9(c) has no symmetry by the paper. Another set with as many updates has a mirror, and
     // is the best of all sets of 13 cells.
-    let counts = Layout::new(&nine, &figure("9(c)")).unwrap().counts();
+    let counts = Counts::of(&Layout::new(&nine, &figure("9(c)")).unwrap());
     assert_eq!((counts.canonical_blocks, counts.updates, counts.canonical_updates), (8_192, 88_064, 88_064));
     let mirrored =
         [(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (5, 2), (5, 3), (6, 0), (6, 6), (7, 2), (7, 5), (8, 1), (8, 7)];
     let mirrored = mirrored.map(|(row, col)| Cell::new(row, col));
-    let counts = Layout::new(&nine, &mirrored).unwrap().counts();
+    let counts = Counts::of(&Layout::new(&nine, &mirrored).unwrap());
     assert_eq!((counts.canonical_blocks, counts.updates, counts.canonical_updates), (4_160, 88_064, 44_816));
 }
 
@@ -101,29 +103,29 @@ fn enumerated(board: &Board, bid_cells: &[Cell]) -> Counts {
 fn counting_arguments_agree_with_looking_at_every_block() {
     for (board, layout) in small_layouts().into_iter().filter(|(_, layout)| layout.bid_bits() <= 12) {
         let cells: Vec<Cell> = layout.bid_cells().iter().map(|&cell| Cell::from_index(cell.into())).collect();
-        assert_eq!(layout.counts(), enumerated(&board, &cells));
-        assert_eq!(search::canonical_updates(&board, &cells), u128::from(layout.counts().canonical_updates));
-        assert_eq!(search::canonical_blocks(&board, &cells), u128::from(layout.counts().canonical_blocks));
+        assert_eq!(Counts::of(&layout), enumerated(&board, &cells));
+        assert_eq!(canonical_updates(&board, &cells), u128::from(Counts::of(&layout).canonical_updates));
+        assert_eq!(canonical_blocks(&board, &cells), u128::from(Counts::of(&layout).canonical_blocks));
     }
     // Closed under the rotations only; with the centre, which every symmetry keeps.
     let board = triangle(7);
     for (set, symmetries) in [(vec![(1, 0), (6, 1), (5, 5)], 3), (vec![(4, 2)], 6), (vec![(4, 2), (0, 0), (2, 1)], 2)] {
         let layout = Layout::new(&board, &cells(&set)).unwrap();
         assert_eq!(layout.symmetries().len(), symmetries, "{set:?}");
-        assert_eq!(layout.counts(), enumerated(&board, &cells(&set)), "{set:?}");
+        assert_eq!(Counts::of(&layout), enumerated(&board, &cells(&set)), "{set:?}");
     }
 }
 
 #[test]
 fn counts_of_two_million_blocks() {
     let board = triangle(9);
-    let counts = Layout::new(&board, &search::best_closed(&board, 21).unwrap()).unwrap().counts();
+    let counts = Counts::of(&Layout::new(&board, &best_closed(&board, 21).unwrap()).unwrap());
     assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (1 << 21, 351_616, 7_999_604));
     assert!(counts.canonical_loads <= counts.canonical_updates);
 }
 
 fn request(bits: u32, kept: SymmetryClass) -> Request {
-    Request { bits, kept, top: 1, sets_at_most: 100_000_000, seed: 0 }
+    Request { bits, kept, top: 1, limit: Limit { sets: 100_000_000, seed: 0 } }
 }
 
 /// The optima among closed sets are optima among all sets, which the bound for sets without
@@ -132,13 +134,13 @@ fn request(bits: u32, kept: SymmetryClass) -> Request {
 fn no_set_is_better_than_the_best_closed_one() {
     for (layers, bits, updates) in [(8, 6, 87), (8, 9, 798), (8, 12, 8_258), (9, 12, 7_420), (9, 15, 78_852)] {
         let board = triangle(layers);
-        let found = search::search(&board, &request(bits, SymmetryClass::Any)).unwrap();
+        let found = search(&board, &request(bits, SymmetryClass::Any)).unwrap();
         assert!(found.exhaustive);
         assert!(found.asymmetric_at_least.unwrap() > updates);
         assert_eq!(found.sets[0].canonical_updates, updates);
-        assert_eq!(Some(cells_of(&found.sets[0])), search::best_closed(&board, bits));
+        assert_eq!(Some(cells_of(&found.sets[0])), best_closed(&board, bits));
     }
-    let found = search::search(&triangle(9), &request(13, SymmetryClass::Mirror)).unwrap();
+    let found = search(&triangle(9), &request(13, SymmetryClass::Mirror)).unwrap();
     assert_eq!((found.sets[0].canonical_updates, found.sets[0].symmetries, found.exhaustive), (44_816, 2, true));
 }
 
@@ -151,7 +153,7 @@ fn the_search_finds_what_looking_at_every_set_finds() {
         for set in 0..=board.full() {
             let cells: Vec<Cell> =
                 (0..board.cells()).map(Cell::from_index).filter(|cell| set & cell.mask() != 0).collect();
-            let updates = search::canonical_updates(&board, &cells);
+            let updates = canonical_updates(&board, &cells);
             let keeps = |symmetry: usize| board.symmetries().get(symmetry).is_none_or(|one| one.apply(set) == set);
             let best = &mut best[cells.len()];
             best[0] = best[0].min(updates);
@@ -164,7 +166,7 @@ fn the_search_finds_what_looking_at_every_set_finds() {
         }
         for (bits, best) in best.into_iter().enumerate() {
             for (kept, best) in [SymmetryClass::Any, SymmetryClass::Mirror, SymmetryClass::All].into_iter().zip(best) {
-                let found = search::search(&board, &request(bits as u32, kept)).unwrap();
+                let found = search(&board, &request(bits as u32, kept)).unwrap();
                 assert!(found.exhaustive);
                 let updates = found.sets.first().map_or(u128::MAX, |set| set.canonical_updates);
                 assert_eq!(updates, best, "{layers} layers, {bits} bits, {kept:?}");
@@ -176,7 +178,7 @@ fn the_search_finds_what_looking_at_every_set_finds() {
 #[test]
 fn the_best_sets_come_in_order_and_without_images() {
     let board = triangle(6);
-    let found = search::search(&board, &Request { top: 200, ..request(4, SymmetryClass::Any) }).unwrap();
+    let found = search(&board, &Request { top: 200, ..request(4, SymmetryClass::Any) }).unwrap();
     assert_eq!(found.sets.len(), 200);
     let mask = |cells: &[Cell]| cells.iter().fold(0, |mask, cell| mask | cell.mask());
     let mut seen = BTreeSet::new();
@@ -184,8 +186,8 @@ fn the_best_sets_come_in_order_and_without_images() {
         assert!(pair[0].canonical_updates <= pair[1].canonical_updates);
     }
     for set in &found.sets {
-        assert_eq!(set.canonical_updates, search::canonical_updates(&board, &cells_of(set)));
-        let counts = Layout::new(&board, &cells_of(set)).unwrap().counts();
+        assert_eq!(set.canonical_updates, canonical_updates(&board, &cells_of(set)));
+        let counts = Counts::of(&Layout::new(&board, &cells_of(set)).unwrap());
         assert_eq!(set.canonical_blocks, u128::from(counts.canonical_blocks));
         let images = board.symmetries().iter().map(|symmetry| symmetry.apply(mask(&cells_of(set))));
         assert!(seen.insert(images.min().unwrap()));
@@ -197,15 +199,15 @@ fn the_best_sets_come_in_order_and_without_images() {
 fn a_search_within_limits_says_so() {
     let board = triangle(9);
     let limited =
-        |seed| search::search(&board, &Request { sets_at_most: 20_000, seed, ..request(13, SymmetryClass::Mirror) });
+        |seed| search(&board, &Request { limit: Limit { sets: 20_000, seed }, ..request(13, SymmetryClass::Mirror) });
     let found = limited(1).unwrap();
     assert!(!found.exhaustive);
     assert!(found.looked_at <= 20_000 && found.looked_at > 15_000, "{}", found.looked_at);
     assert_eq!(found, limited(1).unwrap());
     assert!(found.sets[0].canonical_updates < 50_000, "{:?}", found.sets);
-    assert_eq!(found.sets[0].canonical_updates, search::canonical_updates(&board, &cells_of(&found.sets[0])));
-    assert!(search::search(&board, &request(25, SymmetryClass::All)).is_err());
-    assert!(search::search(&triangle(2), &request(4, SymmetryClass::All)).is_err());
+    assert_eq!(found.sets[0].canonical_updates, canonical_updates(&board, &cells_of(&found.sets[0])));
+    assert!(search(&board, &request(25, SymmetryClass::All)).is_err());
+    assert!(search(&triangle(2), &request(4, SymmetryClass::All)).is_err());
 }
 
 /// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a

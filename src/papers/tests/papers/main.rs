@@ -8,7 +8,9 @@ mod baselines;
 mod bench;
 mod layout;
 mod layouts;
+mod program;
 mod report;
+mod solve;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim-papers");

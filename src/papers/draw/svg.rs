@@ -1,4 +1,4 @@
-//! SVG by hand: a canvas that takes shapes and text, and two ways to write it.
+//! SVG by hand: a canvas that takes shapes and text.
 //!
 //! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
 //! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
@@ -48,8 +48,8 @@ const RULES: [(&str, &str, &str); 28] = [
     (" .l6", "stroke:#777", "stroke:#aaa"),
 ];
 
-/// Returns the style of all pictures, for a page with [inline](Svg::inline) pictures.
-pub fn style() -> String {
+/// Returns the style of all pictures.
+fn style() -> String {
     let light: String = RULES.iter().map(|(selector, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
     let dark = RULES.iter().filter(|(.., rule)| !rule.is_empty());
     let dark: String = dark.map(|(selector, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
@@ -128,33 +128,15 @@ impl Svg {
 
     /// Returns the picture as a file, with its style.
     pub fn file(&self) -> String {
-        self.written(
-            "",
-            &format!(
-                " xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\"",
-                number(self.width),
-                number(self.height)
-            ),
-            &style(),
-        )
-    }
-
-    /// Returns the picture as part of a page that includes the [`style`]; `id` makes its ids unique
-    /// on the page.
-    pub fn inline(&self, id: &str) -> String {
-        self.written(&format!("{id}-"), &format!(" width=\"{}\"", number(self.width)), "")
-    }
-
-    fn written(&self, id: &str, attributes: &str, style: &str) -> String {
-        let (width, height, id) = (number(self.width), number(self.height), escape(id));
-        let style = if style.is_empty() { String::new() } else { format!("<style>\n{style}</style>\n") };
+        let (width, height) = (number(self.width), number(self.height));
         format!(
-            "<svg{attributes} class=\"fig\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-labelledby=\"{id}title {id}desc\">\n\
-             <title id=\"{id}title\">{}</title>\n<desc id=\"{id}desc\">{}</desc>\n{style}\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" class=\"fig\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
+             <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{}</style>\n\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
             escape(&self.title),
             escape(&self.description),
+            style(),
             self.body
         )
     }
@@ -224,14 +206,14 @@ impl Path {
 
 /// Formats a length with at most one decimal: a tenth of a pixel is invisible, and rounding errors
 /// are cut off.
-pub fn number(value: f64) -> String {
+fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Escapes the markup characters of a text, for content and quoted attributes of XML and HTML.
-pub fn escape(text: &str) -> String {
+/// Escapes the markup characters of a text, for content and quoted attributes of XML.
+fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -253,23 +235,6 @@ pub fn escape(text: &str) -> String {
 /// Returns the width of a text in pixels, rather too large than too small.
 pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().count() as f64 * font_px * 0.57
-}
-
-/// Puts entries of these widths side by side into rows, each with its distance from the left.
-pub fn flowed<T>(entries: impl Iterator<Item = (f64, T)>, width: f64) -> Vec<Vec<(f64, T)>> {
-    let mut rows: Vec<Vec<(f64, T)>> = Vec::new();
-    let mut x = f64::INFINITY;
-    for (entry_width, entry) in entries {
-        if x + entry_width > width {
-            rows.push(Vec::new());
-            x = 0.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((x, entry));
-        }
-        x += entry_width;
-    }
-    rows
 }
 
 /// Breaks a text into lines that fit `width` pixels where its words allow it.
@@ -294,21 +259,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_well_formed_xml(text in "(?s).{0,40}", id in "[a-z0-9-]{1,9}") {
+        fn any_text_gives_well_formed_xml(text in "(?s).{0,40}") {
             let mut svg = Svg::new(10.0, 10.0, &text, &text);
             svg.text("small", 1.0, 2.0, Anchor::End, &text);
-            for written in [svg.file(), svg.inline(&id)] {
-                let document = roxmltree::Document::parse(&written).unwrap();
-                let read = |name: &str| {
-                    let element = document.descendants().find(|found| found.tag_name().name() == name);
-                    element.unwrap().text().unwrap_or("").to_owned()
-                };
-                let is_bad = |c: char| c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c);
-                let expected: String = text.chars().map(|c| if is_bad(c) { '\u{fffd}' } else { c }).collect();
-                prop_assert_eq!(read("title"), expected.clone());
-                prop_assert_eq!(read("desc"), expected.clone());
-                prop_assert_eq!(read("text"), expected);
-            }
+            let written = svg.file();
+            let document = roxmltree::Document::parse(&written).unwrap();
+            let read = |name: &str| {
+                let element = document.descendants().find(|found| found.tag_name().name() == name);
+                element.unwrap().text().unwrap_or("").to_owned()
+            };
+            let is_bad = |c: char| c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c);
+            let expected: String = text.chars().map(|c| if is_bad(c) { '\u{fffd}' } else { c }).collect();
+            prop_assert_eq!(read("title"), expected.clone());
+            prop_assert_eq!(read("desc"), expected.clone());
+            prop_assert_eq!(read("text"), expected);
         }
     }
 
@@ -322,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_picture_says_what_it_is() {
-        let written = Svg::new(20.0, 10.0, "A & B", "two letters").inline("one");
+        let written = Svg::new(20.0, 10.0, "A & B", "two letters").file();
         let document = roxmltree::Document::parse(&written).unwrap();
         let root = document.root_element();
         assert_eq!((root.attribute("role"), root.attribute("viewBox")), (Some("img"), Some("0 0 20 10")));
@@ -333,8 +297,7 @@ mod tests {
 
     #[test]
     fn a_picture_carries_its_style() {
-        let svg = Svg::new(20.0, 10.0, "t", "d");
-        assert!(svg.file().contains(&style()) && !svg.inline("x").contains("<style>"));
+        assert!(Svg::new(20.0, 10.0, "t", "d").file().contains(&style()));
         for colour in 0..COLOURS {
             for class in ["f", "l"] {
                 assert_eq!(style().matches(&format!(".fig .{class}{colour}{{")).count(), 2, "light and dark");

@@ -1,0 +1,234 @@
+//! Search for good BID sets.
+//!
+//! The best set of a given size is the one with the fewest updates after redundancy removal, as in
+//! \[SWLK12\] section 4. The search goes by the symmetries that sets keep, which
+//! [`unions`] explains.
+//!
+//! | kept | unions of a given size, nine layers | examined |
+//! |---|---|---|
+//! | all six ([`SymmetryClass::All`]) | some hundreds at most | all |
+//! | a mirror at least ([`SymmetryClass::Mirror`]) | up to 3 million | all, as long as the limit allows |
+//! | any, or none ([`SymmetryClass::Any`]) | up to 4 * 10^12 | see below |
+//!
+//! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the
+//! rotations alone. The remaining sets keep no symmetry. Nothing divides their updates: there are
+//! `2^b * b / 2` and more, because cells share lines. That bound nearly always exceeds what sets
+//! with a mirror reach, and then no such set needs to be examined. Otherwise all are, or a local
+//! search takes a sample. Of boards that are not triangles, the unions for all symmetries and those
+//! for none are examined.
+//!
+//! # Invariants
+//! 1. [`Found::exhaustive`] says that no requested set has fewer updates than those found: each was
+//!    examined, or excluded by the bound.
+//! 2. The same request gives the same answer on every machine.
+//! 3. Of sets that are images of each other only one is returned.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use trinim::layout::BID_BITS_MAX;
+use trinim::layout::search::{Limit, Rank, canonical_blocks, rank, unions};
+use trinim_game::{Board, Symmetry, position};
+
+/// The symmetries that the sets must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SymmetryClass {
+    /// All symmetries of the board.
+    #[serde(rename = "d3")]
+    All,
+    /// The mirror with the vertical axis, and possibly more.
+    Mirror,
+    /// Any symmetries, or none.
+    Any,
+}
+
+/// The parameters of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The number of BID cells, at most [`BID_BITS_MAX`] and at most the board's cells.
+    pub bits: u32,
+    /// The symmetries kept.
+    pub kept: SymmetryClass,
+    /// The number of best sets to return.
+    pub top: usize,
+    /// The most sets of one kind to examine, and what a sample begins with if there are more.
+    pub limit: Limit,
+}
+
+/// A BID set and its score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScoredLayout {
+    /// The cells, by index.
+    #[serde(rename = "bid_cells")]
+    pub cells: Vec<u32>,
+    /// Updates with redundancy removed.
+    pub canonical_updates: u128,
+    /// Blocks that are evaluated.
+    pub canonical_blocks: u128,
+    /// The number of symmetries that the set keeps.
+    pub symmetries: usize,
+}
+
+/// The answer to a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The sets, best first; among equals as [`rank`] orders them.
+    pub sets: Vec<ScoredLayout>,
+    /// The number of sets examined.
+    pub looked_at: u64,
+    /// Whether no other set can be better than those found.
+    pub exhaustive: bool,
+    /// A lower bound on the updates of sets without symmetry, if the search used it.
+    pub asymmetric_at_least: Option<u128>,
+}
+
+/// Returns the best sets for a request.
+///
+/// # Errors
+/// Returns a [`SearchError`] if there are more bits than the board or a layout has cells.
+pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
+    let most = board.cells().min(BID_BITS_MAX);
+    if request.bits > most {
+        return Err(SearchError::Bits { bits: request.bits, most });
+    }
+    let all: Vec<&Symmetry> = board.symmetries().iter().collect();
+    let mut best = Best::new(board, request);
+    best.unions(&all);
+    if board.layers().is_none() {
+        // Of the groups between all symmetries and none, only a triangle's are known.
+        match request.kept {
+            SymmetryClass::All => {}
+            SymmetryClass::Mirror => return Err(SearchError::Mirror),
+            SymmetryClass::Any if all.len() > 1 => best.unions(&all[..1]),
+            SymmetryClass::Any => {}
+        }
+        return Ok(best.into_found());
+    }
+    // Single cells have the identity only; others the order of `Board::symmetries`.
+    let (rotations, mirror) = match all[..] {
+        [identity, once, twice, vertical, ..] => (vec![identity, once, twice], vec![identity, vertical]),
+        _ => (all.clone(), all.clone()),
+    };
+    if request.kept != SymmetryClass::All {
+        best.unions(&mirror);
+    }
+    if request.kept == SymmetryClass::Any {
+        best.unions(&rotations);
+        let bound = asymmetric_at_least(board, request.bits);
+        best.found.asymmetric_at_least = Some(bound);
+        if best.worst().is_none_or(|worst| worst > bound) {
+            best.unions(&all[..1]);
+        }
+    }
+    Ok(best.into_found())
+}
+
+/// Returns a lower bound on the updates of sets of `bits` cells of a triangle that keep no symmetry.
+///
+/// A run `D` of BID cells in a line is a trace in `2^(bits - |D|)` blocks, and a single cell is
+/// counted once. The cells of such a set fall on the lines of each direction. A line with `m` of
+/// them has a sum that grows with `m`, and by more for each further cell, so the sum is least when
+/// every cell in turn goes where it adds least. A limit on the pieces of a move makes the sum depend
+/// on more than `m`; then only single cells count.
+fn asymmetric_at_least(board: &Board, bits: u32) -> u128 {
+    /// Sums are in units of `2^-UNIT_BITS` of all blocks: a line has at most ten cells.
+    const UNIT_BITS: u32 = 10;
+    let longest = board.layers().unwrap_or(0);
+    let of_line = |cells: u32| (2..=cells).map(|run| u128::from(cells - run + 1) << (UNIT_BITS - run)).sum::<u128>();
+    let mut runs = 0;
+    if board.max_take().is_none_or(|most| most >= longest) {
+        // A direction has one line of each length.
+        let added = |cells: u32| of_line(cells) - of_line(cells - 1);
+        let mut steps: Vec<u128> = (1..=longest).flat_map(|length| (1..=length).map(added)).collect();
+        steps.sort_unstable();
+        runs = 3 * steps.iter().take(bits as usize).sum::<u128>();
+    }
+    let singles = u128::from(bits) << (UNIT_BITS - 1);
+    (singles + runs) << bits >> UNIT_BITS
+}
+
+struct Best<'a> {
+    board: &'a Board,
+    request: &'a Request,
+    sets: BTreeMap<Rank, u64>,
+    found: Found,
+}
+
+impl<'a> Best<'a> {
+    fn new(board: &'a Board, request: &'a Request) -> Best<'a> {
+        Best {
+            board,
+            request,
+            sets: BTreeMap::new(),
+            found: Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None },
+        }
+    }
+
+    /// Examines the unions of the orbits of `group`, all or a sample.
+    fn unions(&mut self, group: &[&Symmetry]) {
+        let Request { bits, limit, .. } = *self.request;
+        let is_whole = unions(self.board, group, bits, limit, &mut |set, updates| self.offer(set, updates, group));
+        self.found.exhaustive &= is_whole;
+    }
+
+    /// Returns the updates of the last set that would be returned, if there are enough already.
+    fn worst(&self) -> Option<u128> {
+        let full = self.sets.len() >= self.request.top;
+        self.sets.last_key_value().filter(|_| full).map(|(rank, _)| rank.0)
+    }
+
+    /// Records a set that `group` keeps, with its updates if it keeps nothing else.
+    fn offer(&mut self, set: u64, updates: u128, group: &[&Symmetry]) {
+        self.found.looked_at += 1;
+        if self.worst().is_some_and(|worst| updates > worst) {
+            return;
+        }
+        // The larger group has already examined sets that keep more, and they count less there.
+        let images = self.board.symmetries().iter().map(|symmetry| symmetry.apply(set));
+        if images.clone().filter(|&image| image == set).count() != group.len() {
+            return;
+        }
+        // The images of a set with this mirror have other mirrors; elsewhere one of the images is
+        // chosen.
+        let with_image = group.len() == 1 || group.len() == 3;
+        if with_image && images.max_by_key(|image| image.reverse_bits()) != Some(set) {
+            return;
+        }
+        self.sets.insert(rank(self.board, set, updates), set);
+        if self.sets.len() > self.request.top {
+            self.sets.pop_last();
+        }
+    }
+
+    fn into_found(self) -> Found {
+        let scored = |(rank, set): (Rank, u64)| {
+            let cells = position::cells(set);
+            let named: Vec<_> = cells.iter().map(|index| self.board.cell(*index)).collect();
+            ScoredLayout {
+                canonical_updates: rank.0,
+                canonical_blocks: canonical_blocks(self.board, &named),
+                symmetries: self.board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set).count(),
+                cells,
+            }
+        };
+        Found { sets: self.sets.into_iter().map(scored).collect(), ..self.found }
+    }
+}
+
+/// A request that cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// Too many BID cells.
+    #[error("{bits} BID cells are too many: expected at most {most}")]
+    Bits {
+        /// The requested number.
+        bits: u32,
+        /// The most BID cells of this board.
+        most: u32,
+    },
+    /// A mirror of a board that is not a triangle.
+    #[error("only triangles are searched for sets with a mirror: expected d3 or any")]
+    Mirror,
+}

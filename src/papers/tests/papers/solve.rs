@@ -1,0 +1,150 @@
+//! `trinim papers solve`, as users of the binary meet it.
+
+use crate::common::program::{ends, json, signal, text, trinim};
+use crate::common::{assert_same_files, database_files, scratch, tree};
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+use trinim::Solve;
+use trinim::game::{Board, Rule, Takes};
+use trinim::layout::Layout;
+
+/// Every strategy leaves the database of update logs, and reports what it moved.
+#[test]
+fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
+    let folder = scratch();
+    let path = folder.path();
+    let six = Board::triangle(6, None).unwrap();
+    let whole = Solve::new(&six, Rule::Misere).block_bits(15).run(&path.join("logs")).unwrap();
+    let expected = database_files(&path.join("logs"));
+    let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    let layout = Layout::suggested(&six, 15);
+    let (all, canonical) = (layout.blocks(), layout.canonical_blocks().len() as u64);
+    // Strategy, other flags, redundancy in the report, blocks it stores.
+    let ways: [(&str, &[&str], &str, u64); 6] = [
+        ("forward", &[], "keep", 0),
+        ("retrograde", &["--kernel", "scalar"], "keep", 0),
+        ("block-push", &[], "remove", canonical),
+        ("block-push", &["--redundancy", "keep", "--threads", "3"], "keep", all),
+        ("block-pull", &["--redundancy", "remove"], "remove", canonical),
+        ("block-pull", &["--redundancy", "Keep", "--kernel", "scalar"], "keep", all),
+    ];
+    for (number, (strategy, more, redundancy, blocks)) in ways.into_iter().enumerate() {
+        let out = format!("run{number}");
+        let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out", &out, "--strategy", strategy];
+        let args = [&begin[..], more].concat();
+        let report = json(path, 0, &args);
+        assert_eq!(report["digest"], whole.manifest.digest, "{args:?}");
+        assert_eq!((&report["strategy"], &report["redundancy"]), (&strategy.into(), &redundancy.into()));
+        assert_eq!((of(&report, "blocks"), of(&report, "canonical_blocks")), (all, canonical));
+        let slow = more.contains(&"scalar") || blocks == 0;
+        assert_eq!(report["kernel"] == "scalar", slow, "{args:?}");
+        assert_same_files(&database_files(&path.join(&out)), &expected, &args.join(" "));
+        if blocks > 0 {
+            let block_bytes = 1 << 12;
+            let loads = of(&report, "block_loads");
+            assert!(loads > blocks);
+            assert_eq!(of(&report, "block_bytes_read"), loads * block_bytes);
+            let stores = if strategy == "block-push" { loads + blocks } else { blocks };
+            assert_eq!(of(&report, "block_bytes_written"), stores * block_bytes);
+            assert_eq!(of(&report, "disk_bytes_peak"), blocks * block_bytes + of(&report, "database_bytes"));
+        }
+        assert_eq!((&report["codec"], of(&report, "log_bytes_written")), (&"none".into(), 0));
+    }
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "block-pull"]).0;
+    assert!(shown.contains("block-pull, redundancy removed: ") && !shown.contains("logs"), "{shown}");
+    assert!(path.join("trinim-k5-misere-block-pull/db/SUMS").exists());
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "retrograde", "-o", "five"]).0;
+    assert!(shown.contains("whole board in memory"), "{shown}");
+}
+
+#[test]
+fn other_boards_are_solved_too() {
+    let folder = scratch();
+    let path = folder.path();
+    let board = Board::named("cram:3x4", Takes::ANY).unwrap();
+    for rule in Rule::ALL {
+        let whole = Solve::new(&board, rule).block_bits(8).run(&path.join(rule.name())).unwrap();
+        for strategy in ["forward", "retrograde", "block-push", "block-pull"] {
+            let out = format!("{strategy}-{rule}");
+            let solve = ["solve", "--board", "cram:3x4", "--rule", rule.name(), "--block-bits", "8"];
+            let report = json(path, 0, &[&solve[..], &["--strategy", strategy, "--out", &out, "--json"]].concat());
+            assert_eq!(report["digest"], whole.manifest.digest, "{out}");
+        }
+    }
+}
+
+/// A stop ends it at once, and nothing goes on in its folder; in a new one it is solved.
+#[test]
+fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
+    let folder = scratch();
+    let path = folder.path();
+    let command =
+        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
+    for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
+        let mut slow = command(strategy);
+        slow.extend(["--kernel", "scalar"]);
+        let mut child = trinim(path, &slow).spawn().unwrap();
+        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
+        for _ in 0..24_000 {
+            assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
+            if begun() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, signal_name);
+        let output = child.wait_with_output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        let hint = "hint: it keeps no checkpoints: remove run and begin again\n";
+        assert!(error.contains("stopped by a signal\n") && error.ends_with(hint), "{error}");
+        let before = tree(&path.join("run"));
+        for strategy in ["forward", "block-pull"] {
+            let (_, error) = ends(path, 2, &command(strategy));
+            assert!(
+                error.contains("error: run is not empty\nhint: the papers' strategies keep no checkpoints"),
+                "{error}"
+            );
+        }
+        assert!(tree(&path.join("run")) == before);
+        fs::remove_dir_all(path.join("run")).unwrap();
+    }
+    let (out, remark) = ends(path, 0, &[&command("block-pull")[..], &["--json"]].concat());
+    assert!(remark.contains("; it keeps no checkpoints\n"), "{remark}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
+    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_with_the_reason() {
+    let folder = scratch();
+    let path = folder.path();
+    let cases: [(i32, &[&str], &str); 15] = [
+        (2, &["-k", "5"], "--strategy"),
+        (2, &["--strategy", "forward"], "--layers"),
+        (2, &["-k", "5", "--strategy", "guess"], "guess"),
+        (2, &["-k", "5", "--strategy", "update-log"], "update-log"),
+        (2, &["-k", "5", "--strategy", "block-pull", "--redundancy", "some"], "some"),
+        (2, &["-k", "5", "--strategy", "block-push", "--codec", "raw"], "--codec"),
+        (2, &["-k", "5", "--strategy", "forward", "--kernel", "portable"], "it takes one position at a time"),
+        (2, &["-k", "5", "--strategy", "forward", "--redundancy", "remove"], "it visits every position"),
+        (2, &["-k", "5", "--strategy", "retrograde", "--redundancy", "keep"], "it visits every position"),
+        (2, &["-k", "5", "--strategy", "block-pull", "--out", "foreign"], "foreign is not empty"),
+        (2, &["-k", "5", "--strategy", "block-pull", "--out", "far/away"], "there is no folder far"),
+        (4, &["-k", "8", "--strategy", "forward", "--memory", "1GiB"], "the whole board in memory needs 8.1 GiB"),
+        (4, &["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
+        (4, &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"], "of 16 MiB need 96"),
+        (4, &["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "TiB of disk space is needed"),
+    ];
+    fs::create_dir(path.join("foreign")).unwrap();
+    fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
+    let before = tree(path);
+    for (code, args, reason) in cases {
+        let (out, error) = ends(path, code, &[&["solve"], args].concat());
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{args:?}: {error}");
+        assert_eq!(error.lines().count(), 2, "{args:?}: {error}");
+    }
+    assert!(tree(path) == before);
+}
