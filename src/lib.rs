@@ -15,7 +15,10 @@
 //! ```
 //!
 //! The root re-exports the names that a first program needs; the modules have the rest. `cli` serves
-//! the programs alone: these pages leave it out, and it may change at any time.
+//! the programs alone: these pages leave it out, and it may change at any time. `trinim-task` makes
+//! the files of a database block by block; for it, [`database::block`], [`database::BlockSummary`],
+//! [`database::Sums`], [`database::Tally`], [`plan::rates`], [`solve::RemovalGame`] and
+//! [`verify::verify_share`] are public.
 //! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
@@ -60,7 +63,6 @@ pub mod layout;
 pub mod plan;
 pub mod play;
 pub mod solve;
-pub mod task;
 mod witness;
 
 pub use care::verify;

@@ -59,7 +59,6 @@ enum Command {
     Check(check::CheckArgs),
     Repair(repair::RepairArgs),
     Plan(plan::PlanArgs),
-    Task(task::TaskArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
     Schema(SchemaArgs),
@@ -98,7 +97,6 @@ impl Program for Cli {
             Command::Check(args) => check::run(args, out),
             Command::Repair(args) => repair::run(args, out),
             Command::Plan(args) => plan::run(args, out),
-            Command::Task(args) => task::run(args, out),
             Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
             Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
             Command::Schema(args) => terminal::schema::run(args, SCHEMAS, out),
@@ -118,14 +116,12 @@ fn version() -> String {
          built    for {} on {}, {build}\n\
          formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
-         codecs   {}\n\
-         stores   {}",
+         codecs   {}",
         env!("CARGO_PKG_VERSION"),
         std::env::consts::ARCH,
         std::env::consts::OS,
         names(kernels),
         Kernel::detect().isa(),
         names(codecs),
-        if cfg!(feature = "s3") { "folder, s3" } else { "folder" },
     )
 }

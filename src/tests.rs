@@ -1,11 +1,13 @@
 //! The arguments of the program: help, headings, hints and refusals.
 
+#[path = "../tests/common/arguments.rs"]
+mod arguments;
+
 use super::Cli;
 use clap::Command;
 use std::collections::BTreeSet;
 use terminal::help::{GROUPS, HEADINGS, shown};
 use terminal::programs::PROGRAMS;
-use terminal::refusal::explain;
 use trinim::cli::program;
 
 fn command() -> Command {
@@ -15,11 +17,6 @@ fn command() -> Command {
 #[test]
 fn the_command_is_well_formed() {
     command().debug_assert();
-}
-
-fn each(command: &Command, check: &mut impl FnMut(&Command)) {
-    check(command);
-    command.get_subcommands().for_each(|subcommand| each(subcommand, check));
 }
 
 #[test]
@@ -47,22 +44,15 @@ fn headings_are_in_order_and_help_is_short() {
     assert!(help.lines().count() <= 40, "{}:\n{help}", help.lines().count());
 }
 
-/// Clap wraps the examples, too: one that is wider than a terminal could not be copied.
 #[test]
 fn examples_fit_80_columns() {
-    each(&command(), &mut |command| {
-        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        for line in text.lines().filter(|line| line.starts_with("  trinim ")) {
-            let command = line[2..].split("  ").next().unwrap_or_default();
-            assert!(command.len() <= 78 && line.chars().count() <= 100, "{line}");
-        }
-    });
+    arguments::examples_fit_80_columns(&command());
 }
 
 #[test]
 fn four_flags_have_a_variable() {
     let mut found = BTreeSet::new();
-    each(&command(), &mut |command| {
+    arguments::each(&command(), &mut |command| {
         let variables = command.get_arguments().filter_map(|arg| Some((arg.get_long()?, arg.get_env()?)));
         for (flag, variable) in variables {
             assert_eq!(variable.to_str().unwrap(), format!("TRINIM_{}", flag.to_uppercase()));
@@ -70,14 +60,6 @@ fn four_flags_have_a_variable() {
         }
     });
     assert!(found.iter().eq(["memory", "quiet", "scratch", "threads"]), "{found:?}");
-}
-
-fn refused(line: &str) -> (String, String) {
-    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    let command = command();
-    let all = ["trinim".to_owned()].into_iter().chain(words.clone());
-    let error = command.clone().try_get_matches_from(all).unwrap_err();
-    explain(&error, &command, &words)
 }
 
 /// Regression: these hints were not commands, or wrong.
@@ -96,43 +78,19 @@ fn hints_are_commands_with_their_arguments() {
         ("--frobnicate", "trinim --help"),
         ("replay g.txt", "replay is for trinim play, at its prompt"),
         ("slove --layers 7", "did you mean solve?"),
-        ("task ini", "did you mean init?"),
         ("frobnicate", "trinim --help"),
         ("man", "like trinim man ~/.local/share/man/man1"),
         ("solve -k 5 --strategy forward", "trinim papers solve has the strategies of the papers"),
         ("-q report trinim-k7-misere", "it is trinim papers report"),
-        ("task --store s", "like trinim task --store tasks --batch 0"),
         ("export trinim-k7-misere --seed 3", "trinim export --help"),
         ("solve --layer 7", "a similar argument exists: '--layers'"),
     ] {
-        assert_eq!(refused(line).1, hint, "{line}");
+        assert_eq!(arguments::refused(&command(), line).1, hint, "{line}");
     }
 }
 
-/// Every number that a flag takes is refused in plain words.
 #[test]
 fn no_refusal_quotes_the_standard_library() {
-    fn each(command: &Command, path: &mut Vec<String>, tried: &mut u32) {
-        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
-            let Some(flag) = arg.get_long() else { continue };
-            for value in ["abc", "", "1x", "-1", "99999999999999999999999", "1e99", "0"] {
-                let words = [&path[..], &[format!("--{flag}={value}")]].concat();
-                let all = ["trinim".to_owned()].into_iter().chain(words.clone());
-                let Err(error) = self::command().try_get_matches_from(all) else { continue };
-                let (reason, hint) = explain(&error, &self::command(), &words);
-                let raw = ["in string", "target type", "literal", "is not in", "..=", "InvalidDigit"];
-                assert!(!raw.iter().any(|raw| reason.contains(raw)), "{words:?}: {reason}");
-                assert!(!hint.is_empty(), "{words:?}");
-                *tried += 1;
-            }
-        }
-        for subcommand in command.get_subcommands() {
-            path.push(subcommand.get_name().to_owned());
-            each(subcommand, path, tried);
-            path.pop();
-        }
-    }
-    let mut tried = 0;
-    each(&command(), &mut Vec::new(), &mut tried);
+    let tried = arguments::no_refusal_quotes_the_standard_library(&command());
     assert!(tried > 300, "{tried}");
 }

@@ -4,9 +4,9 @@
 # nothing else runs, and all of them days: SHARD=0/6 takes each sixth.
 #
 # The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log, engine-care (the
-# engine's, against the engine's tests), game (the boards, against their own), database, solve, task and care (the
-# library's, against its own tests and those of tests/library that are about them; seven layers are left out), bucket and
-# serve (against their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the results, one
+# engine's, against the engine's tests), game (the boards, against their own), database, solve and care (the library's,
+# against its own tests and those of tests/library that are about them; seven layers are left out), task, bucket and serve
+# (against their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the results, one
 # for each part, by default target/mutants. A part that is there already continues: changes that were noticed are not
 # made again.
 set -euo pipefail
@@ -56,17 +56,20 @@ for name in ${@:-run checkpoint log engine-care game database solve task bucket 
     engine-care) part engine-care trinim-pipeline --tests "" 'pipeline/src/care/*.rs' ;;
     game) part game trinim-game --lib "" 'src/game/board/*.rs' ;;
     database)
-        part database trinim "$library" "seven architecture task nimbers parts" 'src/database/book/*.rs' \
+        part database trinim "$library" "seven architecture nimbers parts" 'src/database/book/*.rs' \
             src/database/{block,census,first_moves,manifest,probe,reader,summary,sums}.rs
         ;;
     solve)
-        part solve trinim "$library" "seven architecture task check keep" src/solve/{book,parts}.rs
+        part solve trinim "$library" "seven architecture check keep" src/solve/{book,parts}.rs
         ;;
     task)
-        part task trinim "$library" "seven architecture parts keep solve book nimbers boards_as_data" 'src/task/*.rs' \
+        part task trinim-task "--lib --test=tasks" "bucket program reports surroundings" 'src/task/*.rs' \
             src/task/store/{folder,mod}.rs
         ;;
-    bucket) part bucket trinim "--features=s3 --test=bucket" "" src/task/store/bucket.rs ;;
+    bucket)
+        part bucket trinim-task --test=tasks "command faults program refusals reports shares surroundings sweep whole" \
+            src/task/store/bucket.rs
+        ;;
     care) part care trinim "$library" "seven architecture parts solve boards_as_data" 'src/care/**/*.rs' ;;
     serve) part serve trinim-serve --tests "" 'src/serve/*.rs' ;;
     *)

@@ -10,5 +10,4 @@ pub mod schema;
 pub mod solve;
 pub mod stats;
 pub mod status;
-pub mod task;
 pub mod verify;

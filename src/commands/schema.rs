@@ -1,6 +1,6 @@
 //! The reports of the program, with their JSON schemas.
 
-use super::{check, export, plan, probe, repair, solve, status, task, verify};
+use super::{check, export, plan, probe, repair, solve, status, verify};
 use schemars::JsonSchema;
 use terminal::schema::Report;
 use terminal::{ending, watch};
@@ -21,14 +21,4 @@ pub const SCHEMAS: &[Report] = &[
     ("trinim.repair/1", &[repair::Report::json_schema]),
     ("trinim.status/1", &[status::Report::json_schema]),
     ("trinim.plan/1", &[plan::Report::json_schema]),
-    ("trinim.task/1", &[task::Report::json_schema]),
-    ("trinim.task.failed/1", &[task::Failure::json_schema]),
-    ("trinim.task.init/1", &[task::whole::InitReport::json_schema]),
-    ("trinim.task.plan/1", &[trinim::task::BlockRow::json_schema]),
-    ("trinim.task.plan.batches/1", &[trinim::task::BatchRow::json_schema]),
-    ("trinim.task.list/1", &[task::whole::BlockRange::json_schema]),
-    ("trinim.task.finish/1", &[task::whole::FinishReport::json_schema]),
-    ("trinim.task.copy/1", &[task::whole::CopyReport::json_schema]),
-    ("trinim.task.sweep/1", &[trinim::task::SweepWork::json_schema]),
-    ("trinim.task.verify/1", &[task::verify::Report::json_schema]),
 ];

@@ -142,7 +142,7 @@ impl Sums {
 
     /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line
     /// of the manifest.
-    pub(crate) fn text<N: AsRef<str>>(blocks: impl IntoIterator<Item = (N, blake3::Hash)>, manifest: &[u8]) -> String {
+    pub fn text<N: AsRef<str>>(blocks: impl IntoIterator<Item = (N, blake3::Hash)>, manifest: &[u8]) -> String {
         let lines = blocks.into_iter().map(|(name, sum)| Sums::line(sum, name.as_ref()));
         let text: String = lines.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect();
         debug_assert!(Sums::parse(text.as_bytes()).wrong.is_empty(), "SUMS, invariant 1: as b3sum writes it");

@@ -299,16 +299,6 @@ impl Layout {
         (self.ordinal(canonical), offset)
     }
 
-    /// Returns for every BID the ordinal of the canonical block that represents it: a table for
-    /// callers that look up most of them.
-    pub fn ordinals_by_bid(&self) -> Vec<u32> {
-        let mut ordinals = vec![0; 1 << self.bid_bits()];
-        for (ordinal, bid) in (0..).zip(&self.canonical) {
-            self.symmetries.iter().for_each(|symmetry| ordinals[symmetry.map_bid(*bid).0 as usize] = ordinal);
-        }
-        ordinals
-    }
-
     fn ordinal(&self, canonical_bid: Bid) -> BlockId {
         let place = self.canonical.binary_search(&canonical_bid);
         BlockId(place.expect("the smallest block of a group is canonical") as u32)

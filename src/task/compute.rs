@@ -32,9 +32,6 @@ use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
 use super::{Error, block_folders, block_name, deciding_name, require, settle, summary_folders, summary_name};
-use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
-use crate::database::{BlockForm, SolveSpec};
-use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
 use pipeline::care::bitmaps::{Bitmaps, PooledBitmap};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
@@ -45,6 +42,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use trinim::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
+use trinim::database::{BlockForm, SolveSpec};
+use trinim::solve::RemovalGame;
 use trinim_kernel::Kernel;
 
 /// How a task runs; nothing here changes a byte.
@@ -371,10 +371,10 @@ pub(super) fn is_committed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Game;
-    use crate::database::{Audit, Terms};
-    use crate::task::FolderStore;
+    use crate::FolderStore;
     use pipeline::RealStorage;
+    use trinim::database::Game;
+    use trinim::database::{Audit, Terms};
     use trinim_game::Rule;
     use trinim_game::random::Random;
 

@@ -15,15 +15,14 @@ use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, block_name, missing, settle, summary_folders, summary_name};
-use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, SolveSpec, Sums};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use trinim::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, SolveSpec, Sums};
 
 /// The work of a copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CopyWork {
     /// Files that were copied.
     pub files: u64,

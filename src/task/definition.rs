@@ -2,11 +2,11 @@
 
 use super::Error;
 use super::store::{DEFINITION, Store, commit};
-use crate::database::{Audit, DatabaseError, Game, Keep, SolveSpec, Terms};
-use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use trinim::database::{Audit, DatabaseError, Game, Keep, SolveSpec, Terms};
+use trinim::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim_game::{Board, Rule};
 use trinim_kernel::bitmap_words;
 

@@ -3,13 +3,13 @@
 use super::definition::damage;
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
+use super::sweep::remove_blocks;
 use super::{DATABASE, Error, Listing, SUMMARIES, block_name, settle, summary_folders, summary_name};
-use crate::database::block::block_bytes_at_most;
-use crate::database::{BlockForm, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Tally, block_file_name};
-use crate::solve::RemovalGame;
-use crate::task::sweep::remove_blocks;
 use parking_lot::Mutex;
 use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload, parallel};
+use trinim::database::block::block_bytes_at_most;
+use trinim::database::{BlockForm, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Tally, block_file_name};
+use trinim::solve::RemovalGame;
 use trinim_kernel::Kernel;
 
 /// The end of a solve.

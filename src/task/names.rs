@@ -7,9 +7,9 @@
 //! 2. A name is a function of the block and of what is kept, not of the number of blocks.
 
 use super::store::{DATABASE, SUMMARIES};
-use crate::database::{SolveSpec, block_file_name};
 use pipeline::BlockId;
 use std::collections::BTreeSet;
+use trinim::database::{SolveSpec, block_file_name};
 
 /// Blocks of consecutive numbers whose files are in the same folder.
 const FOLDER_BLOCKS: u32 = 10_000;
@@ -58,8 +58,8 @@ pub(super) fn block_of(file: &str, blocks: u32) -> Option<BlockId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{Game, Keep, Terms};
-    use crate::layout::Layout;
+    use trinim::database::{Game, Keep, Terms};
+    use trinim::layout::Layout;
     use trinim_game::{Board, Rule};
 
     #[test]

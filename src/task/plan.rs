@@ -10,19 +10,18 @@
 //! six cells next to the corners; batches then read 0.60 of what blocks alone do, and with three
 //! more cells 0.46.
 
-use crate::database::{Keep, SolveSpec, Values};
-use crate::layout::{Bid, Layout, LayoutSymmetry};
-use crate::plan::rates;
 use pipeline::BlockId;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use trinim::database::{Keep, SolveSpec, Values};
+use trinim::layout::{Bid, Layout, LayoutSymmetry};
+use trinim::plan::rates;
 
 /// Most blocks that come alone, each as a task, unless batches are requested.
 pub const ALONE: u32 = 100_000;
 
 /// A block and what it needs, on a line of its own; sources come before their targets.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BlockRow {
     /// The block.
     pub block: u32,
@@ -37,8 +36,7 @@ pub struct BlockRow {
 }
 
 /// A batch of blocks and what it needs, on a line of its own; sources come before their targets.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BatchRow {
     /// The batch.
     pub batch: u32,
@@ -186,7 +184,7 @@ fn subsets(mask: u32) -> impl Iterator<Item = u32> {
 /// of millions of blocks are looked at, so that the canonical blocks are in a table.
 fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
     let layout = &spec.game.layout;
-    let ordinals = layout.ordinals_by_bid();
+    let ordinals = ordinals_by_bid(layout);
     let parts: Vec<u32> = layout.traces().iter().map(|trace| trace.bid).collect();
     let mut sources = Vec::new();
     for block in layout.ordinals() {
@@ -203,6 +201,15 @@ fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])
         sources.dedup();
         each(block.0, &sources, [edges, turned]);
     }
+}
+
+/// Returns for every BID the ordinal of the canonical block that represents it.
+fn ordinals_by_bid(layout: &Layout) -> Vec<u32> {
+    let mut ordinals = vec![0; 1 << layout.bid_bits()];
+    for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
+        layout.symmetries().iter().for_each(|symmetry| ordinals[symmetry.map_bid(*bid).0 as usize] = ordinal);
+    }
+    ordinals
 }
 
 /// Returns the estimate of one worker's time in seconds for a number of blocks, edges, turned
@@ -230,7 +237,7 @@ fn rounded(seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Game;
+    use trinim::database::Game;
     use trinim_game::{Board, Rule, Takes};
 
     #[test]

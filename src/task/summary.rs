@@ -5,10 +5,10 @@
 
 use super::store::Store;
 use super::{Error, missing, summary_name};
-use crate::database::{BlockForm, BlockSummary, SolveSpec};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
+use trinim::database::{BlockForm, BlockSummary, SolveSpec};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"TRINIMSM";

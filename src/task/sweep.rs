@@ -10,16 +10,15 @@
 use super::store::Store;
 use super::summary::StoredSummary;
 use super::{Error, Listing, block_folders, block_name, require, settle, summary_folders};
-use crate::database::{BlockForm, SolveSpec};
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use trinim::database::{BlockForm, SolveSpec};
 
 /// What `trinim task sweep` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SweepWork {
     /// Files of blocks that were removed.
     pub blocks: u64,

@@ -58,9 +58,14 @@ fn read(arg: Arg) -> Arg {
     arg.value_hint(hint).ignore_case(is_choice).allow_negative_numbers(!has_own_words)
 }
 
-/// Returns the program as its help shows it: the commands in groups, below trinim the programs
-/// beside it, and below each command the options that only a page or a driver uses.
+/// Returns the program as its help and its version show it: the commands in groups, those of trinim
+/// with the programs beside it, and below each command the options that only a page or a driver
+/// uses.
 pub fn shown(command: Command, name: &str) -> Command {
+    let command = match name {
+        "" => command,
+        name => command.display_name(format!("trinim-{name}")),
+    };
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let mut list = format!("{header}Commands:{header:#}");
     let mut row = |group: &str, name: &str, about: &str| {

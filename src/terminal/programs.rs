@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// The programs of this repository, and what they do.
 pub const PROGRAMS: &[(&str, &str)] = &[
+    ("task", "Compute blocks of a solve on many machines"),
     ("papers", "Solve as the papers did, and compute again what they published"),
     ("serve", "Answer positions over HTTP, with a page to play on"),
     ("plane", "Nim on the plane (Wythoff's game) with heaps of any length"),

@@ -184,8 +184,8 @@ pub fn quoted(word: &str) -> String {
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// Commands that each program has for itself.
-const OWN: [&str; 3] = ["completions", "man", "schema"];
+/// What each program has for itself.
+const OWN: [&str; 5] = ["completions", "man", "schema", "--version", "-V"];
 
 /// The command of trinim that this program is.
 static COMMAND: OnceLock<&str> = OnceLock::new();

@@ -72,7 +72,9 @@ pub fn run(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Resul
                 .is_some_and(|(short, _)| short == name)
     };
     let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
-        return Err(Refused::new(format!("there is no report {name:?}"), "trinim schema lists all reports").into());
+        return Err(
+            Refused::new(format!("there is no report {name:?}"), "schema without a name lists all reports").into()
+        );
     };
     writeln!(out, "{:#}", of(name, shapes))?;
     Ok(Exit::Done)

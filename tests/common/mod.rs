@@ -1,9 +1,10 @@
 //! Shared by the tests of engine, library and program.
 
 pub mod breaks;
-pub mod contract;
 pub mod numbers;
 pub mod program;
+pub mod reports;
+pub mod schemas;
 mod scratch;
 mod solving;
 mod stopping;

@@ -101,21 +101,11 @@ fn a_solve_of_a_board_file_is_resumed_without_the_file() {
 }
 
 #[test]
-fn families_are_planned_cut_and_solved_as_tasks() {
+fn families_are_planned_and_cut() {
     let folder = scratch();
     let path = folder.path();
     let plan = json_of(path, &["plan", "--board", "rect:6x6", "--json"]);
     assert_eq!((&plan["board"], &plan["moves"]), (&json!("rect:6x6"), &json!(216)));
-    let whole = json_of(path, &["solve", "--board", "rect:4x4", "--block-bits", "9", "--json"]);
-    // Block by block in a store, with the bytes of the solve.
-    ends(path, 0, &["task", "init", "--store", "store", "--board", "rect:4x4", "--block-bits", "9"]);
-    for block in 0..whole["canonical_blocks"].as_u64().unwrap() {
-        ends(path, 0, &["task", "--store", "store", "--batch", &block.to_string()]);
-    }
-    let finished = json_of(path, &["task", "finish", "--store", "store", "--json"]);
-    assert_eq!(finished["digest"], whole["digest"]);
-    let bytes = |folder: &str| fs::read(path.join(folder).join("db/manifest.json")).unwrap();
-    assert_eq!(bytes("store"), bytes("trinim-rect-4x4-misere"));
 }
 
 #[test]

@@ -188,16 +188,10 @@ fn prepare(folder: &Path) {
         ends(folder, 0, &["solve", "--layers", layers, "--block-bits", "12", "--out", names[0]]);
         names[1..].iter().for_each(|name| crate::common::program::copy(&folder.join(names[0]), &folder.join(name)));
     };
-    board("3", &["trinim-k3-misere", "unsolved/trinim-k3-misere"]);
+    board("3", &["trinim-k3-misere", "unsolved/trinim-k3-misere", "seven"]);
     board("5", &["trinim-k5-misere", "unsolved/trinim-k5-misere"]);
     // Six layers under the name of eight: these examples ask what is in a folder.
     board("6", &["trinim-k8-misere", "run", "k9"]);
-    // What a cluster leaves.
-    for store in ["seven", "eight"] {
-        ends(folder, 0, &["task", "init", "--store", store, "--layers", "3"]);
-        ends(folder, 0, &["task", "--store", store, "--batch", "0"]);
-        ends(folder, 0, &["task", "finish", "--store", store]);
-    }
     fs::create_dir_all(folder.join("unsolved/benches/record")).unwrap();
     fs::write(folder.join("positions.txt"), "0x7fff\n1/00/000/0000/00000\n").unwrap();
     fs::write(

@@ -336,59 +336,6 @@ fn a_check_shows_what_it_looked_at() {
     assert!(estimated >= blocks / device + recalled, "{estimated} s to read {count} blocks");
 }
 
-/// The memory is for one stream, so that every source is read from its file.
-#[test]
-fn figures_of_tasks_are_those_of_the_store() {
-    let folder = scratch();
-    let path = folder.path();
-    let [store, db] = ["one", "one/db"].map(|name| path.join(name));
-    ends(path, 0, &["task", "init", "--store", "one", "-k", "5", "--block-bits", "9"]);
-    let plan = ends(path, 0, &["task", "plan", "--store", "one"]).0;
-    let plan: Vec<Value> = plan.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
-    fs::write(path.join("blocks"), plan.iter().map(|row| format!("{}\n", row["block"])).collect::<String>()).unwrap();
-    let worker = ["task", "--store", "one", "--batch", "-", "--memory", "208", "--threads", "1", "--json"];
-    let output = trinim(path, &worker).stdin(fs::File::open(path.join("blocks")).unwrap()).output().unwrap();
-    let answers = String::from_utf8(output.stdout).unwrap();
-    let answers: Vec<Value> = answers.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
-    assert_eq!(answers.len(), plan.len());
-    for (row, answer) in plan.iter().zip(&answers) {
-        let sources = row["sources"].as_array().unwrap().iter();
-        let length =
-            |source: &Value| fs::metadata(db.join(format!("{:06}.blk", source.as_u64().unwrap()))).unwrap().len();
-        close(number(answer, "/read_bytes"), sources.map(length).sum::<u64>() as f64, "bytes of sources");
-    }
-    // The memory is for each of the tasks at a time.
-    ends(path, 0, &["task", "init", "--store", "two", "-k", "5", "--block-bits", "9"]);
-    for (at_once, code) in [("1", 4), ("2", 0)] {
-        let half = ["task", "--store", "two", "--batch", "-", "--memory", "104", "--at-once", at_once];
-        let mut worker = trinim(path, &half);
-        let output = worker.stdin(fs::File::open(path.join("blocks")).unwrap()).output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{at_once}: {error}");
-        assert!(code == 0 || error.contains("hint: give at least --memory 208B"), "{error}");
-    }
-    for more in [["--at-once", "2"], ["--idle", "5s"]] {
-        let (_, error) = ends(path, 2, &[&["task", "--store", "two", "--batch", "0"][..], &more].concat());
-        assert!(error.contains("--idle and --at-once are for --batch -"), "{error}");
-    }
-    fs::remove_dir_all(path.join("two")).unwrap();
-    let written: f64 = answers.iter().map(|answer| number(answer, "/written_bytes")).sum();
-    close(written, bytes_below(&db) + bytes_below(&store.join("summaries")), "bytes of blocks and summaries");
-    let sealed = json(path, 0, &["task", "finish", "--store", "one", "--json"]);
-    close(number(&sealed, "/database_bytes"), bytes_below(&db), "bytes of the database");
-    let files = (tree(&db).len() + tree(&store.join("summaries")).len()) as f64;
-    for (copied, present) in [(files, 0.0), (0.0, files)] {
-        let copy = json(path, 0, &["task", "copy", "--store", "one", "--to", "two", "--json"]);
-        assert_eq!(["/files", "/present"].map(|name| number(&copy, name)), [copied, present], "{copy}");
-        assert_eq!(number(&copy, "/bytes") > 0.0, copied > 0.0, "{copy}");
-    }
-    fs::remove_file(path.join("two/db/000003.blk")).unwrap();
-    let listed = ends(path, 0, &["task", "list", "--store", "two", "--json"]).0;
-    let listed = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let ranges: Vec<[f64; 2]> = listed.map(|range| ["/first", "/last"].map(|name| number(&range, name))).collect();
-    assert_eq!(ranges, [[0.0, 2.0], [4.0, 15.0]]);
-}
-
 /// The shares of a table for people follow from its numbers.
 #[test]
 fn shares_in_percent_are_those_of_the_numbers_beside_them() {

@@ -280,7 +280,6 @@ fn help_names_the_layers_that_a_command_takes() {
     let path = folder.path();
     for (command, range, least_refused, refused) in [
         ("solve", "1 to 10", "11", "expected 1 to 10"),
-        ("task init --store s", "1 to 10", "11", "expected 1 to 10"),
         ("plan", "1 to 10", "11", "expected 1 to 10"),
         ("stats", "1 to 7, or 9, which is built in", "8", "too large to be solved here, and not built in"),
         ("export -o x.npy", "1 to 7, or 9, which is built in", "10", "hint: trinim solve --layers 10"),

@@ -293,25 +293,6 @@ fn the_commands_on_distances() {
     }
 }
 
-/// A store of nine layers is audited unless it is told otherwise, a smaller one is not.
-#[test]
-fn the_audit_of_a_store_is_on_from_nine_layers() {
-    let folder = scratch();
-    let defaults: [(&[&str], Option<&str>); 4] = [
-        (&["9"], Some("1048:1")),
-        (&["9", "--audit", "0"], None),
-        (&["8"], None),
-        (&["8", "--audit", "7:3"], Some("7:3")),
-    ];
-    for (number, (args, audit)) in defaults.into_iter().enumerate() {
-        let store = format!("store-{number}");
-        ends(folder.path(), 0, &[&["task", "init", "--store", &store, "--layers"], args].concat());
-        let definition = fs::read(folder.path().join(store).join("task.json")).unwrap();
-        let definition: Value = serde_json::from_slice(&definition).unwrap();
-        assert_eq!(definition["audit"].as_str(), audit, "{args:?}");
-    }
-}
-
 /// The program: an audit belongs to the folder, resumes go on with it, and another one is refused.
 #[test]
 fn the_audit_of_a_folder_is_its_own() {

@@ -18,16 +18,12 @@ mod limits;
 mod manual;
 mod options;
 mod outputs;
-#[path = "../../tools/src/bin/readme/json.rs"]
-mod page;
 mod pages;
 mod play;
 mod probe;
 mod programs;
 mod progress;
 mod repeatable;
-#[path = "../common/schemas.rs"]
-mod schemas;
 mod signals;
 mod streams;
 mod surroundings;

@@ -32,9 +32,6 @@ fn four_variables_are_read_and_no_other() {
     let bad = [("TRINIM_THREADS", "many")];
     let (code, _, error) = with(path, &bad, &solve);
     assert!(code == 2 && error.contains("'many' for '--threads <N>'") && error.contains("hint: "), "{error}");
-    // A variable of an option is no argument beside a subcommand.
-    let init = ["task", "init", "--store", "tasks", "--layers", "3"];
-    assert_eq!(with(path, &set, &init).0, 0);
     let scratch = [("TRINIM_SCRATCH", "nowhere")];
     let (code, _, error) = with(path, &scratch, &["probe", "-k", "3", "0x3f"]);
     assert!(code == 4 && error.contains("nowhere"), "{error}");
@@ -227,8 +224,7 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
-/// The most blocks of a layout are accepted by every command that takes one, and twice as many are
-/// refused with the same advice.
+/// The most blocks of a layout are accepted, and twice as many are refused with advice.
 #[test]
 fn the_most_blocks_are_accepted_and_more_are_refused() {
     let folder = scratch();
@@ -238,20 +234,10 @@ fn the_most_blocks_are_accepted_and_more_are_refused() {
     fs::write(path.join("chain.toml"), format!("name = \"chain\"\ncells = 24\nmoves = {moves:?}\n")).unwrap();
     let chain = ["--board", "file:chain.toml", "--block-bits"];
     let with = |command: &[&'static str], bits: &'static str| [command, &chain, &[bits]].concat();
-    let init = ["task", "init", "--store", "store"];
-    ends(path, 0, &with(&init, "2"));
-    let (listed, _) = ends(path, 0, &["task", "list", "--store", "store"]);
-    assert_eq!(listed, "0 of 4,194,304 blocks committed\n");
     let (_, error) = ends(path, 4, &with(&["solve", "--max-disk", "1KiB"], "2"));
     assert!(error.contains("of disk space is needed"), "{error}");
-    fs::remove_dir_all(path.join("store")).unwrap();
-    for command in [&init[..], &["solve"]] {
-        let (_, error) = ends(path, 2, &with(command, "1"));
-        assert!(error.contains("hint: choose larger blocks with --block-bits"), "{command:?}: {error}");
-    }
-    assert!(!path.join("store/task.json").exists());
-    // Nothing was left that would refuse a smaller solve.
-    ends(path, 0, &with(&init, "2"));
+    let (_, error) = ends(path, 2, &with(&["solve"], "1"));
+    assert!(error.contains("hint: choose larger blocks with --block-bits"), "{error}");
 }
 
 /// Each limit is accepted, and the next value is not.

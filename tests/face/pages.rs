@@ -148,6 +148,7 @@ fn pages_of_a_package_link_to_what_is_in_it() {
         ("trinim-kernel", "src/kernel"),
         ("trinim-plane", "src/plane"),
         ("trinim-evolve", "src/evolve"),
+        ("trinim-task", "src/task"),
         ("trinim-terminal", "src/terminal"),
         ("trinim-serve", "src/serve"),
     ];

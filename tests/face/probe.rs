@@ -131,12 +131,6 @@ fn what_editors_write_around_a_line_has_no_meaning() {
     let replayed = fed(&play, "replay plain.txt\nundo\ng-j\nquit\n");
     assert_eq!(fed(&play, &odd(&["replay odd.txt", "undo", "g\u{a0}-\u{a0}j", "quit"])), replayed);
     assert!(replayed.contains("d-f") && !replayed.contains("not understood"), "{replayed}");
-    // Blocks of tasks.
-    for (store, lines) in [("plain", "0\n1".to_owned()), ("odd", odd(&["0", "1"]))] {
-        ends(path, 0, &["task", "init", "--store", store, "-k", "3", "--bid-cells", "(0,0)"]);
-        fed(&["task", "--store", store, "--batch", "-"], &lines);
-        ends(path, 0, &["task", "finish", "--store", store]);
-    }
 }
 
 /// Without the moves, a position has the same values as with them.

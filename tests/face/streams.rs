@@ -46,8 +46,6 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     runs(0, &["check", "six"]);
     runs(0, &["export", "six", "--out", "six.npy"]);
     runs(2, &["export", "none", "--out", "none.npy"]);
-    runs(0, &["task", "init", "-k", "4", "--store", "store"]);
-    runs(0, &["task", "--store", "store", "--batch", "0"]);
 
     // The time limit, also where the lines are events.
     for style in ["lines", "json"] {
@@ -168,7 +166,6 @@ fn names_are_shown_and_not_obeyed() {
     {
         run(args);
     }
-    assert_eq!(run(&["task", "init", "-k", "3", "--store", &format!("{HOSTILE}/store")]), 0);
     assert_eq!(run(&["solve", "--board", HOSTILE]), 2);
     assert_eq!(run(&["solve", "--board", &format!("file:{HOSTILE}")]), 2);
     assert_eq!(run(&[HOSTILE]), 2);

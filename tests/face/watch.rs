@@ -208,8 +208,10 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
     assert_eq!(out.lines().next(), ends(path, 0, &["stats", "run"]).0.lines().next());
 
     crate::common::program::copy(&path.join("run/db"), &path.join("alone"));
-    ends(path, 0, &["task", "init", "--store", "tasks", "--layers", "3"]);
-    fs::create_dir(path.join("empty")).unwrap();
+    for folder in ["tasks", "empty"] {
+        fs::create_dir(path.join(folder)).unwrap();
+    }
+    fs::write(path.join("tasks/task.json"), "{}").unwrap();
     fs::write(path.join("letter"), "dear").unwrap();
     for (name, reason, hint) in [
         ("alone", "alone is a finished database without its run: there is nothing to resume", "trinim stats alone"),

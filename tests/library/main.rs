@@ -29,7 +29,6 @@ mod seven;
 mod solve;
 mod surroundings;
 mod surveys;
-mod task;
 mod verify;
 mod witness;
 

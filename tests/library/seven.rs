@@ -2,7 +2,6 @@
 
 use super::book::bound;
 use super::parts::solver;
-use super::task;
 use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, numbers, scratch};
 use pipeline::{Error, Event, Placement};
 use std::path::Path;
@@ -116,11 +115,6 @@ fn seven_layers_normal_in_every_way() {
         losses += u32::from(loss);
     }
     assert!(losses > 50, "only {losses} losses among {positions} positions");
-}
-
-#[test]
-fn any_order_of_tasks_and_any_threads_leave_the_bytes_of_a_solve() {
-    task::any_order_and_any_threads(7, 20);
 }
 
 /// Stops after a few commits, repeatedly, and continues with other options each time.

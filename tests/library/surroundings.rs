@@ -4,7 +4,6 @@
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use crate::folders::{copy as golden_folder, expected, resume};
-use crate::task::{never, options};
 use pipeline::{Damage, Error as RunError, Event, Placement, RealStorage};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
@@ -19,11 +18,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use trinim::Solve;
 use trinim::care::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
-use trinim::database::{Database, Game, Keep, Terms};
+use trinim::database::{Database, Game, Keep};
 use trinim::game::{Rule, reference};
 use trinim::job::Monitor;
-use trinim::kernel::Kernel;
-use trinim::task::{self, FolderStore};
 use trinim::verify::{Depth, verify};
 
 fn game(rule: Rule) -> Game {
@@ -124,22 +121,6 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
     database.check_manifest().unwrap();
     let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
     assert!(report.is_clean(), "{:?}", report.findings);
-    swap.assert_untouched();
-}
-
-#[test]
-fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
-    let swap = Swap::new();
-    let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::default());
-    let spec = terms.spec(&game);
-    let store = FolderStore::new(Arc::new(RealStorage::create(swap.named()).unwrap()), "w");
-    task::init(&store, spec).unwrap();
-    swap.take_place();
-    for block in pipeline::BlockId::all(spec.blocks()) {
-        task::compute(&store, spec, &[block], &options(1, &never)).unwrap();
-    }
-    task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
-    Database::open(&swap.moved()).unwrap().check_manifest().unwrap();
     swap.assert_untouched();
 }
 
@@ -271,31 +252,4 @@ fn something_else_under_the_name_of_a_file_is_refused_by_name() {
             assert!(is_there(&path, kind));
         }
     }
-}
-
-/// A store of tasks is used beside files of others, from the beginning to the sweep.
-#[test]
-fn tasks_go_on_beside_files_of_others() {
-    let (game, folder) = (Game::triangle(4, Rule::Misere, 6).unwrap(), scratch());
-    let terms = Terms::from(Keep::Counts);
-    let spec = terms.spec(&game);
-    fs::write(folder.path().join(".DS_Store"), "foreign").unwrap();
-    let store = FolderStore::new(Arc::new(RealStorage::create(folder.path()).unwrap()), "w");
-    task::init(&store, spec).unwrap();
-    let mut paths = Vec::new();
-    for (number, name) in FOREIGN.iter().enumerate() {
-        for (place, inner) in ["db", "summaries", "tmp"].iter().enumerate() {
-            let (path, kind) = (folder.path().join(inner).join(OsStr::from_bytes(name)), (number + place) % 5);
-            put(&path, kind);
-            paths.push((path, kind));
-        }
-    }
-    for block in pipeline::BlockId::all(spec.blocks()) {
-        task::compute(&store, spec, &[block], &options(1, &never)).unwrap();
-        task::sweep(&store, spec, Duration::ZERO).unwrap();
-    }
-    task::finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
-    task::sweep(&store, spec, Duration::ZERO).unwrap();
-    Database::open(folder.path()).unwrap().check_manifest().unwrap();
-    assert!(paths.iter().all(|(path, kind)| is_there(path, *kind)));
 }

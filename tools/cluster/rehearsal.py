@@ -12,8 +12,8 @@ The second computes the blocks with at most P pieces on BID cells, and compares 
 most P pieces with the definition. What no other of these blocks needs is deleted once committed.
 
 The board has ten layers unless --layers says otherwise. The same command goes on. TRINIM names the
-real program; blake3, xxhash and the package in tests/reader are needed beside this one. TEN.md has
-times and sizes.
+real program, `trinim-task`; blake3, xxhash and the package in tests/reader are needed beside this
+one. TEN.md has times and sizes.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ class Blocks:
 
 
 def real(arguments: list[str]) -> NoReturn:
-    os.execv(os.environ["TRINIM"], ["trinim", *arguments])
+    os.execv(os.environ["TRINIM"], ["trinim-task", *arguments])
 
 
 def part(pieces: int, arguments: list[str]) -> None:
     """The program, if few pieces are asked for: the real one, with a part of its plan."""
-    command = arguments[1] if arguments[:1] == ["task"] else ""
+    command = arguments[0]
     if command not in ("plan", "sweep", "finish"):
         real(arguments)
     store = Path(arguments[arguments.index("--store") + 1])
@@ -140,7 +140,7 @@ def name(block: int) -> str:
 
 def program(arguments: list[str]) -> None:
     """The program: tasks from standard input; everything else is the real one's."""
-    if arguments[:1] != ["task"] or "--batch" not in arguments:
+    if "--batch" not in arguments:
         real(arguments)
     store = Path(arguments[arguments.index("--store") + 1])
     blocks: Blocks | None = None
@@ -174,7 +174,7 @@ class Watched:
         self.session = Session(
             self.folder, str(self.folder / "store"),
             ["--processes", "--workers", "1", "--slots", "2", "--keep", "counts"]
-            + ["--trinim", str(self.folder / "trinim"), "--metrics", str(self.metrics)]
+            + ["--trinim", str(self.folder / "trinim-task"), "--metrics", str(self.metrics)]
             + self.arguments,
         )  # fmt: skip
 
@@ -212,7 +212,7 @@ class Watched:
 
 def main(folder: Path, arguments: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    wrapper = folder / "trinim"
+    wrapper = folder / "trinim-task"
     pieces = ""
     if arguments[:1] == ["--pieces"]:
         pieces, arguments = arguments[1], arguments[2:]
@@ -244,7 +244,7 @@ def main(folder: Path, arguments: list[str]) -> None:
         raise SystemExit(few.main([str(folder / "store"), pieces]))
     lists = [(folder / "store/db" / name).read_bytes() for name in ("manifest.json", "SUMS")]
     began = time.monotonic()
-    again = [os.environ["TRINIM"], "task", "finish", "--store", str(folder / "store"), "--json"]
+    again = [os.environ["TRINIM"], "finish", "--store", str(folder / "store"), "--json"]
     second = json.loads(subprocess.run(again, check=True, capture_output=True).stdout)
     print(f"finish again: {time.monotonic() - began:.0f} s, {second['peak_rss_bytes'] >> 20} MiB")
     manifest = json.loads(lists[0])

@@ -11,8 +11,14 @@ use std::{env, fs};
 
 fn main() {
     let package = env::var("CARGO_PKG_NAME").expect("cargo sets CARGO_PKG_NAME");
-    let (sources, kind) = package.split_once('-').expect("a package of sources and their change");
-    let sources = PathBuf::from(format!("../../../{}/src", if sources == "pipeline" { sources } else { "." }));
+    let (sources, kind) = package.rsplit_once('-').expect("a package of sources and their change");
+    let name = match sources {
+        "pipeline" => "pipeline/src",
+        "trinim" => "src",
+        "trinim-task" => "src/task",
+        other => panic!("no sources of {other}"),
+    };
+    let sources = Path::new("../../..").join(name);
     println!("cargo::rustc-cfg={kind}");
     for input in [Path::new("changes"), &sources] {
         println!("cargo::rerun-if-changed={}", input.display());
@@ -29,7 +35,7 @@ fn main() {
     }
     bare(&out.join("src/lib.rs"));
     for change in sorted(Path::new("changes")) {
-        apply(&change, &out);
+        apply(&change, &out.join("src"), name);
     }
 }
 
@@ -67,15 +73,16 @@ fn bare(root: &Path) {
     write(root, &lines);
 }
 
-/// Applies one diff below `out`, whose folder `src` stands for that of the sources.
-fn apply(change: &Path, out: &Path) {
+/// Applies one diff below `out`, which stands for the folder of the sources with this name.
+fn apply(change: &Path, out: &Path, name: &str) {
     let diff = read(change);
     let mut file = None;
     // The file, old lines and new lines of each hunk.
     let mut hunks: Vec<(PathBuf, String, String)> = Vec::new();
     for line in diff.lines() {
-        if let Some(name) = line.strip_prefix("+++ b/") {
-            file = Some(out.join(name.trim_start_matches("pipeline/")));
+        if let Some(path) = line.strip_prefix("+++ b/") {
+            let path = Path::new(path).strip_prefix(name);
+            file = Some(out.join(path.unwrap_or_else(|_| panic!("{}: {line} is not in {name}", change.display()))));
         } else if line.starts_with("@@") {
             let file = file.clone().unwrap_or_else(|| panic!("{}: a hunk before its file", change.display()));
             hunks.push((file, String::new(), String::new()));

@@ -4,7 +4,7 @@
 //! ```text
 //! PUT name, If-None-Match: *      one creation wins, and the file is there, as a whole
 //! ```
-//! A service that ignores the condition is refused by [`init`](crate::task::init), which creates
+//! A service that ignores the condition is refused by [`init`](crate::init), which creates
 //! the first file twice.
 //!
 //! # Invariants

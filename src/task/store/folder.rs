@@ -12,7 +12,6 @@
 //! bug.
 
 use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
-use crate::database::is_database_file;
 use parking_lot::Mutex;
 use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
 use pipeline::{Error, Storage};
@@ -20,6 +19,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::database::is_database_file;
 
 /// A shared folder.
 pub struct FolderStore {

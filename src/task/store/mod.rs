@@ -7,11 +7,9 @@
 //!    [`Store::settle`], and right away if it created the file.
 //! 4. A listing may be old: it may lack new names and have removed ones.
 
-#[cfg(feature = "s3")]
 mod bucket;
 mod folder;
 
-#[cfg(feature = "s3")]
 pub use bucket::{ATTEMPTS, BucketStore, PUT_BYTES_MAX};
 pub use folder::FolderStore;
 

@@ -3,7 +3,7 @@
 The blocks with at most P pieces on BID cells have all positions of at most P pieces, so their
 summaries give the losses by number of pieces although the rest of the store is not computed.
 
-    python -m trinim_database.few STORE P --blocks    their numbers, a line each, for trinim task
+    python -m trinim_database.few STORE P --blocks    their numbers, a line each, for trinim-task
     python -m trinim_database.few STORE P             their losses beside those by the definition
     python -m trinim_database.few STORE P --positions N
         N random positions of at most 24 pieces from those of their files that are there, a line

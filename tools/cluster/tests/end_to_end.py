@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.session import Session, starts
-from tests.whole import LAYOUT, LONG, TRINIM, Whole, trinim
+from tests.whole import LAYOUT, LONG, TASK, TRINIM, Whole, output
 from trinim_cluster import service
 
 
@@ -21,7 +21,7 @@ class Solves(Whole):
         self.kill_worker_and_scheduler(session, blocks)
         self.check_result(session, self.store / "db")
         self.assertEqual(list((self.store / "tmp").iterdir()), [])
-        trinim("verify", str(self.store))
+        output(TRINIM, "verify", str(self.store))
         self.check_shares(blocks)
 
     def check_shares(self, blocks: int) -> None:
@@ -29,7 +29,7 @@ class Solves(Whole):
         session = self.check_in_shares()
         self.assertEqual(session.wait(LONG), 0, session.said())
         report = session.report()
-        whole = json.loads(trinim("verify", str(self.store), "--json"))
+        whole = json.loads(output(TRINIM, "verify", str(self.store), "--json"))
         for key in ("ok", "files", "file_bytes", "blocks", "positions", "differences"):
             self.assertEqual(report[key], whole[key], key)
         self.assertEqual((report["blocks"], report["findings"]), (blocks, []))
@@ -45,7 +45,7 @@ class Solves(Whole):
 
     def test_batches(self) -> None:
         # The program itself: its processes take task after task.
-        session = self.session("--batches", "20", program=TRINIM)
+        session = self.session("--batches", "20", program=TASK)
         self.assertEqual(session.wait(LONG), 0, session.said())
         self.check_result(session, self.store / "db")
         self.assertLess(session.report()["cluster"]["starts"], 60)
@@ -61,12 +61,12 @@ class Solves(Whole):
     def test_a_plan_says_what_the_run_does(self) -> None:
         """The estimate counts the files that the tasks then write."""
         said = subprocess.run(
-            [sys.executable, "-m", "trinim_cluster", "plan", "--trinim", TRINIM, *LAYOUT]
+            [sys.executable, "-m", "trinim_cluster", "plan", "--trinim", TASK, *LAYOUT]
             + ["--batches", "20", "--machines", "2", "--cores", "4", "--threads", "2", "--json"],
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
         figures = json.loads(said)
-        session = self.session("--batches", "20", program=TRINIM)
+        session = self.session("--batches", "20", program=TASK)
         self.assertEqual(session.wait(LONG), 0, session.said())
         self.assertEqual(figures["tasks"], session.report()["cluster"]["starts"])
         self.assertEqual(figures["requests"]["put"], 2 * figures["blocks"] + 3)
@@ -84,10 +84,10 @@ class Solves(Whole):
             "            print(json.dumps({'first': block, 'last': block}))\n"
         )
         stale = (
-            f'case "$*" in *"task list"*) {TRINIM} "$@" >{self.folder}/list || exit; '
+            f'case "$*" in "list "*) {TASK} "$@" >{self.folder}/list || exit; '
             f"if [ -e {self.folder}/fresh ]; then cat {self.folder}/list; "
             f"else {sys.executable} {older} <{self.folder}/list; fi; exit 0;; "
-            f'*"task finish"*) touch {self.folder}/fresh;; esac'
+            f'"finish "*) touch {self.folder}/fresh;; esac'
         )
         session = self.session(program=self.wrapper(stale, seconds=0.1))
         session.wait_for_done(40, LONG)
@@ -100,7 +100,7 @@ class Solves(Whole):
 
     def test_slots_of_one_worker_share_a_process(self) -> None:
         """It is killed at a third, with what all of them had in hand."""
-        session = self.session("--workers", "1", "--slots", "3", program=TRINIM)
+        session = self.session("--workers", "1", "--slots", "3", program=TASK)
         session.wait_for_done(30, LONG)
         session.kill("worker-0")
         self.assertEqual(session.wait(LONG), 0, session.said())
@@ -108,7 +108,7 @@ class Solves(Whole):
 
     def test_one_process_is_killed(self) -> None:
         """Dask is in the driver's process; that of the tasks dies with it."""
-        arguments = ["--trinim", TRINIM, "--workers", "2", *LAYOUT]
+        arguments = ["--trinim", TASK, "--workers", "2", *LAYOUT]
         session = Session(self.folder, self.place(), arguments, local=False)
         self.addCleanup(session.end)
         session.wait_for_done(30, LONG)
@@ -131,7 +131,7 @@ class Solves(Whole):
         for process in Path("/proc").iterdir():
             with suppress(OSError):
                 line = (process / "cmdline").read_bytes().split(b"\0")
-                if line[0] == os.fsencode(TRINIM) and os.fsencode(self.store) in line:
+                if line[0] == os.fsencode(TASK) and os.fsencode(self.store) in line:
                     found.append(process.name)
         return found
 
@@ -156,7 +156,7 @@ class Solves(Whole):
         plan = self.plan()
         committed = {
             block
-            for line in trinim("task", "list", "--store", str(self.store), "--json").splitlines()
+            for line in output(TASK, "list", "--store", str(self.store), "--json").splitlines()
             for block in range(json.loads(line)["first"], json.loads(line)["last"] + 1)
         }
         needed = [
@@ -180,9 +180,9 @@ class Solves(Whole):
         self.check_result(session, self.store / "db")
 
     def test_another_layout(self) -> None:
-        trinim("task", "init", "--store", str(self.store), "--layers", "7")
+        output(TASK, "init", "--store", str(self.store), "--layers", "7")
         before = (self.store / "task.json").read_bytes()
-        session = self.session(program=TRINIM)
+        session = self.session(program=TASK)
         self.assertEqual(session.wait(LONG), 65, session.said())
         self.assertIn("bid", session.report()["reason"].lower())
         self.assertEqual((self.store / "task.json").read_bytes(), before)

@@ -92,7 +92,7 @@ class Sessions(unittest.TestCase):
         (self.faults / "sweep").write_text("0\n0\n75\n0")
         session = self.session("--keep", "counts")
         deadline = time.monotonic() + LONG
-        while "warning: trinim task sweep ended with exit code 75" not in session.said():
+        while "warning: trinim-task sweep ended with exit code 75" not in session.said():
             self.assertLess(time.monotonic(), deadline, session.said())
             time.sleep(0.01)
         session.kill("scheduler")

@@ -1,7 +1,6 @@
 """Whole solves in a bucket of an S3 server on the loopback: kills, counts, what is refused.
 
-The server is that of moto, which keeps the objects in memory. The program has to be built with
-`--features s3`.
+The server is that of moto, which keeps the objects in memory.
 """
 
 import os
@@ -15,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from tests.session import starts
-from tests.whole import LONG, TRINIM, Whole, trinim
+from tests.whole import LONG, TASK, TRINIM, Whole, output
 from trinim_cluster.service import free_port
 
 BUCKET = "solves"
@@ -54,7 +53,7 @@ def serve(environment: dict[str, str], cleanup: Callable[..., object]) -> str:
 def refused(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
     """Exit code and errors of the real program."""
     ended = subprocess.run(
-        [TRINIM, *arguments],
+        [TASK, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -83,7 +82,7 @@ class Buckets(Whole):
 
     def bring_home(self) -> Path:
         """A copy of the store in a folder."""
-        trinim("task", "copy", "--store", self.place(), "--to", str(self.store))
+        output(TASK, "copy", "--store", self.place(), "--to", str(self.store))
         return self.store
 
     def test_worker_and_scheduler_are_killed(self) -> None:
@@ -93,7 +92,7 @@ class Buckets(Whole):
         self.kill_worker_and_scheduler(session, blocks)
         home = self.bring_home()
         self.check_result(session, home / "db")
-        trinim("verify", str(home))
+        output(TRINIM, "verify", str(home))
         # In shares, from the bucket itself.
         check = self.check_in_shares()
         self.assertEqual(check.wait(LONG), 0, check.said())
@@ -113,23 +112,23 @@ class Buckets(Whole):
 
     def test_what_is_refused(self) -> None:
         absent = f"s3://not-{BUCKET}/x"
-        code, said = refused({}, "task", "init", "--store", absent, "--layers", "3")
+        code, said = refused({}, "init", "--store", absent, "--layers", "3")
         self.assertEqual(code, 2)
         self.assertIn(f"--store {absent}: there is no such bucket", said)
         # Another solve at the same place, by the driver.
-        trinim("task", "init", "--store", self.place(), "--layers", "7")
-        session = self.session(program=TRINIM)
+        output(TASK, "init", "--store", self.place(), "--layers", "7")
+        session = self.session(program=TASK)
         self.assertEqual(session.wait(LONG), 65, session.said())
         self.assertIn("bid_cells", session.report()["reason"])
         # A server that knows no one.
         strict = serve({"INITIAL_NO_AUTH_ACTION_COUNT": "0"}, self.addCleanup)
         variables = {"AWS_ENDPOINT_URL": strict}
         for command in (["init", "--layers", "3"], ["list"]):
-            code, said = refused(variables, "task", *command, "--store", self.place())
+            code, said = refused(variables, *command, "--store", self.place())
             self.assertEqual(code, 65, said)
             self.assertIn(f"{self.place()}/task.json: InvalidAccessKeyId", said)
         # No server at all: whoever asks is told to try again, after a while.
         variables = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port('127.0.0.1')}"}
-        code, said = refused(variables, "task", "list", "--store", self.place())
+        code, said = refused(variables, "list", "--store", self.place())
         self.assertEqual(code, 75, said)
         self.assertIn("the same command may succeed later", said)

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -I -S
-"""A small `trinim` for the tests of the driver: the commands of `trinim task` on a made-up board.
+"""A small `trinim-task` for the tests of the driver: its commands on a made-up board.
 
 A board of k layers has 2^k blocks; a block needs those with one bit less, and its content is a hash
 of theirs. So a wrong order, a lost block or a torn file changes the digest.
@@ -27,9 +27,8 @@ from pathlib import Path
 def main() -> None:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     if sys.argv[1:] == ["--version"]:
-        print("trinim", os.environ.get("FAKE_VERSION", "0.0.0 (fake)"))
+        print("trinim-task", os.environ.get("FAKE_VERSION", "0.0.0 (fake)"))
         return
-    parser.add_argument("task", choices=["task"])
     parser.add_argument(
         "command", nargs="?", choices=["init", "plan", "list", "finish", "sweep", "verify"]
     )

@@ -87,7 +87,7 @@ class Sweeps(unittest.TestCase):
                 [store.hears() for _ in range(5)], ["listed", [1], [-2], "listed", [3]]
             )
             sweeper.end()
-        warning = "warning: trinim task sweep ended with exit code 75: on purpose\n"
+        warning = "warning: trinim-task sweep ended with exit code 75: on purpose\n"
         self.assertEqual(said.getvalue(), warning)
 
     def test_the_end_does_not_wait_for_a_pause(self) -> None:

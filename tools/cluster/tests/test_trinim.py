@@ -40,11 +40,11 @@ class Program(unittest.TestCase):
 
     def test_command_lines(self) -> None:
         one = self.store.task([5], ["--threads", "4"])
-        self.assertEqual(one.command[1:6], ["task", "--store", self.store.location, "--batch", "-"])
+        self.assertEqual(one.command[1:5], ["--store", self.store.location, "--batch", "-"])
         self.assertEqual(one.command[-4:], ["--idle", trinim.IDLE, "--threads", "4"])
         self.assertEqual((one.line, self.store.task([5, 7], []).line), ("5", "5,7"))
         share = self.store.shard(2, 3, [])
-        self.assertEqual((share.command[5:7], share.line), (["--shard", "2/3"], None))
+        self.assertEqual((share.command[4:6], share.line), (["--shard", "2/3"], None))
 
     def test_commands(self) -> None:
         self.store.init(["--layers", "2", "--keep", "database"])
@@ -129,7 +129,7 @@ class Program(unittest.TestCase):
     def test_a_process_that_was_left_alone_is_no_failure(self) -> None:
         self.store.init(["--layers", "2"])
         version = trinim.version(FAKE)
-        command = [FAKE, "task", "--store", self.store.location, "--batch", "-", "--idle", "0.1s"]
+        command = [FAKE, "--store", self.store.location, "--batch", "-", "--idle", "0.1s"]
         for line in ("0", "1"):
             result = work.compute(trinim.Job(command, line), version)
             self.assertEqual((result["code"], result["report"]["computed"]), (0, [int(line)]))

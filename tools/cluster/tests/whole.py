@@ -1,7 +1,8 @@
 """What the whole solves share: the real program, the database it leaves alone, kills, comparisons.
 
-TRINIM names the program; `tools/cluster/check` sets it. `tests.side_by_side` sets SOLVED, the
-folder of a solve that the tests compare theirs with; without it, each class makes its own.
+TRINIM names the program `trinim`, and `trinim-task` lies beside it; `tools/cluster/check` sets it.
+`tests.side_by_side` sets SOLVED, the folder of a solve that the tests compare theirs with; without
+it, each class makes its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tests.session import Session, starts
 from trinim_cluster.plan import Plan, parse
 
 TRINIM = os.environ["TRINIM"]
+TASK = f"{TRINIM}-task"
 LONG = 300.0  # seconds after which a session counts as hanging
 
 # Seven layers in 128 blocks of 2^19 positions and fewer to evaluate: enough to be in the middle of.
@@ -48,14 +50,14 @@ exec {program} "$@"
 """
 
 
-def trinim(*arguments: str) -> str:
-    """Output of the real program; it has to succeed."""
-    return subprocess.run([TRINIM, *arguments], check=True, capture_output=True, text=True).stdout
+def output(program: str, *arguments: str) -> str:
+    """Output of a real program; it has to succeed."""
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def solve_alone(folder: Path) -> None:
     """Solves the board without tasks, into the folder."""
-    report = json.loads(trinim("solve", *LAYOUT, "--out", str(folder), "--json"))
+    report = json.loads(output(TRINIM, "solve", *LAYOUT, "--out", str(folder), "--json"))
     assert report["losses"] == LOSSES
 
 
@@ -84,9 +86,9 @@ class Whole(unittest.TestCase):
         self.starts = self.folder / "starts"
 
     def wrapper(self, misdeed: str = "", seconds: float = 0.0) -> str:
-        path = self.folder / "trinim-wrapper"
+        path = self.folder / "task-wrapper"
         path.write_text(
-            WRAPPER.format(starts=self.starts, seconds=seconds, misdeed=misdeed, program=TRINIM)
+            WRAPPER.format(starts=self.starts, seconds=seconds, misdeed=misdeed, program=TASK)
         )
         path.chmod(0o755)
         return str(path)
@@ -105,7 +107,7 @@ class Whole(unittest.TestCase):
         started = Session(
             self.folder,
             self.place(),
-            ["--processes", "--workers", "2", "--trinim", TRINIM, "--shares", "7"],
+            ["--processes", "--workers", "2", "--trinim", TASK, "--shares", "7"],
             command="verify",
         )
         self.addCleanup(started.end)
@@ -116,7 +118,7 @@ class Whole(unittest.TestCase):
         return str(self.store)
 
     def plan(self) -> Plan:
-        return parse(trinim("task", "plan", "--store", self.place()).splitlines())
+        return parse(output(TASK, "plan", "--store", self.place()).splitlines())
 
     def check_result(self, session: Session, database: Path) -> None:
         """Losses, digest, and every byte of every file as `solve` leaves them."""
@@ -127,7 +129,7 @@ class Whole(unittest.TestCase):
     def check_counts(self, session: Session, database: Path) -> None:
         """Digest, and what a solve that keeps counts leaves."""
         self.assertEqual(session.report()["digest"], self.digest)
-        trinim("solve", *LAYOUT, "--keep", "counts", "--out", f"{self.folder}/counts")
+        output(TRINIM, "solve", *LAYOUT, "--keep", "counts", "--out", f"{self.folder}/counts")
         self.assertEqual(
             {file.name: file.read_bytes() for file in database.iterdir()},
             {file.name: file.read_bytes() for file in (self.folder / "counts" / "db").iterdir()},

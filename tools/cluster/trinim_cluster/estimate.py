@@ -1,6 +1,6 @@
 """What a solve on made-up machines takes: time, disk, requests and money (`trinim-cluster plan`).
 
-The tasks, their costs and the sizes of files are those of `trinim task plan` and `trinim plan`; the
+The tasks, their costs and the sizes of files are those of `trinim-task plan` and `trinim plan`; the
 schedule is simulated. With the log of a whole run of the same plan by one worker, tasks take what
 they took there; with that of a part of a run, times are scaled to what it measured. Sizes are not:
 blocks with few pieces have small files, and parts begin with them.

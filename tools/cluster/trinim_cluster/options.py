@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
         "solve",
         help="solve a board into a store, or continue",
         description="Solves a board into a store, or continues. Options that are not listed here, "
-        "like --layers, --rule and --bid-cells, go to `trinim task init`.",
+        "like --layers, --rule and --bid-cells, go to `trinim-task init`.",
         allow_abbrev=False,
     )
     what_is_solved(solve)
@@ -102,11 +102,11 @@ def plan_options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "plan",
         help="what a solve on other machines would take",
         description="Plans a solve on the given machines and simulates its schedule. Options that "
-        "are not listed here, like --layers, --rule and --bid-cells, go to `trinim task init`.",
+        "are not listed here, like --layers, --rule and --bid-cells, go to `trinim-task init`.",
         allow_abbrev=False,
     )
     what_is_solved(command)
-    command.add_argument("--trinim", default="trinim", metavar="PROGRAM", help="the program")
+    command.add_argument("--trinim", default="trinim-task", metavar="PROGRAM", help="[trinim-task]")
     command.add_argument("--machines", type=at_least_one, default=1, metavar="N", help="[1]")
     command.add_argument("--cores", type=at_least_one, default=1, metavar="N", help="of a machine [1]")
     command.add_argument("--threads", type=at_least_one, default=1, metavar="N", help="of a task [1]")
@@ -140,7 +140,10 @@ def run_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument(
-        "--trinim", default="trinim", metavar="PROGRAM", help="the program, here and on the workers"
+        "--trinim",
+        default="trinim-task",
+        metavar="PROGRAM",
+        help="here and on the workers [trinim-task]",
     )
     command.add_argument("--threads", type=at_least_one, default=1, help="threads of a task [1]")
     command.add_argument(

@@ -1,6 +1,6 @@
 """The plan: tasks in an order in which each comes after its sources.
 
-A task is one block, or a batch of blocks that share sources. `trinim task plan` prints one a line.
+A task is one block, or a batch of blocks that share sources. `trinim-task plan` prints one a line.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def worker_arguments(
     host: str | None = None,
     local_directory: str | None = None,
 ) -> list[str]:
-    """Options of `dask worker`: each thread is a slot, in which one `trinim task` runs."""
+    """Options of `dask worker`: each thread is a slot, in which one `trinim-task` runs."""
     where = [address] if address is not None else ["--scheduler-file", str(scheduler_file)]
     if tls is not None:
         where += ["--protocol", "tls", *tls.arguments()]

@@ -11,7 +11,7 @@ from trinim_cluster.ledger import Verdict
 from trinim_cluster.plan import Plan, Task
 from trinim_cluster.trinim import Job, Store
 
-# Exit codes of `trinim task verify` that are answers.
+# Exit codes of `trinim-task verify` that are answers.
 CORRECT = 0
 WRONG = 1
 DAMAGED = 3

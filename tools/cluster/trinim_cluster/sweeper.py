@@ -13,7 +13,7 @@ PAUSE_S = 30.0  # after trouble, before the store is listed again
 
 
 class Sweeper:
-    """Takes the events of a driver, and passes on to `trinim task sweep --follow` what is done.
+    """Takes the events of a driver, and passes on to `trinim-task sweep --follow` what is done.
 
     Its trouble stops nothing: what it leaves, the end of the run removes.
     """

@@ -1,4 +1,4 @@
-"""The program `trinim`: its commands as command lines, its exit codes, its reports."""
+"""The program `trinim-task`: its commands as command lines, its exit codes, its reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class TrinimError(Exception):
-    """A command of `trinim` failed; `code` is its exit code."""
+    """A command of `trinim-task` failed; `code` is its exit code."""
 
     def __init__(self, command: str, code: int, message: str) -> None:
         super().__init__(message)
@@ -32,11 +32,11 @@ class TrinimError(Exception):
         self.message = message
 
     def __str__(self) -> str:
-        return f"trinim task {self.command} ended with exit code {self.code}: {self.message}"
+        return f"trinim-task {self.command} ended with exit code {self.code}: {self.message}"
 
 
 def verdict(code: int) -> Verdict:
-    """What the exit code of `trinim task` means for the task."""
+    """What the exit code of `trinim-task` means for the task."""
     match code:
         case 0:
             return Verdict.DONE
@@ -106,7 +106,7 @@ class Store:
 
     def follow(self, tasks: Iterable[Sequence[int]]) -> None:
         """Sweeps, and then continues with the blocks of tasks as they are done."""
-        command = [self.program, "task", "sweep", "--store", self.location, "--follow"]
+        command = [self.program, "sweep", "--store", self.location, "--follow"]
         with subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -127,7 +127,7 @@ class Store:
 
     def task(self, blocks: Sequence[int], options: Sequence[str]) -> Job:
         """What computes these blocks."""
-        command = [self.program, "task", "--store", self.location, "--batch", "-", "--json"]
+        command = [self.program, "--store", self.location, "--batch", "-", "--json"]
         command += ["--die-with-parent", "--idle", IDLE, *options]
         return Job(command, ",".join(map(str, blocks)))
 
@@ -137,13 +137,13 @@ class Store:
 
     def shard(self, number: int, of: int, options: Sequence[str]) -> Job:
         """What checks a share, from 1."""
-        command = [self.program, "task", "verify", "--store", self.location]
+        command = [self.program, "verify", "--store", self.location]
         return Job(
             [*command, "--shard", f"{number}/{of}", "--json", "--die-with-parent", *options]
         )
 
     def _run(self, command: str, arguments: Sequence[str]) -> str:
-        line = [self.program, "task", command, "--store", self.location, *arguments]
+        line = [self.program, command, "--store", self.location, *arguments]
         ended = run(line)
         if ended.returncode != 0:
             raise TrinimError(command, ended.returncode, last_words(ended.stderr, ended.stdout))
@@ -172,7 +172,7 @@ def last_words(errors: str, output: str = "") -> str:
 
 
 def version(program: str) -> str:
-    """What `trinim --version` says, without the processor, on which no byte depends."""
+    """What `trinim-task --version` says, without the processor, on which no byte depends."""
     ended = run([program, "--version"])
     if ended.returncode != 0:
         raise TrinimError("--version", ended.returncode, last_words(ended.stderr, ended.stdout))

@@ -1,4 +1,4 @@
-"""What a slot of a worker does: it hands tasks to the `trinim task` process of its worker.
+"""What a slot of a worker does: it hands tasks to the `trinim-task` process of its worker.
 
 The process stays from task to task and computes those of all slots, because it keeps what it has
 decoded: the store is read less. Any error ends it, with the exit code of a single task. This is the

@@ -15,7 +15,7 @@ use trinim::Solve;
 use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::task::{self, FolderStore};
+use trinim_task::{self as task, FolderStore};
 
 /// Calls that change something or make it safe.
 const CHANGES: &str = "create,write,sync,rename,unlink,truncate,mkdir,link";

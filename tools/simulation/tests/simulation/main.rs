@@ -1,11 +1,11 @@
 //! The engine and the solver on simulated threads and disks, and with one rule after another left
 //! out.
 
-#[path = "../../../../tests/common/contract.rs"]
+#[path = "../../../../src/task/tests/tasks/contract.rs"]
 mod contract;
 #[path = "../../../../pipeline/tests/engine/mend/mod.rs"]
 mod mend;
-#[path = "../../../../tests/common/summary_first.rs"]
+#[path = "../../../../src/task/tests/tasks/summary_first.rs"]
 mod summary_first;
 
 mod care;

@@ -2,8 +2,6 @@
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;
-#[path = "../../../../tests/common/contract.rs"]
-pub mod contract;
 #[path = "../../../../tests/common/numbers.rs"]
 pub mod numbers;
 #[path = "../../../../tests/common/scratch.rs"]

@@ -3,6 +3,8 @@
 //! full.
 
 mod common;
+#[path = "../../../../src/task/tests/tasks/contract.rs"]
+mod contract;
 
 #[path = "../../../../tests/library/audit.rs"]
 mod audit;
@@ -18,7 +20,7 @@ mod numbers;
 mod play;
 #[path = "../../../../tests/library/solve.rs"]
 mod solve;
-#[path = "../../../../tests/library/task/whole.rs"]
+#[path = "../../../../src/task/tests/tasks/whole.rs"]
 mod task;
 #[path = "../../../../tests/library/verify.rs"]
 mod verify;

@@ -42,7 +42,7 @@ pub struct Lane {
 }
 
 impl Setup {
-    /// `built` is the program, if it is built already.
+    /// `built` is the program `trinim`, if it is built already, with `trinim-task` beside it.
     pub fn new(
         built: Option<PathBuf>,
         (ci, effort, seed): (bool, u64, u64),
@@ -53,7 +53,7 @@ impl Setup {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
             .args(["build", "--locked", "--release", "--quiet", "-p", "preload"])
-            .args(if built.is_none() { &["-p", "trinim"][..] } else { &[] })
+            .args(if built.is_none() { &["-p", "trinim", "-p", "trinim-task"][..] } else { &[] })
             .current_dir(root)
             .status()
             .context("cargo cannot be started")?;

@@ -6,7 +6,7 @@
 //! record that README.md names. A test compares all of them with that record.
 //!
 //! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from
-//! the schemas that `trinim schema` prints; build the program first.
+//! the schemas that the programs print; build them first.
 
 mod bars;
 mod json;
@@ -40,16 +40,27 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes JSON.md anew, from the schemas of the program beside this one.
+/// The programs whose reports JSON.md has.
+const PROGRAMS: [&str; 3] = ["trinim", "trinim-task", "trinim-papers"];
+
+/// Writes JSON.md anew, from the schemas of the programs beside this one: each report once.
 fn write_json(root: &Path) -> Result<()> {
-    let program = std::env::current_exe()?.with_file_name("trinim");
-    let run = |args: &[&str]| {
-        let output = std::process::Command::new(&program).args(args).output();
-        output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let schemas = json::schemas(run);
-    if schemas.is_empty() {
-        bail!("{} prints no schemas: build it first", program.display());
+    let mut schemas: Vec<(String, serde_json::Value)> = Vec::new();
+    for name in PROGRAMS {
+        let program = std::env::current_exe()?.with_file_name(name);
+        let run = |args: &[&str]| {
+            let output = std::process::Command::new(&program).args(args).output();
+            output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let printed = json::schemas(run);
+        if printed.is_empty() {
+            bail!("{} prints no schemas: build it first", program.display());
+        }
+        for report in printed {
+            if schemas.iter().all(|(known, _)| *known != report.0) {
+                schemas.push(report);
+            }
+        }
     }
     let path = root.join("JSON.md");
     let page = std::fs::read_to_string(&path)?;

@@ -17,7 +17,7 @@ use testing::{Fault, SimulatedStorage, Witness};
 use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::task::{
+use trinim_task::{
     DATABASE, Error, SUMMARIES, Store, Sweeper, TaskOptions, committed, compute, copy, finish, init, open, sweep,
 };
 

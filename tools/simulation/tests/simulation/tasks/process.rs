@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use testing::SimulatedStorage;
-use trinim::task::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
+use trinim_task::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 
 /// Time after which a sweep takes a temporary file for left over.
 pub const IDLE: Duration = Duration::from_secs(3600);

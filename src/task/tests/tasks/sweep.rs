@@ -15,7 +15,7 @@ use std::time::Duration;
 use trinim::database::{Database, Game, Keep, Terms, block_file_name};
 use trinim::game::Rule;
 use trinim::random::Random;
-use trinim::task::{self, Error, Store, Sweeper, committed, init, sweep};
+use trinim_task::{self as task, Error, Store, Sweeper, committed, init, sweep};
 
 #[test]
 fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
@@ -128,8 +128,8 @@ fn a_sweep_that_follows_leaves_a_database() {
 
 /// Begins a store that keeps counts. Returns its blocks.
 fn begun(path: &Path) -> Vec<String> {
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    ends(path, 0, &["init", "--store", "s", "-k", "4", "--block-bits", "6", "--keep", "counts"]);
+    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count();
     (0..blocks).map(|block| block.to_string()).collect()
 }
 
@@ -141,7 +141,7 @@ fn the_command_follows_standard_input() {
     let all = begun(path);
     let blocks = all.len();
     let follow = |lines: &str| {
-        let mut child = trinim(path, &["task", "sweep", "--store", "s", "--follow", "--json"]);
+        let mut child = trinim(path, &["sweep", "--store", "s", "--follow", "--json"]);
         let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
         let ended = child.wait_with_output().unwrap();
@@ -149,7 +149,7 @@ fn the_command_follows_standard_input() {
         (ended.status.code(), report, text(&ended.stderr))
     };
     // Told of what is not done, it removes nothing.
-    ends(path, 0, &["task", "--store", "s", "--batch", "0"]);
+    ends(path, 0, &["--store", "s", "--batch", "0"]);
     let (code, report, _) = follow(&format!("{}\n", all.join("\n")));
     assert_eq!((code, &report["blocks"]), (Some(0), &0.into()), "{report}");
     for (line, what) in [("0,x", "\"x\" is not the number of a block"), ("100000", "there is no block 100000")] {
@@ -158,11 +158,11 @@ fn the_command_follows_standard_input() {
         assert!(error.contains(what), "{error}");
     }
     // It sees what is done after it has listed the store.
-    let mut child = trinim(path, &["task", "sweep", "--store", "s", "--follow", "--json"]);
+    let mut child = trinim(path, &["sweep", "--store", "s", "--follow", "--json"]);
     let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "0").unwrap();
-    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    ends(path, 0, &["--store", "s", "--batch", &all.join(",")]);
     writeln!(input, "{}", all.join(",")).unwrap();
     drop(input);
     let ended = child.wait_with_output().unwrap();
@@ -184,13 +184,13 @@ fn a_sweep_reads_the_summary_of_what_it_removes() {
     let path = folder.path();
     let all = begun(path);
     let blocks = all.len();
-    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    ends(path, 0, &["--store", "s", "--batch", &all.join(",")]);
     let summary = path.join("s/summaries/000000");
     let sound = fs::read(&summary).unwrap();
     change(&summary, 70);
-    refused(path, &["task", "sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
+    refused(path, &["sweep", "--store", "s"], &["summaries/000000", "not the summary of this block"]);
     fs::write(&summary, sound).unwrap();
-    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
+    let swept = json(path, 0, &["sweep", "--store", "s", "--json"]);
     assert_eq!((&swept["blocks"], &swept["temporary_files"]), (&blocks.into(), &0.into()), "{swept}");
     // What a kill left in the folder for temporary files goes when it is old enough; a folder, and
     // a name that no store gives, stay.
@@ -198,7 +198,7 @@ fn a_sweep_reads_the_summary_of_what_it_removes() {
     fs::create_dir(path.join("s/tmp/mine")).unwrap();
     fs::write(path.join("s/tmp/my notes"), "mine").unwrap();
     for (age, files) in [("1h", 0), ("0s", 1)] {
-        let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", age, "--json"]);
+        let swept = json(path, 0, &["sweep", "--store", "s", "--older-than", age, "--json"]);
         assert_eq!(swept["temporary_files"], files, "{swept}");
     }
     assert!(path.join("s/tmp/mine").exists() && path.join("s/tmp/my notes").exists());

@@ -51,7 +51,7 @@ fn errors_of_a_service_are_for_now_or_for_ever() {
             "No ranges",
         ),
     ] {
-        let mut command = trinim(folder.path(), &["task", "list", "--store", "s3://bucket/k"]);
+        let mut command = trinim(folder.path(), &["list", "--store", "s3://bucket/k"]);
         for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
             command.env_remove(name);
         }

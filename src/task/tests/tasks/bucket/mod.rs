@@ -1,18 +1,12 @@
 //! Stores in buckets: the objects are in memory, and some of them fail, answer late or not at all,
 //! and list what is old. A solve in tasks leaves the bytes of a solve there too.
 
-#[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
-#[path = "../common/mod.rs"]
-mod common;
-
 mod service;
 mod stops;
-#[path = "../common/summary_first.rs"]
-mod summary_first;
 
+use crate::common::{assert_same_files, database_files, scratch};
+use crate::contract::keeps_its_promises;
 use async_trait::async_trait;
-use common::contract::keeps_its_promises;
-use common::{assert_same_files, database_files, scratch};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use object_store::memory::InMemory;
@@ -34,14 +28,12 @@ use trinim::database::{Database, Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
-use trinim::task::store::ATTEMPTS;
-use trinim::task::{
-    self, BucketStore, FolderStore, Store, Sweeper, TaskOptions, batches, committed, compute, copy, finish, init, sweep,
-};
 use trinim::verify::{self, Depth};
-
-/// The program under test.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim");
+use trinim_task::store::ATTEMPTS;
+use trinim_task::{
+    self as task, BucketStore, FolderStore, Store, Sweeper, TaskOptions, batches, committed, compute, copy, finish,
+    init, sweep,
+};
 
 /// What is wrong with the objects.
 #[derive(Clone, Copy, Debug, Default)]

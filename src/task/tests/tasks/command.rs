@@ -7,36 +7,46 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
+use trinim::care::CareRequest;
+use trinim::database::Database;
+use trinim::verify::{Depth, verify};
+
+/// Checks what `trinim verify` does: every byte, and every position against its children.
+pub fn assert_correct(folder: &Path) {
+    let database = Database::open(folder).unwrap();
+    assert_eq!(verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap().findings, []);
+}
 
 #[test]
 fn a_copy_has_the_bytes_of_its_store_and_is_one() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count();
     let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
-    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
-    ends(path, 0, &["task", "finish", "--store", "s"]);
-    let first = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    ends(path, 0, &["--store", "s", "--batch", &all.join(",")]);
+    ends(path, 0, &["finish", "--store", "s"]);
+    let first = json(path, 0, &["copy", "--store", "s", "--to", "c", "--json"]);
     assert_eq!((first["files"].as_u64(), &first["present"]), (Some(2 * blocks as u64 + 2), &0.into()));
     assert!(tree(&path.join("c")).into_values().eq(tree(&path.join("s")).into_values()));
-    ends(path, 0, &["verify", "c"]);
-    ends(path, 0, &["task", "verify", "--store", "c", "--shard", "2/3"]);
+    assert_correct(&path.join("c"));
+    ends(path, 0, &["verify", "--store", "c", "--shard", "2/3"]);
     // What a stop left out is copied, nothing else.
     for name in ["db/000003.blk", "summaries/000003", "db/SUMS"] {
         fs::remove_file(path.join("c").join(name)).unwrap();
     }
-    let again = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    let again = json(path, 0, &["copy", "--store", "s", "--to", "c", "--json"]);
     assert_eq!((&again["files"], again["present"].as_u64()), (&3.into(), Some(2 * blocks as u64 - 1)));
 
     // A folder of something else, another solve, and damage on either side.
     fs::create_dir(path.join("photos")).unwrap();
     fs::write(path.join("photos/1"), "x").unwrap();
-    ends(path, 2, &["task", "copy", "--store", "s", "--to", "photos"]);
-    ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
-    refused(path, &["task", "copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
+    ends(path, 2, &["copy", "--store", "s", "--to", "photos"]);
+    ends(path, 0, &["init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
+    refused(path, &["copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
     let whole = fs::read(path.join("s/db/000002.blk")).unwrap();
     // In the index, and in a frame, which only the checksum of the whole file covers here.
     for (damaged, at) in [("c", 70), ("c", whole.len() - 1), ("s", 70), ("s", whole.len() - 1)] {
@@ -47,22 +57,22 @@ fn a_copy_has_the_bytes_of_its_store_and_is_one() {
         if damaged == "s" {
             fs::remove_file(path.join("c/db/000002.blk")).unwrap();
         }
-        refused(path, &["task", "copy", "--store", "s", "--to", "c"], &[&name]);
+        refused(path, &["copy", "--store", "s", "--to", "c"], &[&name]);
     }
     assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
     change(&path.join("s/db/manifest.json"), 70);
     let reason = "not the manifest of SUMS";
-    refused(path, &["task", "copy", "--store", "s", "--to", "c"], &["s/db/manifest.json", reason]);
+    refused(path, &["copy", "--store", "s", "--to", "c"], &["s/db/manifest.json", reason]);
 }
 
 #[test]
 fn a_task_ends_with_its_parent_if_asked_to() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     // The source never comes, so that the task waits.
-    let program = env!("CARGO_BIN_EXE_trinim");
-    let script = format!("{program} task --store s --batch 1 --wait 60s --die-with-parent & echo $!; sleep 60");
+    let program = crate::PROGRAM;
+    let script = format!("{program} --store s --batch 1 --wait 60s --die-with-parent & echo $!; sleep 60");
     let mut shell = processes::command("sh");
     shell.args(["-c", &script]).current_dir(path).stdout(Stdio::piped());
     let mut child = shell.spawn().unwrap();
@@ -88,9 +98,9 @@ fn a_task_ends_with_its_parent_if_asked_to() {
 fn tasks_come_on_standard_input() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
     let begin = |more: &[&str]| {
-        let mut command = trinim(path, &[&["task", "--store", "s", "--batch", "-", "--wait", "0s"], more].concat());
+        let mut command = trinim(path, &[&["--store", "s", "--batch", "-", "--wait", "0s"], more].concat());
         command.stdin(Stdio::piped()).spawn().unwrap()
     };
     let mut child = begin(&["--json"]);
@@ -101,7 +111,7 @@ fn tasks_come_on_standard_input() {
         output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     };
-    let lines = ends(path, 0, &["task", "plan", "--store", "s"]).0;
+    let lines = ends(path, 0, &["plan", "--store", "s"]).0;
     let order: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut read_bytes = 0;
     for row in &order[..order.len() - 2] {
@@ -126,17 +136,17 @@ fn tasks_come_on_standard_input() {
     drop(child.stdin.take());
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), String::new()));
-    ends(path, 0, &["task", "finish", "--store", "s"]);
+    ends(path, 0, &["finish", "--store", "s"]);
 
     // Errors end it with the exit code of the task.
-    ends(path, 0, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"]);
+    ends(path, 0, &["init", "--store", "t", "-k", "5", "--block-bits", "9"]);
     for (line, code, what) in [
         ("0,x", 2, "\"x\" is not the number of a block"),
         ("", 2, "is not the number of a block"),
         ("100000", 2, "there is no block 100000"),
         ("1", 75, "000000.blk"),
     ] {
-        let task = ["task", "--store", "t", "--batch", "-", "--wait", "0s", "--json"];
+        let task = ["--store", "t", "--batch", "-", "--wait", "0s", "--json"];
         let mut child = trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         writeln!(input, "{line}").unwrap();
@@ -151,9 +161,9 @@ fn tasks_come_on_standard_input() {
         let mut child = begin(&["--idle", "50ms", "--at-once", at_once]);
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
-    ends(path, 2, &["task", "--store", "s", "--batch", "0", "--idle", "1s"]);
-    ends(path, 2, &["task", "--store", "s", "--batch", "0", "--at-once", "2"]);
-    ends(path, 2, &["task", "--store", "s", "--batch", "-", "--at-once", "0"]);
+    ends(path, 2, &["--store", "s", "--batch", "0", "--idle", "1s"]);
+    ends(path, 2, &["--store", "s", "--batch", "0", "--at-once", "2"]);
+    ends(path, 2, &["--store", "s", "--batch", "-", "--at-once", "0"]);
 }
 
 /// Tasks at the same time, each answered, in any order; one that fails ends the process with its
@@ -162,11 +172,11 @@ fn tasks_come_on_standard_input() {
 fn several_tasks_come_on_standard_input_at_once() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "11"]);
-    let lines = ends(path, 0, &["task", "plan", "--store", "s"]).0;
+    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "11"]);
+    let lines = ends(path, 0, &["plan", "--store", "s"]).0;
     let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let begin = |wait: &str| {
-        let task = ["task", "--store", "s", "--batch", "-", "--json", "--at-once", "3", "--wait", wait];
+        let task = ["--store", "s", "--batch", "-", "--json", "--at-once", "3", "--wait", wait];
         trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap()
     };
     let asks = |mut child: Child, blocks: &[String]| -> (Option<i32>, Vec<Value>) {
@@ -197,5 +207,5 @@ fn several_tasks_come_on_standard_input_at_once() {
     assert_eq!(answers[2]["schema"], "trinim.failure/1");
     let (code, answers) = asks(begin("60s"), others);
     assert_eq!((code, answers.len()), (Some(0), others.len()), "{answers:?}");
-    ends(path, 0, &["task", "finish", "--store", "s"]);
+    ends(path, 0, &["finish", "--store", "s"]);
 }

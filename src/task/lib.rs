@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Others decide which task runs when and where: [`plan`] lists the blocks and what each depends
-//! on, [`committed`] what is done. `FORMAT.md` has the bytes of the store.
+//! on, [`committed`] what is done. `FORMAT.md` of this package has the bytes of the store.
 //!
 //! # Invariants
 //! 1. The bytes of every file are a function of the store's `task.json` alone. A name never has two
@@ -24,6 +24,10 @@
 //!
 //! # Not here
 //! Clocks, processes and schedules: the command line waits, a driver decides.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+#![warn(unreachable_pub)]
 
 mod compute;
 mod copy;
@@ -41,17 +45,16 @@ pub use copy::{CopyWork, copy, require_sealed};
 pub use definition::{init, open};
 pub use finish::{SealedDatabase, finish};
 pub use plan::{ALONE, BatchRow, BlockRow, batches, plan};
-#[cfg(feature = "s3")]
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use summary::counts;
 pub use sweep::{SweepWork, Sweeper, sweep};
 
-use crate::database::SolveSpec;
 use names::{block_folders, block_name, block_of, summary_folders, summary_name};
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use trinim::database::SolveSpec;
 
 /// An error of a task.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use trinim::database::{Game, Keep, SolveSpec, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::task::{BucketStore, Error, Store, Sweeper, committed, compute, finish, init};
+use trinim_task::{BucketStore, Error, Store, Sweeper, committed, compute, finish, init};
 
 /// Every file of a store.
 fn files_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {

@@ -2,11 +2,21 @@
 //! order, and whatever is killed meanwhile; and a store that is not this solve's is refused and
 //! left as it is.
 
+#[expect(dead_code, reason = "the tests of trinim use the rest")]
+mod common;
+
+mod bucket;
 mod command;
+mod contract;
 mod faults;
+mod program;
 mod refusals;
+mod reports;
 mod shares;
+mod summary_first;
+mod surroundings;
 mod sweep;
 mod whole;
 
-pub use whole::{any_order_and_any_threads, never, options};
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim-task");

@@ -1,7 +1,7 @@
 //! Whole solves in tasks, in any order and at the same time.
 
-use crate::common::contract::keeps_its_promises;
 use crate::common::{assert_same_files, database_files, layout_with, scratch};
+use crate::contract::keeps_its_promises;
 use pipeline::{BlockId, RealStorage, parallel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::task::{self, FolderStore, Store, TaskOptions, Tasks, batches, compute, finish, init, plan};
+use trinim_task::{self as task, FolderStore, Store, TaskOptions, Tasks, batches, compute, finish, init, plan};
 
 /// Threads, memory and patience of most tasks here.
 pub fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> TaskOptions<'_> {

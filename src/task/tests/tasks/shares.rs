@@ -9,8 +9,8 @@ use std::path::Path;
 use trinim::care::CareRequest;
 use trinim::database::{Database, Game, SolveSpec};
 use trinim::game::Rule;
-use trinim::task::{self, init};
 use trinim::verify::{self, Depth, Share};
+use trinim_task::{self as task, init};
 
 /// All findings and figures of the shares of a check.
 fn shares(folder: &Path, of: u32) -> (verify::Report, Vec<String>) {

@@ -21,7 +21,6 @@ use trinim::game::Rule;
 use trinim::job::KeepChoice;
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
-use trinim::task;
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -36,7 +35,7 @@ The store is a new or empty folder, or one that was begun for the same solve; fo
 #[command(after_help = INIT_EXAMPLES)]
 pub struct InitArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     #[command(flatten)]
     board: RequiredBoard,
@@ -115,13 +114,13 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = Game { board, rule: args.rule, layout };
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
     let terms = Terms { keep, audit, ..Terms::default() };
-    let store = store::create(&args.store.store)?;
+    let store = store::create(&args.store.name)?;
     let spec = terms.spec(&game);
-    let is_new = task::init(&*store, spec)?;
+    let is_new = trinim_task::init(&*store, spec)?;
     // A store that was begun before keeps the order of its BID bits.
-    let layout = &task::open(&*store)?.0.layout;
+    let layout = &trinim_task::open(&*store)?.0.layout;
     let report = InitReport {
-        store: args.store.store,
+        store: args.store.name,
         is_new,
         game: GameFields::new(&game.board, args.rule),
         keep,
@@ -157,7 +156,7 @@ Names are listed, no block is read. A shared file system or an object store may 
 #[command(after_help = LIST_EXAMPLES)]
 pub struct ListArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -172,16 +171,15 @@ pub struct BlockRange {
     last: u32,
 }
 
-pub fn list(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = OpenStore::open(&args.store.store)?;
-    let committed = task::committed(&*opened.store, opened.spec())?;
+pub fn list(args: &ListArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
+    let committed = trinim_task::committed(&*store.files, store.spec())?;
     if args.json.json {
         for run in committed.chunk_by(|one, next| one.0 + 1 == next.0) {
             out.json_line("trinim.task.list/1", &BlockRange { first: run[0].0, last: run[run.len() - 1].0 })?;
         }
         return Ok(Exit::Done);
     }
-    let all = counted(opened.spec().blocks().into(), "block");
+    let all = counted(store.spec().blocks().into(), "block");
     writeln!(out, "{} of {all} committed", committed.len())?;
     Ok(Exit::Done)
 }
@@ -198,7 +196,7 @@ One JSON object a line, sources before their targets.";
 #[command(after_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     /// Group blocks that share sources into about N batches [default: each block alone; of
     /// more than 100000 blocks, 50000 batches]
@@ -209,16 +207,15 @@ pub struct PlanArgs {
 /// The batches of more blocks than come alone.
 const BATCHES: u32 = 50_000;
 
-pub fn plan(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = OpenStore::open(&args.store.store)?;
-    match args.batches.or((opened.spec().blocks() > task::ALONE).then_some(BATCHES)) {
+pub fn plan(args: &PlanArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
+    match args.batches.or((store.spec().blocks() > trinim_task::ALONE).then_some(BATCHES)) {
         None => {
-            for row in task::plan(opened.spec()) {
+            for row in trinim_task::plan(store.spec()) {
                 out.json_line("trinim.task.plan/1", &row)?;
             }
         }
         Some(wanted) => {
-            for row in task::batches(opened.spec(), wanted) {
+            for row in trinim_task::batches(store.spec(), wanted) {
                 out.json_line("trinim.task.plan.batches/1", &row)?;
             }
         }
@@ -231,16 +228,16 @@ Examples:
   trinim task init --store one --layers 3
   trinim task --store one --batch 0
   trinim task finish --store one --json
-  trinim verify one                       its db folder is that of a solve
 
-Blocks that are missing are counted, and the exit code is 75.";
+The db folder of the store is then that of a solve, which trinim verify checks. Blocks that are missing are counted, \
+and the exit code is 75.";
 
 /// Make the database of a store whose blocks are all committed
 #[derive(Args)]
 #[command(after_help = FINISH_EXAMPLES)]
 pub struct FinishArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -282,20 +279,18 @@ fn progress(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Sen
 /// Threads that read summaries from a bucket: they wait for its answers most of the time.
 const BUCKET_THREADS: usize = 64;
 
-pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Stopwatch::start();
-    let opened = OpenStore::open(&args.store.store)?;
-    let progress = progress(out, opened.spec().blocks(), "summed up");
-    let threads = if store::is_folder(&args.store.store) { args::all_if_zero(0) } else { BUCKET_THREADS };
-    let sealed = task::finish(&*opened.store, opened.spec(), Kernel::detect(), threads, progress)?;
+pub fn finish(args: &FinishArgs, store: &OpenStore, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<Exit> {
+    let progress = progress(out, store.spec().blocks(), "summed up");
+    let threads = if store.is_folder() { args::all_if_zero(0) } else { BUCKET_THREADS };
+    let sealed = trinim_task::finish(&*store.files, store.spec(), Kernel::detect(), threads, progress)?;
     let report = FinishReport {
         finished: true,
-        summary: Summary::new(&sealed.manifest, &opened.game),
+        summary: Summary::new(&sealed.manifest, &store.game),
         elapsed_s: watch.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
         database_bytes: sealed.database_bytes,
-        out: args.store.store,
-        offset_bits: opened.game.layout.offset_bits(),
+        out: store.name.clone(),
+        offset_bits: store.game.layout.offset_bits(),
     };
     args.json.report("trinim.task.finish/1", &report, out, |report, out| {
         let mut rows = report.summary.rows(out.paint);
@@ -309,7 +304,6 @@ const COPY_EXAMPLES: &str = "\
 Examples:
   trinim task copy --store one --to here
   trinim task copy --store one --to here --json     again: what is there is only compared
-  trinim verify here
 
 Each file is compared with what was committed before it is written. The copy is a store of its own; its db folder is \
 the database. From a bucket: trinim task copy --store s3://BUCKET/PREFIX --to DIR";
@@ -319,7 +313,7 @@ the database. From a bucket: trinim task copy --store s3://BUCKET/PREFIX --to DI
 #[command(after_help = COPY_EXAMPLES)]
 pub struct CopyArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     /// Where the copy goes: a new or empty folder or prefix, or that of a copy that was stopped
     #[arg(long, value_name = "STORE")]
@@ -340,17 +334,16 @@ pub struct CopyReport {
     /// Where the copy is.
     to: String,
     #[serde(flatten)]
-    copied: task::CopyWork,
+    copied: trinim_task::CopyWork,
 }
 
-pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let from = OpenStore::open(&args.store.store)?;
+pub fn copy(args: &CopyArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
     // Before anything is created.
-    task::require_sealed(&*from.store)?;
+    trinim_task::require_sealed(&*store.files)?;
     let to = store::create(&args.to)?;
-    let progress = progress(out, from.spec().blocks(), "copied");
-    let copied = task::copy(&*from.store, &*to, from.spec(), None, args.threads.count(), progress)?;
-    let report = CopyReport { store: args.store.store, to: args.to, copied };
+    let progress = progress(out, store.spec().blocks(), "copied");
+    let copied = trinim_task::copy(&*store.files, &*to, store.spec(), None, args.threads.count(), progress)?;
+    let report = CopyReport { store: store.name.clone(), to: args.to.clone(), copied };
     args.json.report("trinim.task.copy/1", &report, out, |CopyReport { to, copied, .. }, out| {
         Ok(out.table(&[
             ("copied", format!("{}, {}, to {to}", counted(copied.files, "file"), Size(copied.bytes))),
@@ -372,7 +365,7 @@ temporary file is what a killed task left; a running task needs its own.";
 #[command(after_help = SWEEP_EXAMPLES)]
 pub struct SweepArgs {
     #[command(flatten)]
-    store: StoreArgs,
+    pub store: StoreArgs,
 
     /// Age of a temporary file that is removed, like 1h, 2d, or 0s for all
     #[arg(long, value_name = "TIME", value_parser = super::pause, default_value = "1h")]
@@ -389,9 +382,8 @@ pub struct SweepArgs {
 /// A bucket takes long to answer.
 const LINES_AT_ONCE: usize = 16;
 
-pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let opened = OpenStore::open(&args.store.store)?;
-    let sweeper = task::Sweeper::new(&*opened.store, opened.spec(), args.older_than)?;
+pub fn sweep(args: &SweepArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
+    let sweeper = trinim_task::Sweeper::new(&*store.files, store.spec(), args.older_than)?;
     if args.follow {
         lines::each(None, LINES_AT_ONCE, |blocks| Ok(sweeper.committed(&super::ids(blocks))?))?;
     }

@@ -2,7 +2,7 @@
 
 use pipeline::{Damage, Error};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use trinim::task::{DATABASE, Store};
+use trinim_task::{DATABASE, Store};
 
 /// Holds a new and empty store to the promises of the trait.
 pub fn keeps_its_promises(store: &dyn Store) {

@@ -17,13 +17,14 @@ use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use store::{OpenStore, refusal};
+use store::{OpenStore, refusal, with_store};
 use terminal::exit::{Exit, Refused, reason};
 use terminal::output::{Out, counted, note, seconds};
+use terminal::{ending, schema};
 use trinim::cli::args::{self, JsonArgs, MemoryArgs, Size};
 use trinim::cli::hints::classify;
 use trinim::kernel::Kernel;
-use trinim::task::{TaskOptions, TaskWork, Tasks};
+use trinim_task::{TaskOptions, TaskWork, Tasks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,21 +36,37 @@ Examples:
   trinim task list --store tasks                                what is committed
   trinim task sweep --store tasks                               remove what nothing needs any more
   trinim task finish --store tasks                              end: counts, manifest and digest
-  trinim stats tasks                                            what was found
+
+The finished store is the folder of a solve: trinim stats, probe and verify take it.
 
 Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
-file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being computed. \
-tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
-line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
+file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being \
+computed. tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, \
+one a line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
 --at-once it computes several at a time, and a task that fails is answered by a line, too.
 
-A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
-service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
-variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
+A store is a folder, or s3://BUCKET/PREFIX: a bucket of S3 or of a service that speaks its protocol and honours \
+If-None-Match. Service, region and credentials are those of the usual variables: AWS_ENDPOINT_URL, AWS_REGION, \
+AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
 
 The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
 store is of another run or version or may not be used, a file is damaged, or a name has other bytes; 2 stands for a \
 bucket in another region, or a service without ranges. Nothing is ever overwritten.";
+
+/// The reports of the program, with their JSON schemas.
+pub const SCHEMAS: &[schema::Report] = &[
+    ("trinim.failure/1", &[ending::Failure::json_schema]),
+    (SCHEMA, &[Report::json_schema]),
+    (FAILED_SCHEMA, &[Failure::json_schema]),
+    ("trinim.task.init/1", &[whole::InitReport::json_schema]),
+    ("trinim.task.plan/1", &[trinim_task::BlockRow::json_schema]),
+    ("trinim.task.plan.batches/1", &[trinim_task::BatchRow::json_schema]),
+    ("trinim.task.list/1", &[whole::BlockRange::json_schema]),
+    ("trinim.task.finish/1", &[whole::FinishReport::json_schema]),
+    ("trinim.task.copy/1", &[whole::CopyReport::json_schema]),
+    ("trinim.task.sweep/1", &[trinim_task::SweepWork::json_schema]),
+    ("trinim.task.verify/1", &[verify::Report::json_schema]),
+];
 
 const SCHEMA: &str = "trinim.task/1";
 const FAILED_SCHEMA: &str = "trinim.task.failed/1";
@@ -151,29 +168,34 @@ fn pause(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let ended = match args.command {
-        None => compute(&args, out),
+pub fn run(mut args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let ended = match args.command.take() {
+        None => compute(&args, &watch, out),
         Some(TaskCommand::Init(args)) => whole::init(args, out),
-        Some(TaskCommand::Plan(args)) => whole::plan(args, out),
-        Some(TaskCommand::List(args)) => whole::list(args, out),
-        Some(TaskCommand::Finish(args)) => whole::finish(args, out),
-        Some(TaskCommand::Copy(args)) => whole::copy(args, out),
-        Some(TaskCommand::Sweep(args)) => whole::sweep(args, out),
-        Some(TaskCommand::Verify(args)) => verify::run(args, out),
+        Some(TaskCommand::Plan(args)) => with_store(&args.store.name, |store| whole::plan(&args, store, out)),
+        Some(TaskCommand::List(args)) => with_store(&args.store.name, |store| whole::list(&args, store, out)),
+        Some(TaskCommand::Finish(args)) => {
+            with_store(&args.store.name, |store| whole::finish(&args, store, &watch, out))
+        }
+        Some(TaskCommand::Copy(args)) => with_store(&args.store.name, |store| whole::copy(&args, store, out)),
+        Some(TaskCommand::Sweep(args)) => with_store(&args.store.name, |store| whole::sweep(&args, store, out)),
+        Some(TaskCommand::Verify(args)) => verify::run(&args, &watch, out),
     };
     ended.map_err(refusal)
 }
 
-fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Stopwatch::start();
+fn compute(args: &TaskArgs, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<Exit> {
     if args.die_with_parent {
         store::die_with_parent()?;
     }
     if !matches!(args.batch, Some(Batch::Lines)) && (args.idle.is_some() || args.at_once > 1) {
         return Err(usage("--idle and --at-once are for --batch -".to_owned(), "trinim task --help"));
     }
-    let opened = OpenStore::open(args.store.as_deref().unwrap_or_default())?;
+    with_store(args.store.as_deref().unwrap_or_default(), |store| compute_in(store, args, watch, out))
+}
+
+fn compute_in(store: &OpenStore, args: &TaskArgs, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<Exit> {
     // A driver knows what it waits for.
     let said = AtomicBool::new(out.quiet || args.batch == Some(Batch::Lines));
     let wait = |missing: Duration| {
@@ -195,7 +217,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keeps_streams: args.batch == Some(Batch::Lines),
         wait: &wait,
     };
-    let tasks = Tasks::new(&*opened.store, opened.spec(), &options)?;
+    let tasks = Tasks::new(&*store.files, store.spec(), &options)?;
     let blocks = match &args.batch {
         Some(Batch::Lines) => {
             let out = Mutex::new(out);
@@ -209,7 +231,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(Batch::Blocks(blocks)) => ids(blocks),
         None => Vec::new(),
     };
-    let report = Report::new(tasks.compute(&blocks)?, &watch);
+    let report = Report::new(tasks.compute(&blocks)?, watch);
     args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
 }
 

@@ -4,8 +4,8 @@ use pipeline::Error;
 use pipeline::storage::pass_on;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use trinim::task::Store;
-use trinim::task::store::{Begin, Temporary};
+use trinim_task::Store;
+use trinim_task::store::{Begin, Temporary};
 
 /// A store in which the file of a block waits for its summary: where summaries decide what is
 /// committed, a stop between the two loses the block.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use terminal::exit::{self, Exit, Refused};
 use trinim::database::{Game, SolveSpec, Terms};
-use trinim::task::{self, Error, FolderStore, Store};
+use trinim_task::{BucketStore, Error, FolderStore, Store};
 
 /// The hint for a store that is refused for good.
 const OTHER: &str = "name the store of this solve, or begin another one with trinim task init";
@@ -19,23 +19,30 @@ const OTHER: &str = "name the store of this solve, or begin another one with tri
 #[derive(Args)]
 pub struct StoreArgs {
     /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
-    #[arg(long, value_name = "STORE")]
-    pub store: String,
+    #[arg(long = "store", value_name = "STORE")]
+    pub name: String,
 }
 
 /// A store, and what is solved in it.
 pub struct OpenStore {
-    pub store: Box<dyn Store>,
+    /// As the command names it.
+    pub name: String,
+    pub files: Box<dyn Store>,
     pub game: Game,
     terms: Terms,
 }
 
+/// Opens the store of this name, in which a solve was begun, for a command.
+pub fn with_store(name: &str, command: impl FnOnce(&OpenStore) -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    let files = open(name)?;
+    let (game, terms) = trinim_task::open(&*files)?;
+    command(&OpenStore { name: name.to_owned(), files, game, terms })
+}
+
 impl OpenStore {
-    /// Opens the store of this name, in which a solve was begun.
-    pub fn open(name: &str) -> anyhow::Result<OpenStore> {
-        let store = open(name)?;
-        let (game, terms) = task::open(&*store)?;
-        Ok(OpenStore { store, game, terms })
+    /// Whether its files are in a folder of this machine.
+    pub fn is_folder(&self) -> bool {
+        is_folder(&self.name)
     }
 
     pub fn spec(&self) -> SolveSpec<'_> {
@@ -61,7 +68,7 @@ pub fn create(name: &str) -> anyhow::Result<Box<dyn Store>> {
 }
 
 /// Returns whether a store of this name is a folder.
-pub fn is_folder(name: &str) -> bool {
+fn is_folder(name: &str) -> bool {
     !name.contains("://")
 }
 
@@ -80,9 +87,7 @@ pub fn create_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
     Ok(folder(RealStorage::create(path)?))
 }
 
-#[cfg(feature = "s3")]
 fn open_bucket(name: &str, place: &str) -> anyhow::Result<Box<dyn Store>> {
-    use trinim::task::BucketStore;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let store = BucketStore::s3(bucket, prefix.trim_end_matches('/')).map_err(|error| match &error {
         error if error.is_not_found() => usage(
@@ -95,14 +100,6 @@ fn open_bucket(name: &str, place: &str) -> anyhow::Result<Box<dyn Store>> {
         _ => error.into(),
     })?;
     Ok(Box::new(store))
-}
-
-#[cfg(not(feature = "s3"))]
-fn open_bucket(name: &str, _place: &str) -> anyhow::Result<Box<dyn Store>> {
-    Err(usage(
-        format!("--store {name}: this program was built without stores in buckets"),
-        "build it with them: cargo build --release --features s3",
-    ))
 }
 
 fn folder(storage: RealStorage) -> Box<dyn Store> {

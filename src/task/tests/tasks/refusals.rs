@@ -5,12 +5,13 @@ use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use trinim::{Board, Rule, Solve};
 
 #[test]
 fn another_store_another_version_and_damage_are_refused_by_name() {
     let folder = scratch();
     let path = folder.path();
-    let begin = ["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"];
+    let begin = ["init", "--store", "s", "-k", "5", "--block-bits", "9"];
     ends(path, 0, &begin);
     ends(path, 0, &begin);
     for (more, name) in [
@@ -21,12 +22,12 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     ] {
         refused(path, &[&begin[..], more].concat(), &["s/task.json", name]);
     }
-    refused(path, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "8"], &["bid_cells"]);
-    refused(path, &["task", "init", "--store", "s", "-k", "4"], &["layers = 5, not 4"]);
+    refused(path, &["init", "--store", "s", "-k", "5", "--block-bits", "8"], &["bid_cells"]);
+    refused(path, &["init", "--store", "s", "-k", "4"], &["layers = 5, not 4"]);
 
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count();
     let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
-    let batch = ["task", "--store", "s", "--batch", &all.join(",")];
+    let batch = ["--store", "s", "--batch", &all.join(",")];
     ends(path, 0, &batch);
     let fresh = |name: &str| {
         let _ = fs::remove_dir_all(path.join(name));
@@ -40,10 +41,10 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replace(from, to)).unwrap();
         let name = to.trim_start_matches('"');
-        for command in [&["task", "--store", "t", "--batch", "1"][..], &["task", "finish", "--store", "t"]] {
+        for command in [&["--store", "t", "--batch", "1"][..], &["finish", "--store", "t"]] {
             refused(path, command, &["task.json", name]);
         }
-        refused(path, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
+        refused(path, &["init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
     }
     // Blocks of 2^9 positions.
     assert!(text.contains("\"block_bytes\": 64,"), "{text}");
@@ -56,7 +57,7 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     ] {
         let other = fresh("t");
         fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
-        refused(path, &["task", "--store", "t", "--batch", "1"], &["task.json"]);
+        refused(path, &["--store", "t", "--batch", "1"], &["task.json"]);
     }
 
     // A damaged source: in its header, its index, and in a frame.
@@ -67,23 +68,23 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     for at in [0, 20, 70, length - 1] {
         let other = fresh("t");
         fs::remove_file(other.join("db").join(&name)).unwrap();
-        let source = ends(path, 0, &["task", "plan", "--store", "t"]).0;
+        let source = ends(path, 0, &["plan", "--store", "t"]).0;
         let row = source.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let row = row.into_iter().find(|row| row["block"] == last).unwrap();
         let source = format!("{:06}.blk", row["sources"][0].as_u64().unwrap());
         change(&other.join("db").join(&source), at);
-        refused(path, &["task", "--store", "t", "--batch", &target], &[&source]);
+        refused(path, &["--store", "t", "--batch", &target], &[&source]);
     }
     // A block of another game, or another block, under the name of a source.
-    ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
-    ends(path, 0, &["task", "--store", "n", "--batch", &all.join(",")]);
+    ends(path, 0, &["init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
+    ends(path, 0, &["--store", "n", "--batch", &all.join(",")]);
     for foreign in ["n/db/000000.blk", "s/db/000001.blk"] {
         let other = fresh("t");
         fs::copy(path.join(foreign), other.join("db/000000.blk")).unwrap();
         fs::remove_file(other.join("db/000001.blk")).unwrap();
-        refused(path, &["task", "--store", "t", "--batch", "1"], &["000000.blk"]);
+        refused(path, &["--store", "t", "--batch", "1"], &["000000.blk"]);
         // Under its own name it is not taken for done.
-        refused(path, &["task", "--store", "t", "--batch", "0"], &["000000.blk"]);
+        refused(path, &["--store", "t", "--batch", "0"], &["000000.blk"]);
     }
     // Other bytes under the name of what is committed next: they stay.
     for file in ["summaries/000001", "db/manifest.json", "db/SUMS"] {
@@ -91,10 +92,10 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
         fs::write(other.join(file), "something else").unwrap();
         let _ = fs::remove_file(other.join("db/000001.blk"));
         match file {
-            "summaries/000001" => refused(path, &["task", "--store", "t", "--batch", "1"], &[file]),
+            "summaries/000001" => refused(path, &["--store", "t", "--batch", "1"], &[file]),
             _ => {
-                ends(path, 0, &["task", "--store", "t", "--batch", "1"]);
-                refused(path, &["task", "finish", "--store", "t"], &[file]);
+                ends(path, 0, &["--store", "t", "--batch", "1"]);
+                refused(path, &["finish", "--store", "t"], &[file]);
             }
         }
     }
@@ -102,15 +103,15 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     let other = fresh("t");
     let block = other.join("db/000002.blk");
     fs::write(&block, [&fs::read(&block).unwrap()[..], &[0]].concat()).unwrap();
-    refused(path, &["task", "finish", "--store", "t"], &["000002.blk", "bytes"]);
+    refused(path, &["finish", "--store", "t"], &["000002.blk", "bytes"]);
     // A block that is shorter than was committed.
     let other = fresh("t");
     let bytes = fs::read(other.join("db/000002.blk")).unwrap();
     fs::write(other.join("db/000002.blk"), &bytes[..bytes.len() - 1]).unwrap();
-    refused(path, &["task", "finish", "--store", "t"], &["000002.blk"]);
-    refused(path, &["task", "--store", "t", "--batch", "2"], &["000002.blk"]);
+    refused(path, &["finish", "--store", "t"], &["000002.blk"]);
+    refused(path, &["--store", "t", "--batch", "2"], &["000002.blk"]);
     fs::write(other.join("db/000002.blk"), "short").unwrap();
-    refused(path, &["task", "--store", "t", "--batch", "2"], &["000002.blk", "the file ends inside its header"]);
+    refused(path, &["--store", "t", "--batch", "2"], &["000002.blk", "the file ends inside its header"]);
     // A summary that lacks a count, with a hash that fits.
     let other = fresh("t");
     let bytes = fs::read(other.join("summaries/000003")).unwrap();
@@ -120,11 +121,11 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     for list in ["db/manifest.json", "db/SUMS"] {
         let _ = fs::remove_file(other.join(list));
     }
-    refused(path, &["task", "finish", "--store", "t"], &["summaries of another form"]);
+    refused(path, &["finish", "--store", "t"], &["summaries of another form"]);
     // A summary can be made again.
     let other = fresh("t");
     fs::remove_file(other.join("summaries/000003")).unwrap();
-    ends(path, 0, &["task", "finish", "--store", "t"]);
+    ends(path, 0, &["finish", "--store", "t"]);
     assert!(fs::read(other.join("summaries/000003")).unwrap() == fs::read(path.join("s/summaries/000003")).unwrap());
 }
 
@@ -132,49 +133,49 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
 fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
-    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count().to_string();
-    let (_, error) = ends(path, 2, &["task", "--store", "s", "--batch", &blocks]);
+    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count().to_string();
+    let (_, error) = ends(path, 2, &["--store", "s", "--batch", &blocks]);
     let last = blocks.parse::<u32>().unwrap() - 1;
     assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
     // Alone and together, by one thread and by several.
     for (batch, threads) in ["1", "1,2", "1,2,3,4"].iter().flat_map(|batch| [(batch, "1"), (batch, "2")]) {
-        let args = ["task", "--store", "s", "--batch", batch, "--threads", threads, "--wait", "0s"];
+        let args = ["--store", "s", "--batch", batch, "--threads", threads, "--wait", "0s"];
         let (out, error) = ends(path, 75, &args);
         assert!(out.is_empty() && error.contains("000000.blk"), "{out}{error}");
     }
     // A task that waits says so at once, and not again.
-    let (_, error) = ends(path, 75, &["task", "--store", "s", "--batch", "1", "--wait", "500ms"]);
+    let (_, error) = ends(path, 75, &["--store", "s", "--batch", "1", "--wait", "500ms"]);
     assert!(error.starts_with("a source is missing in the store: waiting up to 500 ms for it (--wait)\n"), "{error}");
     assert_eq!(error.matches("waiting").count(), 1, "{error}");
-    let (_, error) = ends(path, 75, &["task", "finish", "--store", "s"]);
+    let (_, error) = ends(path, 75, &["finish", "--store", "s"]);
     assert!(error.contains("blocks are not committed"), "{error}");
-    let failure = json(path, 75, &["task", "finish", "--store", "s", "--json"]);
+    let failure = json(path, 75, &["finish", "--store", "s", "--json"]);
     assert_eq!((&failure["schema"], &failure["exit_code"]), (&"trinim.failure/1".into(), &75.into()));
-    ends(path, 0, &["solve", "-k", "3", "--out", "solved"]);
+    Solve::new(&Board::triangle(3, None).unwrap(), Rule::Misere).run(&path.join("solved")).unwrap();
     let before = tree(&path.join("solved"));
     for args in [
-        &["task", "--store", "s", "--batch", "100000"][..],
-        &["task", "--store", "s", "--batch", "0,100000"],
-        &["task", "--store", "none", "--batch", "0"],
-        &["task", "--store", "s/db", "--batch", "0"],
-        &["task", "--store", "s"],
-        &["task", "--batch", "0"],
-        &["task", "--store", "s", "--block", "0"],
-        &["task", "--store", "s", "--batch", "0", "--kernel", "avx2"],
-        &["task", "finish", "--store", "s", "--threads", "2"],
-        &["task", "init", "--store", "solved", "-k", "3"],
-        &["task", "init", "--store", "x", "-k", "11"],
-        &["task", "init", "--store", "x", "-k", "5", "--keep", "book"],
-        &["task", "plan", "--store", "s", "--batches", "0"],
-        &["task", "verify", "--store", "s", "--shard", "0/3"],
-        &["task", "verify", "--store", "s", "--shard", "4/3"],
-        &["task", "verify", "--store", "s", "--shard", "1/1"],
-        &["task", "copy", "--store", "s", "--to", "x"],
-        &["task", "copy", "--store", "none", "--to", "x"],
-        &["task", "list", "--store", "gs://bucket/s"],
-        &["task", "list", "--store", "s3://"],
-        &["task", "sweep", "--store", "s", "--older-than", "soon"],
+        &["--store", "s", "--batch", "100000"][..],
+        &["--store", "s", "--batch", "0,100000"],
+        &["--store", "none", "--batch", "0"],
+        &["--store", "s/db", "--batch", "0"],
+        &["--store", "s"],
+        &["--batch", "0"],
+        &["--store", "s", "--block", "0"],
+        &["--store", "s", "--batch", "0", "--kernel", "avx2"],
+        &["finish", "--store", "s", "--threads", "2"],
+        &["init", "--store", "solved", "-k", "3"],
+        &["init", "--store", "x", "-k", "11"],
+        &["init", "--store", "x", "-k", "5", "--keep", "book"],
+        &["plan", "--store", "s", "--batches", "0"],
+        &["verify", "--store", "s", "--shard", "0/3"],
+        &["verify", "--store", "s", "--shard", "4/3"],
+        &["verify", "--store", "s", "--shard", "1/1"],
+        &["copy", "--store", "s", "--to", "x"],
+        &["copy", "--store", "none", "--to", "x"],
+        &["list", "--store", "gs://bucket/s"],
+        &["list", "--store", "s3://"],
+        &["sweep", "--store", "s", "--older-than", "soon"],
     ] {
         let (_, error) = ends(path, 2, args);
         assert!(error.contains("hint:") || error.contains("Usage"), "{args:?}: {error}");
@@ -184,33 +185,18 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     // A file where the folder of temporary files was.
     fs::remove_dir(path.join("s/tmp")).unwrap();
     fs::write(path.join("s/tmp"), "").unwrap();
-    ends(path, 75, &["task", "--store", "s", "--batch", "0"]);
+    ends(path, 75, &["--store", "s", "--batch", "0"]);
 }
 
 #[test]
 fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
     let folder = scratch();
     let path = folder.path();
-    ends(path, 0, &["task", "init", "--store", "s", "-k", "4"]);
-    for command in
-        [&["task", "verify", "--store", "s", "--shard", "1/2"][..], &["task", "copy", "--store", "s", "--to", "x"]]
-    {
+    ends(path, 0, &["init", "--store", "s", "-k", "4"]);
+    for command in [&["verify", "--store", "s", "--shard", "1/2"][..], &["copy", "--store", "s", "--to", "x"]] {
         let (_, error) = ends(path, 2, command);
         assert!(error.contains("s is not finished") && error.contains("hint: trinim task finish"), "{error}");
     }
-}
-
-#[cfg(not(feature = "s3"))]
-#[test]
-fn a_bucket_is_refused_with_the_command_that_builds_what_it_takes() {
-    let folder = scratch();
-    for command in [&["init", "-k", "3"][..], &["list"], &["plan"], &["finish"], &["sweep"]] {
-        let args = [&["task"], command, &["--store", "s3://bucket/s"]].concat();
-        let (_, error) = ends(folder.path(), 2, &args);
-        assert!(error.contains("--store s3://bucket/s: this program was built without"), "{error}");
-        assert!(error.contains("hint: build it with them: cargo build --release --features s3"), "{error}");
-    }
-    assert!(tree(folder.path()).is_empty());
 }
 
 /// Runs a command that must be refused with 65, name this, and change nothing.
@@ -238,11 +224,11 @@ fn the_database_of_another_game_is_not_checked() {
     let folder = scratch();
     let path = folder.path();
     for rule in ["misere", "normal"] {
-        ends(path, 0, &["task", "init", "--store", rule, "-k", "3", "--rule", rule]);
-        ends(path, 0, &["task", "--store", rule, "--batch", "0"]);
-        ends(path, 0, &["task", "finish", "--store", rule]);
+        ends(path, 0, &["init", "--store", rule, "-k", "3", "--rule", rule]);
+        ends(path, 0, &["--store", rule, "--batch", "0"]);
+        ends(path, 0, &["finish", "--store", rule]);
     }
-    let check = ["task", "verify", "--store", "misere", "--shard", "1/1"];
+    let check = ["verify", "--store", "misere", "--shard", "1/1"];
     ends(path, 0, &check);
     fs::remove_dir_all(path.join("misere/db")).unwrap();
     copy(&path.join("normal/db"), &path.join("misere/db"));

@@ -1,6 +1,6 @@
 //! `trinim task verify`: a share of the check of a finished store.
 
-use super::store::{self, OpenStore, StoreArgs};
+use super::store::{self, OpenStore, StoreArgs, with_store};
 use super::usage;
 use clap::Args;
 use pipeline::storage::ScratchFolder;
@@ -16,7 +16,6 @@ use trinim::care::CareRequest;
 use trinim::cli::args::{JsonArgs, ThreadsArgs};
 use trinim::cli::work;
 use trinim::database::Database;
-use trinim::task;
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\
@@ -84,28 +83,30 @@ pub struct Report {
     elapsed_s: f64,
 }
 
-pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Stopwatch::start();
+pub fn run(args: &VerifyArgs, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<Exit> {
     if args.die_with_parent {
         store::die_with_parent()?;
     }
-    let name = &args.store.store;
-    let opened = OpenStore::open(name)?;
+    with_store(&args.store.name, |store| check(store, args, watch, out))
+}
+
+fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<Exit> {
     let Shard { number, of } = args.shard;
-    task::require_sealed(&*opened.store)?;
+    trinim_task::require_sealed(&*store.files)?;
     let threads = args.threads.count();
-    let local = match store::is_folder(name) {
+    let local = match store.is_folder() {
         true => None,
-        false => Some(fetch(&opened, args.shard, threads)?),
+        false => Some(fetch(store, args.shard, threads)?),
     };
-    let folder = local.as_ref().map_or(Path::new(name), |local| local.path());
-    let database = Database::open(&folder.join(task::DATABASE))?;
-    if database.game().parameters() != opened.game.parameters() {
-        return Err(usage(format!("--store {name}: its database is of another game"), "repeat trinim task finish"));
+    let folder = local.as_ref().map_or(Path::new(&store.name), |local| local.path());
+    let database = Database::open(&folder.join(trinim_task::DATABASE))?;
+    if database.game().parameters() != store.game.parameters() {
+        let message = format!("--store {}: its database is of another game", store.name);
+        return Err(usage(message, "repeat trinim task finish"));
     }
     // Before the summaries: of a store that keeps only counts, these say too little.
     database.require_values()?;
-    let counts = task::counts(&*opened.store, opened.spec(), number - 1, of)?;
+    let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &CareRequest::on(threads))?.unwrap_or_default();
     let report =
@@ -129,16 +130,16 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
 /// their children; for the first share, which checks the list of files, all blocks.
-fn fetch(opened: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
+fn fetch(store: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
     let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.")?;
-    let own = BlockId::share(opened.spec().blocks(), shard.number - 1, shard.of);
-    let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
+    let own = BlockId::share(store.spec().blocks(), shard.number - 1, shard.of);
+    let sources = |block| store.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    task::copy(&*opened.store, &*target, opened.spec(), blocks, threads, |_| {}).map_err(|error| match error {
+    trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {}).map_err(|error| match error {
         // What a check finds has its exit code.
-        task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
+        trinim_task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
         }
         error => anyhow::Error::from(error),

@@ -1,0 +1,21 @@
+//! What the tests of trinim share.
+
+#[path = "../../../../tests/common/program.rs"]
+pub mod program;
+#[path = "../../../../tests/common/reports.rs"]
+pub mod reports;
+#[path = "../../../../tests/common/schemas.rs"]
+pub mod schemas;
+#[path = "../../../../tests/common/scratch.rs"]
+mod scratch;
+#[path = "../../../../tests/common/solving.rs"]
+mod solving;
+#[path = "../../../../tests/common/sweep.rs"]
+mod sweep;
+#[path = "../../../../tests/common/tree.rs"]
+mod tree;
+
+pub use scratch::scratch;
+pub use solving::{assert_same_files, database_files, layout_with};
+pub use sweep::Sweep;
+pub use tree::{copy, tree};

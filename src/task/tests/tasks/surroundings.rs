@@ -1,0 +1,104 @@
+//! What surrounds a store: another folder takes its name while work in it goes on, other programs
+//! leave files of their own in it, and a board of seven layers.
+
+use super::whole::{any_order_and_any_threads, never, options};
+use crate::common::{scratch, tree};
+use pipeline::{BlockId, RealStorage};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use trinim::Solve;
+use trinim::database::{Database, Game, Keep, Terms};
+use trinim::game::Rule;
+use trinim::kernel::Kernel;
+use trinim_task::{FolderStore, compute, finish, init, sweep};
+
+#[test]
+fn any_order_of_tasks_and_any_threads_leave_the_bytes_of_seven_layers() {
+    any_order_and_any_threads(7, 20);
+}
+
+#[test]
+fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
+    let scratch = scratch();
+    let [named, moved, other] = ["run", "moved", "other"].map(|name| scratch.path().join(name));
+    Solve::from(&Game::triangle(5, Rule::Normal, 9).unwrap()).run(&other).unwrap();
+    let others = tree(&other);
+    let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::default());
+    let spec = terms.spec(&game);
+    let store = FolderStore::new(Arc::new(RealStorage::create(&named).unwrap()), "w");
+    init(&store, spec).unwrap();
+    fs::rename(&named, &moved).unwrap();
+    fs::rename(&other, &named).unwrap();
+    for block in BlockId::all(spec.blocks()) {
+        compute(&store, spec, &[block], &options(1, &never)).unwrap();
+    }
+    finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
+    Database::open(&moved).unwrap().check_manifest().unwrap();
+    fs::rename(&named, &other).unwrap();
+    assert!(tree(&other) == others, "the folder that took the name has changed");
+}
+
+/// Names that editors, file managers, file systems and users give, and one that would forge a line
+/// at a terminal.
+const FOREIGN: [&[u8]; 10] = [
+    b".DS_Store",
+    b".nfs0001",
+    b".fuse_hidden0001",
+    b"a b",
+    "é.txt".as_bytes(),
+    b"000000.blk~",
+    b"\xff.bin",
+    b"x\x1b]0;forged\x07\nerror: forged",
+    b"notes.txt",
+    b"notes.tmp",
+];
+
+/// Puts something of another program there: a file, a folder, links that lead nowhere and in a
+/// circle, a pipe.
+fn put(path: &Path, kind: usize) {
+    match kind {
+        0 => fs::write(path, "foreign").unwrap(),
+        1 => fs::create_dir(path).unwrap(),
+        2 => symlink("nothing", path).unwrap(),
+        3 => symlink(path.file_name().unwrap(), path).unwrap(),
+        _ => mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+    }
+}
+
+fn is_there(path: &Path, kind: usize) -> bool {
+    let found = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    kind != 0 || (found.is_file() && fs::read(path).unwrap() == b"foreign")
+}
+
+/// A store of tasks is used beside files of others, from the beginning to the sweep.
+#[test]
+fn tasks_go_on_beside_files_of_others() {
+    let (game, folder) = (Game::triangle(4, Rule::Misere, 6).unwrap(), scratch());
+    let terms = Terms::from(Keep::Counts);
+    let spec = terms.spec(&game);
+    fs::write(folder.path().join(".DS_Store"), "foreign").unwrap();
+    let store = FolderStore::new(Arc::new(RealStorage::create(folder.path()).unwrap()), "w");
+    init(&store, spec).unwrap();
+    let mut paths = Vec::new();
+    for (number, name) in FOREIGN.iter().enumerate() {
+        for (place, inner) in ["db", "summaries", "tmp"].iter().enumerate() {
+            let (path, kind) = (folder.path().join(inner).join(OsStr::from_bytes(name)), (number + place) % 5);
+            put(&path, kind);
+            paths.push((path, kind));
+        }
+    }
+    for block in BlockId::all(spec.blocks()) {
+        compute(&store, spec, &[block], &options(1, &never)).unwrap();
+        sweep(&store, spec, Duration::ZERO).unwrap();
+    }
+    finish(&store, spec, Kernel::detect(), 1, |_| {}).unwrap();
+    sweep(&store, spec, Duration::ZERO).unwrap();
+    Database::open(folder.path()).unwrap().check_manifest().unwrap();
+    assert!(paths.iter().all(|(path, kind)| is_there(path, *kind)));
+}
