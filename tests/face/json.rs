@@ -3,56 +3,12 @@
 
 use crate::common::program::{SLOW, begin, committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
-use crate::page::{rows, schemas, written};
-use crate::schemas::{compiled, has_plain_names, paths};
-use boon::{SchemaIndex, Schemas};
+use crate::reports::{ReportFields, assert_page};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-
-/// The names of all reports with their schemas, as the program prints them.
-fn shipped() -> Vec<(String, Value)> {
-    let folder = scratch();
-    schemas(|args| ends(folder.path(), 0, args).0)
-}
-
-/// Reads the objects that a command printed: one, or one on each line.
-fn objects(out: &str) -> Vec<Value> {
-    serde_json::Deserializer::from_str(out).into_iter::<Value>().map(|value| value.unwrap()).collect()
-}
-
-/// Fields by schema, of outputs that are valid.
-struct ReportFields {
-    fields: BTreeMap<String, BTreeSet<String>>,
-    schemas: Schemas,
-    index: BTreeMap<String, SchemaIndex>,
-}
-
-impl ReportFields {
-    fn add(&mut self, out: &str, about: &str) {
-        let objects = objects(out);
-        assert!(!objects.is_empty(), "{about} printed no JSON");
-        for object in objects {
-            let (first, name) = object.as_object().and_then(|fields| fields.iter().next()).unwrap();
-            assert_eq!(first, "schema", "{about}: {out}");
-            let name = name.as_str().unwrap();
-            let index = self.index.get(name).unwrap_or_else(|| panic!("{about}: no schema is named {name}"));
-            if let Err(error) = self.schemas.validate(&object, *index) {
-                panic!("{about}: {error:#}\n{object}");
-            }
-            paths(&object, "", self.fields.entry(name.to_owned()).or_default());
-        }
-    }
-
-    fn run(&mut self, folder: &Path, code: i32, args: &[&str]) {
-        let (found, out, error) = run(folder, args);
-        assert_eq!(found, code, "{args:?}\n{out}\n{error}");
-        self.add(&out, &args.join(" "));
-    }
-}
 
 /// Changes the last byte of a file.
 fn damage(path: &Path) {
@@ -62,9 +18,8 @@ fn damage(path: &Path) {
 }
 
 /// Runs every command that has `--json`, so that every field is printed once.
-fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTreeSet<String>> {
-    let (schemas, index) = compiled(shipped);
-    let mut seen = ReportFields { fields: BTreeMap::new(), schemas, index };
+fn everything(path: &Path) -> ReportFields {
+    let mut seen = ReportFields::new();
     let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "six", "--json"];
     for command in [
         &solve[..],
@@ -81,10 +36,6 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["verify", "six", "--json"],
         &["status", "six", "--json"],
         &["plan", "-k", "10", "--json"],
-        &["layout", "-k", "5", "--block-bits", "8", "--json"],
-        &["layout", "search", "-k", "5", "--bits", "3", "--symmetry", "any", "--json"],
-        &["report", "six", "--out", "report", "--json"],
-        &["bench", "-k", "3", "--repeats", "1", "--yardstick", "4MiB", "--json"],
         &["task", "init", "--store", "tasks", "-k", "3", "--bid-cells", "(0,0)", "--audit", "9", "--json"],
         &["task", "plan", "--store", "tasks"],
         &["task", "plan", "--store", "tasks", "--batches", "1"],
@@ -105,8 +56,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         seen.add(&error, "--progress json");
     }
     seen.run(path, 2, &["probe", "six", "--json", "nonsense"]);
-    seen.run(path, 1, &["layout", "--paper", "--json"]);
-    seen.run(path, 2, &["solve", "-k", "5", "--strategy", "forward", "--codec", "raw", "--json"]);
+    seen.run(path, 2, &["solve", "-k", "5", "--values", "nimbers", "--json"]);
     damage(&path.join("six/db/000003.blk"));
     seen.run(path, 3, &["verify", "six", "--json"]);
     seen.run(path, 3, &["check", "six", "--json"]);
@@ -120,7 +70,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
     seen.run(path, 0, &["status", "slow", "--json"]);
     child.kill().unwrap();
     child.wait().unwrap();
-    seen.fields
+    seen
 }
 
 /// Fields that no small run prints: codecs are measured from eight layers on, a store has no
@@ -133,27 +83,14 @@ const RARE: [(&str, &str); 3] = [
 
 #[test]
 fn every_output_is_valid_and_every_field_is_printed() {
-    let (folder, shipped) = (scratch(), shipped());
-    let odd = shipped.iter().find(|(_, schema)| !has_plain_names(schema));
-    assert_eq!(odd.map(|(name, _)| name), None, "alternatives of constants");
-    let printed = everything(folder.path(), &shipped);
-    let mut missing = Vec::new();
-    for (name, schema) in &shipped {
-        let seen = printed.get(name).cloned().unwrap_or_default();
-        let unseen = rows(schema).into_iter().map(|row| row.path).filter(|path| !seen.contains(path));
-        missing.extend(unseen.map(|path| (name.clone(), path)));
-    }
-    let is = |path: &str, rare: &str| path == rare || rare.ends_with('.') && path.starts_with(rare);
-    missing.retain(|(name, path)| !RARE.iter().any(|(of, rare)| of == name && is(path, rare)));
-    assert!(missing.is_empty(), "never printed: {missing:#?}");
+    everything(scratch().path()).assert_all_printed(&RARE);
 }
 
 #[test]
 fn the_page_is_made_from_the_schemas() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("JSON.md")).unwrap();
-    let made = written(&page, &shipped());
-    let first = page.lines().zip(made.lines()).find(|(page, made)| page != made);
-    assert!(page == made, "cargo run -p tools --bin readme -- JSON.md writes it anew; {first:?}");
+    let of_papers = ["trinim.papers", "trinim.layout", "trinim.report", "trinim.bench"];
+    assert_page(&page, |name| !of_papers.iter().any(|begin| name.starts_with(begin)));
 }
 
 /// Regression: a script that reads standard output learns of a solve that failed.

@@ -18,6 +18,7 @@ mod limits;
 mod manual;
 mod options;
 mod outputs;
+#[expect(dead_code, reason = "the generator uses the rest")]
 #[path = "../../tools/src/bin/readme/json.rs"]
 mod page;
 mod pages;
@@ -26,6 +27,8 @@ mod probe;
 mod programs;
 mod progress;
 mod repeatable;
+#[path = "../common/reports.rs"]
+mod reports;
 #[path = "../common/schemas.rs"]
 mod schemas;
 mod signals;

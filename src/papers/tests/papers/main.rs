@@ -8,8 +8,15 @@ mod baselines;
 mod bench;
 mod layout;
 mod layouts;
+#[expect(dead_code, reason = "the generator uses the rest")]
+#[path = "../../../../tools/src/bin/readme/json.rs"]
+mod page;
 mod program;
 mod report;
+#[path = "../../../../tests/common/reports.rs"]
+mod reports;
+#[path = "../../../../tests/common/schemas.rs"]
+mod schemas;
 mod solve;
 
 /// The program under test.

@@ -30,7 +30,8 @@ pub fn written(page: &str, schemas: &[(String, Value)]) -> String {
     format!("{}\n{}", introduction.trim_end_matches('\n').to_owned() + "\n", sections.collect::<Vec<_>>().join("\n"))
 }
 
-fn section(name: &str, schema: &Value) -> String {
+/// Returns the section of a report.
+pub fn section(name: &str, schema: &Value) -> String {
     let mut text = format!("## `{name}`\n");
     for shape in shapes(schema) {
         for paragraph in description(shape).split("\n\n").filter(|text| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! Generates from a record, which is what `trinim bench --json` prints, all that is made of it: the
+//! Generates from a record, which is what `trinim papers bench --json` prints, all that is made of it: the
 //! tables of README.md and benches/README.md, the plots of the latter, and the record's own page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
@@ -6,7 +6,7 @@
 //! record that README.md names. A test compares all of them with that record.
 //!
 //! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from
-//! the schemas that `trinim schema` prints; build the program first.
+//! the schemas that `trinim schema` and the programs beside it print; build them first.
 
 mod bars;
 mod json;
@@ -14,6 +14,7 @@ mod page;
 mod region;
 
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trinim_papers::record::Record;
 
@@ -40,17 +41,26 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes JSON.md anew, from the schemas of the program beside this one.
+/// Programs whose reports are documented. What two of them print has one section.
+const PROGRAMS: [&str; 2] = ["trinim", "trinim-papers"];
+
+/// Writes JSON.md anew, from the schemas of the programs beside this one.
 fn write_json(root: &Path) -> Result<()> {
-    let program = std::env::current_exe()?.with_file_name("trinim");
-    let run = |args: &[&str]| {
-        let output = std::process::Command::new(&program).args(args).output();
-        output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let schemas = json::schemas(run);
-    if schemas.is_empty() {
-        bail!("{} prints no schemas: build it first", program.display());
+    let mut schemas = Vec::new();
+    for program in PROGRAMS {
+        let program = std::env::current_exe()?.with_file_name(program);
+        let run = |args: &[&str]| {
+            let output = std::process::Command::new(&program).args(args).output();
+            output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let own = json::schemas(run);
+        if own.is_empty() {
+            bail!("{} prints no schemas: build it first", program.display());
+        }
+        schemas.extend(own);
     }
+    let mut known = BTreeSet::new();
+    schemas.retain(|(name, _)| known.insert(name.clone()));
     let path = root.join("JSON.md");
     let page = std::fs::read_to_string(&path)?;
     Ok(std::fs::write(&path, json::written(&page, &schemas))?)
