@@ -199,7 +199,7 @@ fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
             mirrored == 0,
         )
         .because(
-            "a mirror of nine layers fixes five cells, so odd numbers of BID pieces have sets with one; trinim layout \
+            "a mirror of nine layers fixes five cells, so odd numbers of BID pieces have sets with one; trinim papers layout \
              search --layers 9 --bits 13 --symmetry any finds the best",
         ),
     );

@@ -77,3 +77,33 @@ impl Program for Cli {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[path = "../../../tests/common/arguments.rs"]
+    mod arguments;
+
+    use super::Cli;
+    use trinim::cli::program;
+
+    #[test]
+    fn arguments_are_well_formed_and_refused_with_a_command() {
+        let command = program::command::<Cli>();
+        command.clone().debug_assert();
+        arguments::examples_fit_80_columns(&command);
+        let tried = arguments::no_refusal_quotes_the_standard_library(&command);
+        assert!(tried > 60, "{tried}");
+        for (line, hint) in [
+            ("papers layou -k 5", "did you mean layout?"),
+            ("papers solve --layers 5", "like trinim papers solve --layers 6 --strategy retrograde"),
+            ("papers bench --repeats 2", "like trinim papers bench --layers 6,7"),
+            (
+                "papers report trinim-k7-misere",
+                "like trinim papers report trinim-k7-misere trinim-k7-normal --out report",
+            ),
+            ("papers layout -k 5 --frobnicate", "trinim papers layout --help"),
+        ] {
+            assert_eq!(arguments::refused(&command, line).1, hint, "{line}");
+        }
+    }
+}

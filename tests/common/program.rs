@@ -2,9 +2,11 @@
 
 pub use super::{copy, tree};
 pub use processes::signal;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs::{self, File};
+use std::io::{PipeReader, PipeWriter, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output};
 
@@ -86,6 +88,17 @@ pub fn committed(child: &mut Child, run: &Path) {
         assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
         fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0)
     });
+}
+
+/// A pipe that is full.
+pub fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b' '; 4096]).is_ok() {}
+    while writer.write(b" ").is_ok() {}
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, writer)
 }
 
 /// A terminal: the end that a person has, and the end of a program.

@@ -208,6 +208,12 @@ fn plans_are_made_for_boards_of_all_sizes() {
         let shown = ends(path, 0, &["plan", "-k", layers]).0;
         assert!(shown.contains(time), "{shown}");
     }
+    // [SWLK12] section 2.1 and [LWS09]: the number of moves.
+    for (layers, moves) in [("5", 75), ("8", 288), ("9", 405)] {
+        assert_eq!(json(path, 0, &["plan", "-k", layers, "--json"])["moves"], moves);
+        let shown = ends(path, 0, &["plan", "-k", layers]).0;
+        assert!(shown.lines().next().unwrap().ends_with(&format!(", {moves} moves")), "{shown}");
+    }
     let (shown, warnings) = ends(path, 0, &["plan", "-k", "10"]);
     assert!(shown.contains("layout  24 BID cells ("), "{shown}");
     assert!(warnings.contains("disk is short") && !warnings.contains("too many"), "{warnings}");

@@ -19,11 +19,11 @@ use terminal::programs::PROGRAMS;
 const LONG: &[(&str, &str)] = &[
     ("trinim solve --layers 8", "seconds to minutes each"),
     ("trinim solve --layers 9", "hours"),
-    ("trinim solve --layers 7 --strategy", "half a minute without optimisation"),
-    ("trinim bench", "dozens of solves"),
+    ("trinim papers solve --layers 7", "half a minute without optimisation"),
+    ("trinim papers bench", "dozens of solves"),
     ("trinim serve", "until it is stopped"),
-    ("trinim layout --layers 9", "a search"),
-    ("trinim layout search --layers 9", "a search"),
+    ("trinim papers layout --layers 9", "a search"),
+    ("trinim papers layout search --layers 9", "a search"),
 ];
 
 /// How long a command of [`LONG`] runs before it is stopped.
@@ -31,7 +31,7 @@ const SHORT_WHILE: Duration = Duration::from_millis(150);
 
 /// Commands that end with another code than 0, and why.
 const ENDS: &[(&str, i32, &str)] = &[
-    ("trinim layout --paper", 1, "a claim of the paper does not hold"),
+    ("trinim papers layout --paper", 1, "a claim of the paper does not hold"),
     ("trinim solve --layers 9 --max-duration 8h --max-disk 200GiB", 4, "if the disk has less free"),
 ];
 

@@ -1,9 +1,8 @@
 //! Signals at any time, from the first instruction of the program on: the exit code is the
 //! documented one, and nothing is lost.
 
-use crate::common::program::{SLOW, after, begin, ends, json, signal, text, trinim};
+use crate::common::program::{SLOW, after, begin, ends, full_pipe, json, signal, text, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
-use processes::full_pipe;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

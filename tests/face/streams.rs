@@ -1,9 +1,8 @@
 //! Standard error that nobody reads, standard output that nobody reads or that is closed, threads
 //! that the system refuses, and names that mean something to a terminal.
 
-use crate::common::program::{SLOW, after, begin, committed, ends, json, outcome, signal, trinim};
+use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
 use crate::common::scratch;
-use processes::full_pipe;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
 use std::io::Read;

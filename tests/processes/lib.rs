@@ -3,12 +3,10 @@
 //! A command that a script starts in the background ignores SIGINT, one below `nohup` ignores
 //! SIGHUP, and every process that it starts inherits that. Variables are inherited too.
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{PipeReader, PipeWriter, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
@@ -80,17 +78,6 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(5));
     }
     panic!("for ten minutes: not {what}");
-}
-
-/// A pipe that is full.
-pub fn full_pipe() -> (PipeReader, PipeWriter) {
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    let flags = fcntl_getfl(&writer).unwrap();
-    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
-    while writer.write(&[b' '; 4096]).is_ok() {}
-    while writer.write(b" ").is_ok() {}
-    fcntl_setfl(&writer, flags).unwrap();
-    (reader, writer)
 }
 
 #[cfg(test)]

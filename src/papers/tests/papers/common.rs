@@ -4,6 +4,10 @@
 pub mod breaks;
 #[path = "../../../../tests/common/program.rs"]
 pub mod program;
+#[path = "../../../../tests/common/reports.rs"]
+pub mod reports;
+#[path = "../../../../tests/common/schemas.rs"]
+pub mod schemas;
 #[path = "../../../../tests/common/scratch.rs"]
 mod scratch;
 #[path = "../../../../tests/common/solving.rs"]

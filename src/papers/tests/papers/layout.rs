@@ -1,10 +1,11 @@
-//! `trinim layout`, as users of the binary meet it.
+//! `trinim papers layout`, as users of the binary meet it.
 
 use crate::common::program::{ends, json};
 use crate::common::scratch;
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
+use trinim::game::Board;
+use trinim::plan::choose_layout;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
 
@@ -50,38 +51,17 @@ fn a_layout_is_analysed() {
         assert_eq!(report(folder.path(), &["layout", "-k", layers, "--json"])["moves"], moves);
         let text = ends(folder.path(), 0, &["layout", "-k", layers]).0;
         assert!(text.lines().any(|line| line.trim_end() == format!("moves              {moves}")), "{text}");
-        assert_eq!(report(folder.path(), &["plan", "-k", layers, "--json"])["moves"], moves);
-        let text = ends(folder.path(), 0, &["plan", "-k", layers]).0;
-        assert!(text.lines().next().unwrap().ends_with(&format!(", {moves} moves")), "{text}");
     }
     // The same cells as a solve would choose, and none at all.
     let suggested = report(folder.path(), &["layout", "-k", "8", "--json"]);
-    assert_eq!(suggested["bid_cells"], report(folder.path(), &["plan", "-k", "8", "--json"])["bid_cells"]);
+    let chosen = choose_layout(&Board::triangle(8, None).unwrap(), 1 << 30);
+    assert_eq!(suggested["bid_cells"], json!(chosen.bid_cells()));
     let whole = report(folder.path(), &["layout", "-k", "5", "--bid-cells", "none", "--json"]);
     assert_eq!((&whole["blocks"], &whole["updates"], &whole["symmetries"]), (&json!(1), &json!(0), &json!(6)));
     // Ten layers cannot be solved yet, but analysed. Two corners are the ends of a line, which is a
     // run of two BID cells.
     let large = report(folder.path(), &["layout", "-k", "10", "--bid-cells", "(9,0)(9,9)(0,0)", "--json"]);
     assert_eq!((&large["updates"], &large["canonical_updates"]), (&json!(18), &json!(10)));
-}
-
-#[test]
-fn a_layout_is_drawn() {
-    let folder = scratch();
-    let path = folder.path();
-    let args = ["layout", "--layers", "8", "--bid-cells", FIGURE_3F, "--json"];
-    let drawn = ends(path, 0, &[&args[..], &["--svg", "eight.svg"]].concat());
-    assert_eq!(drawn.1, "wrote the board to eight.svg\n");
-    assert_eq!(drawn.0, ends(path, 0, &args).0);
-    let svg = fs::read_to_string(path.join("eight.svg")).unwrap();
-    let document = roxmltree::Document::parse(&svg).unwrap();
-    let crosses = document.descendants().find(|found| found.attribute("class") == Some("cross")).unwrap();
-    // Two strokes for each BID cell, and for the one of the legend.
-    assert_eq!(crosses.attribute("d").unwrap().matches('M').count(), 2 * (6 + 1));
-    assert!(svg.contains(FIGURE_3F) && svg.contains(">87 canonical updates<"), "{svg}");
-    fs::write(path.join("letter"), "dear").unwrap();
-    refused(path, &["layout", "-k", "5", "--svg", "letter"], "--svg letter exists and is not a trinim SVG picture");
-    refused(path, &["layout", "--paper", "--svg", "paper.svg"], "cannot be used with");
 }
 
 #[test]
@@ -183,7 +163,7 @@ fn bad_arguments_are_refused() {
     let folder = scratch();
     let many: String = (0..25).map(|cell| format!("({},{})", 8, cell % 9)).collect();
     let distinct: String = (3..8u32).flat_map(|row| (0..=row).map(move |col| format!("({row},{col})"))).collect();
-    let wrong: [(&[&str], &str); 16] = [
+    let wrong: [(&[&str], &str); 15] = [
         (&["-k", "8", "--bid-cells", "(1,0)(1,0)"], "BID cell (1,0) is listed twice"),
         (&["-k", "8", "--bid-cells", "(8,0)"], "BID cell (8,0) is not on the board triangle:8"),
         (&["-k", "8", "--bid-cells", "(2,3)"], "BID cell (2,3) is not on the board triangle:8"),
@@ -194,7 +174,6 @@ fn bad_arguments_are_refused() {
         (&["-k", "11"], "expected 1 to 10"),
         (&[], "--layers"),
         (&["--paper", "-k", "8"], "cannot be used with"),
-        (&["-k", "8", "--order", "search"], "hint: the order of the blocks is chosen"),
         (&["search", "-k", "8"], "--bits"),
         (&["search", "-k", "8", "--bits", "25"], "25 BID cells are too many: expected at most 24"),
         (&["search", "-k", "3", "--bits", "7"], "7 BID cells are too many: expected at most 6"),

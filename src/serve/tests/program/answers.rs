@@ -2,10 +2,11 @@
 //! answers, tags, and what the paths say about each other.
 
 use crate::client::{Server, query};
+use crate::common::program::text;
+use crate::common::schemas::{compiled, has_plain_names, paths};
+use crate::common::scratch;
+use crate::known::{Known, triangle};
 use crate::page::rows;
-use crate::program::{Known, text, triangle};
-use crate::schemas::{compiled, has_plain_names, paths};
-use crate::scratch::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use trinim::cli::{board, stats};

@@ -1,7 +1,6 @@
 //! A server under test, and a small client that shows what is really sent.
 
-use crate::program::{serve, text};
-use processes::signal;
+use crate::common::program::{signal, text, trinim};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -57,7 +56,7 @@ impl Server {
     /// Starts a server on a free port, with its temporary files in the folder.
     pub fn start(folder: &Path, args: &[&str]) -> Server {
         let all = [&["--listen", "127.0.0.1:0", "--quiet"], args].concat();
-        let mut child = serve(folder, &all).env("TMPDIR", folder).spawn().unwrap();
+        let mut child = trinim(folder, &all).env("TMPDIR", folder).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening on http://").and_then(|rest| rest.split('/').next());

@@ -1,9 +1,9 @@
 //! `trinim serve` among hostile, slow and broken clients: every limit, and the end.
 
 use crate::client::{Server, answer};
-use crate::program::{copy, text, triangle};
-use crate::scratch::scratch;
-use processes::signal;
+use crate::common::program::{signal, text};
+use crate::common::{copy, scratch};
+use crate::known::triangle;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

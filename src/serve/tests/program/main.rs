@@ -2,14 +2,15 @@
 
 mod answers;
 mod client;
+#[expect(dead_code, unused_imports, reason = "the tests of trinim use the rest")]
+mod common;
+mod known;
 mod limits;
 #[expect(dead_code, reason = "the program readme writes pages with the rest")]
 #[path = "../../../../tools/src/bin/readme/json.rs"]
 mod page;
-mod program;
-#[path = "../../../../tests/common/schemas.rs"]
-mod schemas;
-#[path = "../../../../tests/common/scratch.rs"]
-mod scratch;
 mod start;
 mod tags;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trinim-serve");

@@ -1,9 +1,9 @@
 //! How the program starts and ends: refusals, help, manual page, and surroundings that fail.
 
 use crate::client::Server;
-use crate::program::{copy, ends, outcome, serve, text, triangle};
-use crate::scratch::scratch;
-use processes::{full_pipe, signal};
+use crate::common::program::{ends, full_pipe, outcome, signal, text, trinim};
+use crate::common::{copy, scratch};
+use crate::known::triangle;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
     if broken.status != 200 {
         assert!(broken.status == 500 && !text(&broken.body).contains("four"), "{}", text(&broken.body));
     }
-    let mut all = serve(path, &["--layers", "1", "--listen", "0.0.0.0:0"]).spawn().unwrap();
+    let mut all = trinim(path, &["--layers", "1", "--listen", "0.0.0.0:0"]).spawn().unwrap();
     let mut told = BufReader::new(all.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(told.any(|line| line.contains("warning: anyone who can reach this address can use it")));
     signal(&all, "TERM");
@@ -57,7 +57,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
 fn a_server_whose_remarks_nobody_reads_ends_at_a_signal() {
     let folder = scratch();
     let (_reader, writer) = full_pipe();
-    let mut child = serve(folder.path(), &["--listen", "127.0.0.1:0", "-k", "3"]).stderr(writer).spawn().unwrap();
+    let mut child = trinim(folder.path(), &["--listen", "127.0.0.1:0", "-k", "3"]).stderr(writer).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(500));
     signal(&child, "TERM");
     let mut ended = None;
@@ -74,7 +74,7 @@ const REFUSED_STACK: &str = "1125899906842624";
 #[test]
 fn a_refused_thread_is_an_error() {
     let folder = scratch();
-    let mut server = serve(folder.path(), &["--listen", "127.0.0.1:0", "-k", "3"]);
+    let mut server = trinim(folder.path(), &["--listen", "127.0.0.1:0", "-k", "3"]);
     let (code, _, error) = outcome(server.env("RUST_MIN_STACK", REFUSED_STACK));
     assert_eq!(code, 4, "{error}");
     assert!(error.contains("error: cannot start a thread: "), "{error}");

@@ -1,8 +1,9 @@
 //! Tags, stored answers, compression and the other headers of `trinim serve`.
 
 use crate::client::{Server, query};
-use crate::program::{text, triangle};
-use crate::scratch::scratch;
+use crate::common::program::text;
+use crate::common::scratch;
+use crate::known::triangle;
 use std::collections::BTreeSet;
 use trinim::Rule;
 use trinim::database::Keep;

@@ -1,7 +1,7 @@
 //! The program as its users meet it: options, variables, limits, names, standard error.
 
 use super::command::assert_correct;
-use crate::common::program::{ends, json, outcome, text, tree, trinim};
+use crate::common::program::{ends, full_pipe, json, outcome, text, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use serde_json::Value;
 use std::fs;
@@ -115,7 +115,7 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     let folder = scratch();
     let path = folder.path();
     for args in [&["init", "-k", "4", "--store", "store"][..], &["--store", "store", "--batch", "0"]] {
-        let (_reader, writer) = processes::full_pipe();
+        let (_reader, writer) = full_pipe();
         let mut child = trinim(path, args).stderr(writer).spawn().unwrap();
         processes::wait_until("ended", || child.try_wait().unwrap().is_some());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");

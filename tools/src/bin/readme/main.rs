@@ -1,4 +1,4 @@
-//! Generates from a record, which is what `trinim bench --json` prints, all that is made of it: the
+//! Generates from a record, which is what `trinim papers bench --json` prints, all that is made of it: the
 //! tables of README.md and benches/README.md, the plots of the latter, and the record's own page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
@@ -14,6 +14,7 @@ mod page;
 mod region;
 
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trinim_papers::record::Record;
 
@@ -62,6 +63,8 @@ fn write_json(root: &Path) -> Result<()> {
             }
         }
     }
+    let mut known = BTreeSet::new();
+    schemas.retain(|(name, _)| known.insert(name.clone()));
     let path = root.join("JSON.md");
     let page = std::fs::read_to_string(&path)?;
     Ok(std::fs::write(&path, json::written(&page, &schemas))?)

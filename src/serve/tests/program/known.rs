@@ -1,10 +1,9 @@
-//! The program under test, and what the library knows of the boards that it answers for.
+//! What the library knows of the boards that the program answers for.
 
-use crate::scratch::scratch;
+use crate::common::scratch;
 use pipeline::Options;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
 use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::database::BuiltIn;
@@ -13,37 +12,6 @@ use trinim::play::report::ProbeReport;
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Database, Rule, Solve};
-
-/// The program in a folder.
-pub fn serve(folder: &Path, args: &[&str]) -> Command {
-    let mut command = processes::command(env!("CARGO_BIN_EXE_trinim-serve"));
-    command.current_dir(folder).args(args);
-    command
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command to its end: exit code, standard output and standard error.
-pub fn outcome(command: &mut Command) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let (out, error) = (text(&stdout), text(&stderr));
-    assert!(!error.contains("panicked"), "{command:?}\n{error}");
-    (status.code().unwrap_or_else(|| panic!("{command:?} was killed\n{error}")), out, error)
-}
-
-/// Runs the program, which must end with `code`: standard output and standard error.
-pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
-    let (found, out, error) = outcome(&mut serve(folder, args));
-    assert_eq!(found, code, "{args:?}\n{out}\n{error}");
-    (out, error)
-}
-
-/// Copies a folder.
-pub fn copy(from: &Path, to: &Path) {
-    assert!(processes::command("cp").arg("-r").args([from, to]).status().unwrap().success());
-}
 
 /// A solve of a triangle, to be run in a folder.
 pub fn triangle(layers: u32, rule: Rule) -> Solve {
