@@ -2,7 +2,7 @@
 //! order, and whatever is killed meanwhile; and a store that is not this solve's is refused and
 //! left as it is.
 
-#[expect(dead_code, reason = "the tests of trinim use the rest")]
+#[expect(dead_code, unused_imports, reason = "the tests of trinim use the rest")]
 mod common;
 
 mod bucket;
