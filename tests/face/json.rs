@@ -1,7 +1,7 @@
 //! What `--json` prints: every output is valid by its schema, every field of a schema is in some
 //! output, and JSON.md is made from the schemas.
 
-use crate::common::program::{SLOW, begin, committed, ends, run, signal, trinim};
+use crate::common::program::{SLOW, begin, committed, run, signal, trinim};
 use crate::common::reports::{ReportFields, assert_page};
 use crate::common::scratch;
 use serde_json::Value;

@@ -3,7 +3,6 @@
 use crate::common::program::{copy, ends, json, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

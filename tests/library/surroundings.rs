@@ -4,7 +4,7 @@
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use crate::folders::{copy as golden_folder, expected, resume};
-use pipeline::{Damage, Error as RunError, Event, Placement, RealStorage};
+use pipeline::{Damage, Error as RunError, Event, Placement};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +12,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
