@@ -72,10 +72,19 @@ impl Program for Cli {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    #[path = "../../../tests/common/arguments.rs"]
+    mod arguments;
+
+    use super::Cli;
+    use trinim::cli::program;
 
     #[test]
-    fn the_command_is_well_formed() {
-        program::command::<Cli>().debug_assert();
+    fn arguments_are_well_formed_and_refused_with_a_command() {
+        let command = program::command::<Cli>();
+        command.clone().debug_assert();
+        arguments::examples_fit_80_columns(&command);
+        let tried = arguments::no_refusal_quotes_the_standard_library(&command);
+        assert!(tried > 10, "{tried}");
+        assert_eq!(arguments::refused(&command, "serve --frobnicate").1, "trinim serve --help");
     }
 }

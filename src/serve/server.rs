@@ -42,7 +42,7 @@ the address can use it: put a proxy with encryption in front of an address outsi
 
 /// Answer positions over HTTP, with a page to play on
 #[derive(Args)]
-#[command(version, after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct ServeArgs {
     /// Folders of finished solves, or their db folders; nine layers are built in
     #[arg(value_name = "DIR")]

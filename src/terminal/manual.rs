@@ -46,7 +46,10 @@ pub struct CompletionsArgs {
 /// Returns the error of a closed or full standard output.
 pub fn complete(args: CompletionsArgs, command: Command, name: &str, out: &mut Out) -> anyhow::Result<Exit> {
     let (mut command, program) = match command.find_subcommand(name) {
-        Some(own) => (own.clone(), format!("trinim-{name}")),
+        Some(own) => {
+            let of_all = command.get_arguments().filter(|arg| arg.is_global_set()).cloned();
+            (own.clone().args(of_all), format!("trinim-{name}"))
+        }
         None => (command, "trinim".to_owned()),
     };
     // Into memory first: the generator panics if it cannot write.

@@ -196,14 +196,14 @@ pub fn name_program(command: &'static str) {
     let _ = COMMAND.set(command);
 }
 
-/// Returns the name of the program and the arguments of trinim: those of this program, behind the
-/// command that it is.
+/// Returns the name of the program and the arguments. Those of a program beside trinim are given to
+/// trinim, behind the command that the program is.
 pub fn arguments_os() -> Vec<OsString> {
     let mut given: Vec<OsString> = std::env::args_os().collect();
     let is_own = given.get(1).is_some_and(|word| OWN.iter().any(|own| word == own));
     let command = COMMAND.get().filter(|command| !command.is_empty() && !is_own);
     if let Some(command) = command {
-        given.insert(given.len().min(1), command.into());
+        given.splice(..given.len().min(1), ["trinim".into(), command.into()]);
     }
     given
 }

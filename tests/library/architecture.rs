@@ -129,6 +129,52 @@ fn imports_run_one_way() {
     assert!(wrong.is_empty(), "imports against the direction: {wrong:#?}");
 }
 
+/// The most lines of each room without unit tests. A commit that raises one lowers another.
+const CEILINGS: [(&str, usize); 19] = [
+    ("pipeline/src/", 10_954),
+    ("src/care/", 2_342),
+    ("src/cli/", 2_260),
+    ("src/commands/", 3_236),
+    ("src/database/", 4_224),
+    ("src/evolve/", 8_384),
+    ("src/game/", 2_321),
+    ("src/job/", 940),
+    ("src/kernel/", 2_897),
+    ("src/layout/", 1_871),
+    ("src/papers/", 6_069),
+    ("src/plan/", 1_467),
+    ("src/plane/", 2_993),
+    ("src/play/", 1_218),
+    ("src/serve/", 2_526),
+    ("src/solve/", 1_541),
+    ("src/task/", 3_598),
+    ("src/terminal/", 2_883),
+    ("src/witness/", 1_247),
+];
+/// The rooms that no program can leave out: the solver, its engine, its program.
+const CORE_AT_MOST: usize = 39_601;
+/// Programs beside the core.
+const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
+
+/// The lines of a file without its unit tests.
+fn lines((name, text): &Source) -> usize {
+    let tests = name.ends_with("/tests.rs") || ["/tests/", "/benches/"].iter().any(|folder| name.contains(folder));
+    let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    if tests { 0 } else { shipped.lines().count() }
+}
+
+#[test]
+fn rooms_keep_their_ceilings() {
+    let sources = sources(&["src", "pipeline/src"]);
+    let below = |start: &str| sources.iter().filter(|(name, _)| name.starts_with(start)).map(lines).sum::<usize>();
+    for (room, most) in CEILINGS {
+        let found = below(room);
+        assert!(found <= most, "{room} has {found} lines, {most} at most: what goes for what came?");
+    }
+    let core = below("") - BESIDE.iter().map(|room| below(room)).sum::<usize>();
+    assert!(core <= CORE_AT_MOST, "the core has {core} lines, {CORE_AT_MOST} at most");
+}
+
 /// Test files may have any length: they are lists of cases.
 #[test]
 fn long_files_say_why() {

@@ -36,10 +36,11 @@ impl Known {
         let scratch = scratch();
         let runner = parts::run_in(scratch.path());
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
-        Known { answers: OnTheSpot::new(source, solver), _scratch: scratch }
+        Known { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
     }
 
-    /// A position as `trinim probe --json` prints it, but for the name of the schema.
+    /// A position as `trinim probe --json` prints it, but for the name of the schema. Nimbers and
+    /// distances of kept values are those that are kept.
     pub fn probed(&self, position: u64) -> Value {
         let probe = self.answers.probe(position).unwrap();
         serde_json::to_value(ProbeReport::new(self.answers.board(), &probe)).unwrap()

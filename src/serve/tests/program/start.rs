@@ -103,7 +103,7 @@ fn help_names_the_layers_that_are_solved_at_the_start() {
 fn the_program_describes_itself() {
     let folder = scratch();
     let path = folder.path();
-    assert_eq!(ends(path, 0, &["--version"]).0, concat!("trinim-serve ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(ends(path, 0, &["-V"]).0, concat!("trinim-serve ", env!("CARGO_PKG_VERSION"), "\n"));
     ends(path, 0, &["man", "man"]);
     let mut names: Vec<_> =
         fs::read_dir(path.join("man")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -120,7 +120,7 @@ fn the_program_describes_itself() {
     let examples = help.split("Examples:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     assert_eq!(examples.lines().filter(|line| page.lines().any(|shown| shown == *line)).count(), 2, "{page}");
     let script = ends(path, 0, &["completions", "bash"]).0;
-    for word in ["_trinim-serve()", "--spot-pieces", "--allow-origin", "--quiet"] {
+    for word in ["_trinim__serve()", "--spot-pieces", "--allow-origin", "--quiet"] {
         assert!(script.contains(word), "{word}: {script}");
     }
 }
