@@ -20,8 +20,8 @@ use pipeline::checkpoint::FORMAT_VERSION;
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
+use terminal::manual::SchemaArgs;
 use terminal::output::Out;
-use terminal::schema::SchemaArgs;
 use trinim::cli::program::{self, GlobalArgs, Program};
 use trinim::database::VERSION as DATABASE_VERSION;
 use trinim::kernel::{Isa, Kernel};
@@ -99,7 +99,7 @@ impl Program for Cli {
             Command::Plan(args) => plan::run(args, out),
             Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
             Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
-            Command::Schema(args) => terminal::schema::run(args, SCHEMAS, out),
+            Command::Schema(args) => manual::schema(args, SCHEMAS, out),
         }
     }
 }

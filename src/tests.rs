@@ -81,6 +81,8 @@ fn hints_are_commands_with_their_arguments() {
         ("man", "like trinim man ~/.local/share/man/man1"),
         ("solve -k 5 --strategy forward", "trinim papers solve has the strategies of the papers"),
         ("-q report trinim-k7-misere", "it is trinim papers report"),
+        ("puzzle --layers 4", "the page of trinim serve sets puzzles"),
+        ("verify x --metrics-listen 127.0.0.1:0", "--metrics FILE writes what a node exporter can collect"),
         ("export trinim-k7-misere --seed 3", "trinim export --help"),
         ("solve --layer 7", "a similar argument exists: '--layers'"),
     ] {

@@ -200,7 +200,7 @@ def main():
     args = parser.parse_args()
     lines = [line.split() for line in COMMANDS.strip().splitlines()]
     commands = [(line, args.new, moved(line)) for line in lines]
-    for program in [args.new, *(args.new.with_name(f"trinim-{name}") for name in ("papers", "serve", "task"))]:
+    for program in [args.new, *(args.new.with_name(f"trinim-{name}") for name in ("papers", "task"))]:
         names = subprocess.run([program, "schema"], capture_output=True, text=True, check=True).stdout.split()
         commands += [(["schema", name], program, ["schema", name]) for name in names]
     wrong = 0

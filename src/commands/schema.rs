@@ -2,7 +2,7 @@
 
 use super::{check, export, plan, probe, repair, solve, status, verify};
 use schemars::JsonSchema;
-use terminal::schema::Report;
+use terminal::manual::Report;
 use terminal::{ending, watch};
 
 /// The reports of all commands.

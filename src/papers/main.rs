@@ -7,8 +7,8 @@ use commands::{SCHEMAS, bench, layout, report, solve};
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
+use terminal::manual::SchemaArgs;
 use terminal::output::Out;
-use terminal::schema::SchemaArgs;
 use trinim::cli::program::{self, GlobalArgs, Program};
 
 #[derive(Parser)]
@@ -73,7 +73,7 @@ impl Program for Cli {
             },
             Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
             Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
-            Command::Schema(args) => terminal::schema::run(args, SCHEMAS, out),
+            Command::Schema(args) => manual::schema(args, SCHEMAS, out),
         }
     }
 }

@@ -7,8 +7,8 @@ use commands::TaskArgs;
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
+use terminal::manual::SchemaArgs;
 use terminal::output::Out;
-use terminal::schema::SchemaArgs;
 use trinim::cli::program::{self, GlobalArgs, Program};
 
 #[derive(Parser)]
@@ -49,7 +49,7 @@ impl Program for Cli {
             Command::Task(args) => commands::run(*args, out),
             Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),
             Command::Man(args) => manual::run(args, program::command::<Cli>(), Cli::NAME, out),
-            Command::Schema(args) => terminal::schema::run(args, commands::SCHEMAS, out),
+            Command::Schema(args) => manual::schema(args, commands::SCHEMAS, out),
         }
     }
 }

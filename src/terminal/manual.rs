@@ -1,13 +1,14 @@
-//! `trinim man` and `trinim completions`: a manual page for each command and one about positions,
-//! and what a shell offers after a Tab.
+//! What every program says of itself: `man`, a manual page for each command and one about positions,
+//! `completions`, what a shell offers after a Tab, and `schema`, the schemas of its reports.
 //!
 //! Names and options come from the arguments, as in the help. The text after the options is laid
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.
 
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, Refused};
 use crate::file::{OutputFile, OutputKind};
 use crate::help::VARIABLES;
 use crate::output::Out;
+use crate::schema;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -56,6 +57,53 @@ pub fn complete(args: CompletionsArgs, command: Command, name: &str, out: &mut O
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, program, &mut text);
     out.write_all(&text)?;
+    Ok(Exit::Done)
+}
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  trinim schema                            list the names
+  trinim schema trinim.stats/1 > stats.schema.json
+  trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
+
+A report names its schema in its first field. The schemas are in JSON Schema of 2020-12, and strict: none allows a \
+field that this version does not print.";
+
+/// Print the JSON schema of a report, or list all reports
+#[derive(Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub struct SchemaArgs {
+    /// Name and version of a report [default: list them]
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// The name of a report, with its version, and its shapes: one, or those of lines that differ.
+pub type Report = (&'static str, &'static [schema::Shape]);
+
+/// Runs `schema`: prints the schema of a report, or the names of all. A name may come without its
+/// prefix and version.
+///
+/// # Errors
+/// Returns [`Refused`] for an unknown name, and the error of a closed or full standard output.
+pub fn schema(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Result<Exit> {
+    let Some(name) = &args.name else {
+        reports.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?;
+        return Ok(Exit::Done);
+    };
+    let is_meant = |whole: &str| {
+        whole == name
+            || whole
+                .strip_prefix("trinim.")
+                .and_then(|rest| rest.rsplit_once('/'))
+                .is_some_and(|(short, _)| short == name)
+    };
+    let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
+        return Err(
+            Refused::new(format!("there is no report {name:?}"), "schema without a name lists all reports").into()
+        );
+    };
+    writeln!(out, "{:#}", schema::of(name, shapes))?;
     Ok(Exit::Done)
 }
 

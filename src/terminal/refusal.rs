@@ -14,13 +14,16 @@ const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
 
-/// What was dropped: a command, the flag if it is one, and what to use.
-const DROPPED: [(&str, &str, &str); 5] = [
+/// What was dropped: a command, or a flag of a command or of any, and what to use.
+const DROPPED: [(&str, &str, &str); 8] = [
     ("bench", "", "it is trinim papers bench"),
     ("layout", "", "it is trinim papers layout"),
     ("report", "", "it is trinim papers report"),
     ("solve", "--strategy", "trinim papers solve has the strategies of the papers"),
     ("solve", "--redundancy", "trinim papers solve has the strategies of the papers"),
+    ("plan", "--strategy", "trinim papers solve has the strategies of the papers"),
+    ("puzzle", "", "the page of trinim serve sets puzzles"),
+    ("", "--metrics-listen", "--metrics FILE writes what a node exporter can collect"),
 ];
 
 /// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
@@ -105,7 +108,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         let at = words.iter().position(|word| flags.contains(&word.as_str()))?;
         words.get(at + 1).map(String::as_str)
     };
-    let is_dropped = |(command, flag, _): &&(&str, &str, &str)| *command == name && about.contains(flag);
+    let is_dropped = |(command, flag, _): &&(&str, &str, &str)| ["", name].contains(command) && about.contains(flag);
     if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
         return Some((*instead).to_owned());
     }

@@ -5,15 +5,11 @@
 //!    that are always printed.
 //! 2. Fields are in the order in which they are printed.
 
-use crate::exit::{Exit, Refused};
-use crate::output::Out;
-use clap::Args;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::io::Write;
 
 /// A report with its schema, which JSON.md describes.
 #[derive(Serialize)]
@@ -32,53 +28,6 @@ pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<Strin
 
 /// Makes the schema of a type.
 pub type Shape = fn(&mut SchemaGenerator) -> Schema;
-
-const EXAMPLES: &str = "\
-Examples:
-  trinim schema                            list the names
-  trinim schema trinim.stats/1 > stats.schema.json
-  trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
-
-A report names its schema in its first field. The schemas are in JSON Schema of 2020-12, and strict: none allows a \
-field that this version does not print.";
-
-/// Print the JSON schema of a report, or list all reports
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub struct SchemaArgs {
-    /// Name and version of a report [default: list them]
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
-}
-
-/// The name of a report, with its version, and its shapes: one, or those of lines that differ.
-pub type Report = (&'static str, &'static [Shape]);
-
-/// Runs `schema`: prints the schema of a report, or the names of all. A name may come without its
-/// prefix and version.
-///
-/// # Errors
-/// Returns [`Refused`] for an unknown name, and the error of a closed or full standard output.
-pub fn run(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Result<Exit> {
-    let Some(name) = &args.name else {
-        reports.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?;
-        return Ok(Exit::Done);
-    };
-    let is_meant = |whole: &str| {
-        whole == name
-            || whole
-                .strip_prefix("trinim.")
-                .and_then(|rest| rest.rsplit_once('/'))
-                .is_some_and(|(short, _)| short == name)
-    };
-    let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
-        return Err(
-            Refused::new(format!("there is no report {name:?}"), "schema without a name lists all reports").into()
-        );
-    };
-    writeln!(out, "{:#}", of(name, shapes))?;
-    Ok(Exit::Done)
-}
 
 /// Returns the schema of a report: of its shape, or of one of several.
 pub fn of(name: &str, shapes: &[Shape]) -> Value {

@@ -152,7 +152,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/witness/", 1_247),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_601;
+const CORE_AT_MOST: usize = 39_604;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 

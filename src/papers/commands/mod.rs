@@ -7,7 +7,7 @@ pub mod solve;
 
 use schemars::JsonSchema;
 use terminal::ending::Failure;
-use terminal::schema::Report;
+use terminal::manual::Report;
 use terminal::watch::Line;
 
 /// The reports of all commands.

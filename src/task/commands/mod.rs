@@ -20,7 +20,7 @@ use std::time::Duration;
 use store::{OpenStore, refusal, with_store};
 use terminal::exit::{Exit, Refused, reason};
 use terminal::output::{Out, counted, note, seconds};
-use terminal::{ending, schema};
+use terminal::{ending, manual};
 use trinim::cli::args::{self, JsonArgs, MemoryArgs, Size};
 use trinim::cli::hints::classify;
 use trinim::kernel::Kernel;
@@ -54,7 +54,7 @@ store is of another run or version or may not be used, a file is damaged, or a n
 bucket in another region, or a service without ranges. Nothing is ever overwritten.";
 
 /// The reports of the program, with their JSON schemas.
-pub const SCHEMAS: &[schema::Report] = &[
+pub const SCHEMAS: &[manual::Report] = &[
     ("trinim.failure/1", &[ending::Failure::json_schema]),
     (SCHEMA, &[Report::json_schema]),
     (FAILED_SCHEMA, &[Failure::json_schema]),
