@@ -14,12 +14,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The root re-exports the names that a first program needs; the modules have the rest. `cli` serves
-//! the programs alone: these pages leave it out, and it may change at any time. `trinim-task` makes
-//! the files of a database block by block; for it, [`database::block`], [`database::BlockSummary`],
-//! [`database::Sums`], [`database::Tally`], [`plan::rates`], [`solve::RemovalGame`] and
-//! [`verify::verify_share`] are public.
-//! [`database::format`] specifies every byte of a database.
+//! The root re-exports the names that a first program needs; the modules have the rest. `cli`
+//! serves the programs alone: these pages leave it out, and it may change at any time.
+//! `trinim-task` makes the files of a database block by block; for it, [`database::block`],
+//! [`database::BlockSummary`], [`database::Sums`], [`database::Tally`], [`plan::rates`],
+//! [`solve::RemovalGame`] and [`verify::verify_share`] are public. [`database::format`] specifies
+//! every byte of a database.
 //!
 //! # Words
 //!

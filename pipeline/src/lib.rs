@@ -14,7 +14,8 @@
 //! ends the run without another commit. What has no assertion is held by a type, or is an
 //! [`Error`]: bytes of files and answers of the system are never asserted.
 //!
-//! The package `trinim-pipeline-testing` has a simulated disk that loses, tears and corrupts writes.
+//! The package `trinim-pipeline-testing` has a simulated disk that loses, tears and corrupts
+//! writes.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]

@@ -1,5 +1,5 @@
-//! What the programs `trinim`, `trinim-papers`, `trinim-serve` and `trinim-task` have in common: they
-//! parse arguments, refuse and report in one way.
+//! What the programs `trinim`, `trinim-papers`, `trinim-serve` and `trinim-task` have in common:
+//! they parse arguments, refuse and report in one way.
 //!
 //! A program beside trinim is one command of it: `trinim-serve ..` is parsed, and speaks of itself,
 //! as `trinim serve ..`.

@@ -217,7 +217,7 @@ impl Manifest {
     /// Returns the solve, of this game.
     pub fn spec<'g>(&self, game: &'g Game) -> SolveSpec<'g> {
         let audit = self.audit.as_ref().map(|audited| audited.audit(game));
-        Terms { values: self.values(), keep: self.keep, audit, ..Terms::default() }.spec(game)
+        Terms { values: self.values(), keep: self.keep, audit }.spec(game)
     }
 
     /// Returns what was computed of each position.

@@ -1,5 +1,5 @@
-//! Records of measurements: what `trinim papers bench` writes as JSON and CSV, and what pages and plots
-//! are made from.
+//! Records of measurements: what `trinim papers bench` writes as JSON and CSV, and what pages and
+//! plots are made from.
 //!
 //! A [`Record`] has one [`Row`] for each case, in the order of the cases. A row has its [`Run`]s
 //! with the program's own report of each, or the reason why the case was refused. Times are

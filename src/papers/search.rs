@@ -124,13 +124,14 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
     Ok(best.into_found())
 }
 
-/// Returns a lower bound on the updates of sets of `bits` cells of a triangle that keep no symmetry.
+/// Returns a lower bound on the updates of sets of `bits` cells of a triangle that keep no
+/// symmetry.
 ///
 /// A run `D` of BID cells in a line is a trace in `2^(bits - |D|)` blocks, and a single cell is
 /// counted once. The cells of such a set fall on the lines of each direction. A line with `m` of
 /// them has a sum that grows with `m`, and by more for each further cell, so the sum is least when
-/// every cell in turn goes where it adds least. A limit on the pieces of a move makes the sum depend
-/// on more than `m`; then only single cells count.
+/// every cell in turn goes where it adds least. A limit on the pieces of a move makes the sum
+/// depend on more than `m`; then only single cells count.
 fn asymmetric_at_least(board: &Board, bits: u32) -> u128 {
     /// Sums are in units of `2^-UNIT_BITS` of all blocks: a line has at most ten cells.
     const UNIT_BITS: u32 = 10;

@@ -1,4 +1,5 @@
-//! A position as programs read it: what `trinim probe --json` prints, and the server, field by field.
+//! A position as programs read it: what `trinim probe --json` prints, and the server, field by
+//! field.
 
 use crate::database::Probe;
 use serde::Serialize;

@@ -98,8 +98,8 @@ pub mod tests {
         }
     }
 
-    /// A drawn position has the requested pieces, value and winning moves, as far as the source knows
-    /// them. If winning moves are requested, the value of every move is known.
+    /// A drawn position has the requested pieces, value and winning moves, as far as the source
+    /// knows them. If winning moves are requested, the value of every move is known.
     #[test]
     fn drawn_positions_are_as_requested() {
         let (mut found, mut with_wins) = (0, 0);

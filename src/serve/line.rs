@@ -40,8 +40,8 @@ pub struct LineMove {
 
 impl Line {
     /// Follows the game from a position: a winner takes the first of the winning moves that win
-    /// soonest, a loser the [hardest reply](hardest). Stops early when `stop` returns true, which is
-    /// called before each move.
+    /// soonest, a loser the [hardest reply](hardest). Stops early when `stop` returns true, which
+    /// is called before each move.
     ///
     /// # Errors
     /// Those of [`survey`].

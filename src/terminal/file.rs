@@ -2,9 +2,9 @@
 //! before the work begins and written at its end.
 //!
 //! # Invariants
-//! 1. Only a regular file is replaced, and only if its first line is the one of an earlier output of
-//!    this kind, unless the caller may replace any file. Everything else stays: it is refused before
-//!    the work begins, and again when the output gets its name.
+//! 1. Only a regular file is replaced, and only if its first line is the one of an earlier output
+//!    of this kind, unless the caller may replace any file. Everything else stays: it is refused
+//!    before the work begins, and again when the output gets its name.
 //! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
 //!    the link leads; its mode stays. A pipe or a character device is written to directly.
 //! 3. Where the system has files without a name, an output has none until it is whole, so that a
@@ -185,7 +185,8 @@ impl OutputFile {
         Ok(if replace { output } else { OutputFile { replaces: Replaces::Nothing, ..output } })
     }
 
-    /// Returns the output at the path of a file that the caller may replace, if it is a regular one.
+    /// Returns the output at the path of a file that the caller may replace, if it is a regular
+    /// one.
     pub fn at(path: &Path) -> OutputFile {
         OutputFile { path: path.to_path_buf(), target: Some(target_of(path)), replaces: Replaces::Any }
     }

@@ -1,5 +1,6 @@
-//! What every program says of itself: `man`, a manual page for each command and one about positions,
-//! `completions`, what a shell offers after a Tab, and `schema`, the schemas of its reports.
+//! What every program says of itself: `man`, a manual page for each command and one about
+//! positions, `completions`, what a shell offers after a Tab, and `schema`, the schemas of its
+//! reports.
 //!
 //! Names and options come from the arguments, as in the help. The text after the options is laid
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.

@@ -299,7 +299,7 @@ fn every_documented_command_runs_as_it_stands() {
         }
     }
     let manual = of_manual(folder);
-    assert!(manual.len() > 80, "{} examples in the manual", manual.len());
+    assert!(manual.len() > 50, "{} examples in the manual", manual.len());
     for Example { page, command } in manual {
         assert!(done.contains(&command), "{page}: {command} did not run");
     }

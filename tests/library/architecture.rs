@@ -107,7 +107,7 @@ const ROOMS: [(&str, &str); 13] = [
     ("pipeline/src/codec", ""),
     ("pipeline/src/measure", "sync"),
     ("pipeline/src/log", "bytes codec error ids measure storage sync thresholds workload"),
-    ("pipeline/src/checkpoint", "bytes error finding ids log parallel storage"),
+    ("pipeline/src/checkpoint", "bytes error finding ids log parallel storage testing"),
     ("pipeline/src/run", "audit bitmap checkpoint codec error ids log measure storage sync thresholds workload"),
 ];
 
@@ -152,7 +152,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/witness/", 1_247),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_604;
+const CORE_AT_MOST: usize = 39_608;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 

@@ -3,8 +3,8 @@
 //! The best set of a given size is the one with the fewest updates after redundancy removal, as in
 //! \[SWLK12\] section 4. Symmetry is worth more than anything else, so the search goes by the
 //! symmetries that sets keep: a set that a group of symmetries keeps is a union of the group's
-//! orbits of cells, and there are few unions: for all six symmetries of nine layers some hundreds of
-//! a given size, for a mirror up to 3 million.
+//! orbits of cells, and there are few unions: for all six symmetries of nine layers some hundreds
+//! of a given size, for a mirror up to 3 million.
 //!
 //! Boards that are not triangles have no lines that the search knows. Their sets are scored one by
 //! one from the traces of the moves, microseconds each.
@@ -58,8 +58,8 @@ pub fn unions(board: &Board, group: &[&Symmetry], bits: u32, limit: Limit, offer
 pub type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
 
 /// Returns the place of a set with these updates, the best first. Among equals, the set that leaves
-/// the corners whole to the greatest depth comes first, because corners in the offset compress well;
-/// then the one with the first cells in row order.
+/// the corners whole to the greatest depth comes first, because corners in the offset compress
+/// well; then the one with the first cells in row order.
 #[doc(hidden)]
 pub fn rank(board: &Board, set: u64, updates: u128) -> Rank {
     // Reversing the bits turns "has the earlier cell" into "is larger".

@@ -125,8 +125,8 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
     scratch_blocks(layout, baseline) * block_bytes(layout)
 }
 
-/// Solves in the folder of `storage`, which must be empty. Of the options, threads, memory, identity
-/// and stop count; in memory there is one thread.
+/// Solves in the folder of `storage`, which must be empty. Of the options, threads, memory,
+/// identity and stop count; in memory there is one thread.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;

@@ -2,8 +2,8 @@
 //! one-position-at-a-time retrograde loop of [LWS09] chapter 3: one thread, in memory, each checked
 //! against the published count.
 //!
-//! `cargo bench -p trinim-papers --bench one_block`; an iteration of the loop takes seconds. `trinim papers bench` measures
-//! whole solves.
+//! `cargo bench -p trinim-papers --bench one_block`; an iteration of the loop takes seconds.
+//! `trinim papers bench` measures whole solves.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;

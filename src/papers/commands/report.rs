@@ -92,8 +92,11 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the error with its exit code and hint.
 fn refusal(error: ReportError) -> anyhow::Error {
+    let error = match error {
+        ReportError::Database(error) => return error.into(),
+        error => error,
+    };
     let hint = match &error {
-        ReportError::Database(_) => return error.into(),
         ReportError::NotATriangle { path, .. } => format!("trinim stats {} shows its counts", path.display()),
         ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong".to_owned(),
         _ => String::new(),

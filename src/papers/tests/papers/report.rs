@@ -1,5 +1,5 @@
-//! `trinim papers report`, as its users meet it: the papers' numbers in tables and figures, the same
-//! bytes for the same databases, and refusals.
+//! `trinim papers report`, as its users meet it: the papers' numbers in tables and figures, the
+//! same bytes for the same databases, and refusals.
 
 use crate::common::program::run;
 use crate::common::scratch;

@@ -24,7 +24,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
         (listen(&["--board", "rect:6"]), 2, "--board: "),
         (listen(&["--spot-pieces", "41"]), 2, "expected 0 to 40"),
         (vec!["8081"], 2, "8081 is not the folder of a solve\nhint: trinim serve --listen 127.0.0.1:8081"),
-        (listen(&["--cache", "0"]), 2, "a size of 0"),
+        (listen(&["--memory", "0"]), 2, "a size of 0"),
         (vec!["--listen", "here"], 2, "expected an address and a port"),
         (vec!["--layers", "1", "--listen", "192.0.2.1:1"], 4, "cannot listen on 192.0.2.1:1: "),
     ] {

@@ -132,7 +132,7 @@ fn names_are_shown_and_not_obeyed() {
     for (code, args) in [
         (0, &["init", "-k", "3", "--store", HOSTILE][..]),
         (0, &["--store", HOSTILE, "--batch", "0"]),
-        (75, &["copy", "--store", HOSTILE, "--to", "copied"]),
+        (2, &["copy", "--store", HOSTILE, "--to", "copied"]),
         (2, &["list", "--store", &format!("{HOSTILE}2")]),
         (2, &[HOSTILE]),
     ] {

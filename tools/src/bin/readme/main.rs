@@ -1,5 +1,6 @@
-//! Generates from a record, which is what `trinim papers bench --json` prints, all that is made of it: the
-//! tables of README.md and benches/README.md, the plots of the latter, and the record's own page.
+//! Generates from a record, which is what `trinim papers bench --json` prints, all that is made of
+//! it: the tables of README.md and benches/README.md, the plots of the latter, and the record's own
+//! page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
 //! between two comments in both pages, and page and plots beside the record. The default is the
