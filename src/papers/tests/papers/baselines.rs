@@ -178,6 +178,9 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
     }
 }
 
+/// Solves on a disk.
+type Solver<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> Result<Solved, Error>;
+
 /// What is kept of a result does not depend on the strategy either.
 #[test]
 fn every_strategy_keeps_the_same_counts_and_book() {
@@ -185,7 +188,7 @@ fn every_strategy_keeps_the_same_counts_and_book() {
     for keep in [Keep::Counts, Keep::Book { pieces: 8 }] {
         let spec = Terms::from(keep).spec(&game);
         let (metrics, counters) = <(Metrics, Counters)>::default();
-        let of = |by: &dyn Fn(&Arc<dyn Storage>) -> Result<Solved, Error>| {
+        let of = |by: Solver| {
             let disk = SimulatedStorage::new(1);
             by(&(Arc::new(disk.clone()) as Arc<dyn Storage>)).unwrap();
             published(&disk)
