@@ -114,7 +114,9 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
 
 def stored_share(program: str, init: list[str]) -> float:
     """Bits of a block's file for a position, as `trinim plan` assumes."""
-    ended = trinim.run([program, "plan", *init, "--keep", "database", "--json"])
+    # The program trinim, which lies beside trinim-task, plans a whole solve.
+    solver = str(program).removesuffix("-task")
+    ended = trinim.run([solver, "plan", *init, "--keep", "database", "--json"])
     if ended.returncode != 0:
         raise TrinimError("plan", ended.returncode, trinim.last_words(ended.stderr, ended.stdout))
     return float(json.loads(ended.stdout)["database_bits_per_position"])
