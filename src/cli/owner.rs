@@ -7,7 +7,7 @@
 //! 1. No solve is disturbed. The lock is taken only if the list names no owner, shared and for an
 //!    instant; a solve that begins at that moment tries again.
 //! 2. No answer is a guess. If the lock cannot be tried, the owner is [`Owner::Unknown`]. A lock
-//!    that is held all the time is found, however many others come and go: see [`listed`].
+//!    that is held all the time is found, however many others come and go: see `listed`.
 //!    [`Owner::Free`] only means that no process of this machine holds the lock: not every file
 //!    system shows those of others.
 //!

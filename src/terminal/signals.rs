@@ -3,7 +3,7 @@
 //! signal quits at once. SIGUSR1 requests a status line.
 //!
 //! # Invariants
-//! 1. The handlers are the first thing that [`main`](crate::cli::main) sets up, so from then on no
+//! 1. The handlers are the first thing that main sets up, so from then on no
 //!    signal ends the program by itself, which a supervisor would take for a crash.
 
 use crate::exit::{Exit, Stopped};
