@@ -28,7 +28,6 @@ mod repair;
 mod seven;
 mod solve;
 mod surroundings;
-mod surveys;
 mod verify;
 mod witness;
 

@@ -17,7 +17,7 @@ use trinim::random::Random;
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Database, Game, Rule, Solve, Value};
 
-pub fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
+fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
     let folder = scratch();
     let game = Game::triangle(layers, rule, 12).unwrap();
     Solve::from(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
@@ -25,7 +25,7 @@ pub fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
 }
 
 /// Four layers under both rules.
-pub fn four() -> &'static [Arc<dyn Answers>; 2] {
+fn four() -> &'static [Arc<dyn Answers>; 2] {
     static FOUR: OnceLock<[Arc<dyn Answers>; 2]> = OnceLock::new();
     FOUR.get_or_init(|| Rule::ALL.map(|rule| table(4, rule)))
 }
@@ -36,7 +36,7 @@ fn defined(board: &Board, rule: Rule) -> Vec<Value> {
 }
 
 /// Knows nothing of positions with fewer pieces than this.
-pub struct Book(pub Arc<dyn Answers>, pub u32);
+struct Book(Arc<dyn Answers>, u32);
 
 impl Answers for Book {
     fn board(&self) -> &Board {
@@ -466,5 +466,32 @@ fn a_transcript_of_another_game_is_refused_with_the_line() {
     ] {
         let error = transcript::read(&answers, &text.replacen(from, to, 1)).err().expect(to).to_string();
         assert!(error.starts_with(reason), "{error}");
+    }
+}
+
+/// A reply knows the distances that a query for the position knows, at the largest number of pieces
+/// with distances and beyond it.
+#[test]
+fn a_survey_knows_the_distances_that_a_probe_knows() {
+    let board = Board::triangle(7, None).unwrap();
+    for rule in Rule::ALL {
+        let solver = || {
+            let options = Options { memory_bytes: 64 << 20, ..Options::default() };
+            let nowhere = parts::run_in(Path::new("/nonexistent"));
+            PartSolver::new(board.clone(), rule, Kernel::detect(), options, nowhere)
+        };
+        // The source knows every value of these positions, and no distance.
+        let source = Book(Arc::new(OnTheSpot::new(None, solver())), 0);
+        let answers = OnTheSpot::new(Some(Arc::new(source)), solver());
+        for pieces in [22, 23, 21] {
+            let position = (1u64 << pieces) - 1;
+            let (survey, probe) = (survey(&answers, position).unwrap(), answers.probe(position).unwrap());
+            assert_eq!(survey.distance.is_some(), pieces <= 22, "{rule}, {pieces} pieces");
+            assert_eq!(survey.distance, probe.distance, "{rule}, {pieces} pieces");
+            for child in &probe.children {
+                let choice = survey.moves.iter().find(|choice| choice.taken == child.taken).unwrap();
+                assert_eq!((choice.after, choice.distance), (Some(child.value), child.distance), "{rule}, {pieces}");
+            }
+        }
     }
 }
