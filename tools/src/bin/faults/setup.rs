@@ -53,7 +53,7 @@ impl Setup {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
             .args(["build", "--locked", "--release", "--quiet", "-p", "preload"])
-            .args(if built.is_none() { &["-p", "trinim", "-p", "trinim-task"][..] } else { &[] })
+            .args(if built.is_none() { &["-p", "trinim", "-p", "trinim-serve", "-p", "trinim-task"][..] } else { &[] })
             .current_dir(root)
             .status()
             .context("cargo cannot be started")?;
