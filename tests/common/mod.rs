@@ -2,6 +2,7 @@
 
 pub mod breaks;
 pub mod numbers;
+pub mod outputs;
 pub mod program;
 pub mod reports;
 pub mod schemas;

@@ -2,6 +2,8 @@
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;
+#[path = "../../../../tests/common/outputs.rs"]
+pub mod outputs;
 #[path = "../../../../tests/common/program.rs"]
 pub mod program;
 #[path = "../../../../tests/common/reports.rs"]

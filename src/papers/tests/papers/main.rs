@@ -8,6 +8,7 @@ mod baselines;
 mod bench;
 mod layout;
 mod layouts;
+mod outputs;
 mod program;
 mod report;
 mod solve;
