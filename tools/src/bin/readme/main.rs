@@ -58,11 +58,7 @@ fn write_json(root: &Path) -> Result<()> {
         if printed.is_empty() {
             bail!("{} prints no schemas: build it first", program.display());
         }
-        for report in printed {
-            if schemas.iter().all(|(known, _)| *known != report.0) {
-                schemas.push(report);
-            }
-        }
+        schemas.extend(printed);
     }
     let mut known = BTreeSet::new();
     schemas.retain(|(name, _)| known.insert(name.clone()));
