@@ -98,12 +98,18 @@ fn two_processes_print_the_same() {
     }
 }
 
-/// The session of the page is what the program prints.
+/// The session of the page is what the program prints, and its other commands run as they stand
+/// there.
 #[test]
-fn the_page_begins_with_what_the_program_prints() {
-    let page = include_str!("../../README.md");
-    let session = page.split("```").nth(1).unwrap().trim_start();
-    let (command, shown) = session.split_once('\n').unwrap();
-    let args: Vec<&str> = command.strip_prefix("$ trinim-task ").unwrap().split(' ').collect();
-    assert_eq!(ends(scratch().path(), 0, &args).0, shown);
+fn the_page_shows_what_the_program_prints() {
+    let folder = scratch();
+    let runs = |command: &str| {
+        let words = command.split("  ").next().unwrap_or_default().split(' ');
+        ends(folder.path(), 0, &words.collect::<Vec<_>>()).0
+    };
+    let mut blocks = include_str!("../../README.md").split("```\n").skip(1).step_by(2);
+    let (command, shown) = blocks.next().unwrap().strip_prefix("$ trinim-task ").unwrap().split_once('\n').unwrap();
+    assert_eq!(runs(command), shown);
+    let commands = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("trinim-task "));
+    assert_eq!(commands.map(runs).filter(|printed| !printed.is_empty()).count(), 4);
 }
