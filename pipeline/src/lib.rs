@@ -21,6 +21,9 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
+#[cfg(not(all(target_endian = "little", target_pointer_width = "64")))]
+compile_error!("words of bitmaps are read and written as bytes: only 64-bit little-endian machines are supported");
+
 mod audit;
 mod bitmap;
 mod bytes;

@@ -61,13 +61,7 @@ pub(crate) struct StreamDigest(blake3::Hasher);
 
 impl StreamDigest {
     pub(crate) fn update(&mut self, words: &[u64]) {
-        if cfg!(target_endian = "little") {
-            self.0.update(bytemuck::cast_slice(words));
-        } else {
-            for word in words {
-                self.0.update(&word.to_le_bytes());
-            }
-        }
+        self.0.update(bytemuck::cast_slice(words));
     }
 
     pub(crate) fn finish(&self) -> [u8; 32] {

@@ -188,11 +188,7 @@ pub fn decode_frame(tag: u8, stored: &[u8], words: &mut [u64], scratch: &mut Scr
 
 /// Appends words as little-endian bytes.
 fn append_words(words: &[u64], out: &mut Vec<u8>) {
-    if cfg!(target_endian = "little") {
-        out.extend_from_slice(bytemuck::cast_slice(words));
-    } else {
-        out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-    }
+    out.extend_from_slice(bytemuck::cast_slice(words));
 }
 
 /// Reads little-endian words; `bytes` is eight times as long as `words`.

@@ -108,7 +108,7 @@ impl Codec for Rows {
             count += usize::from(number == count);
             numbers.push(number as u16);
         }
-        let distinct = &mut distinct[..count * ROW_WORDS];
+        let distinct = &distinct[..count * ROW_WORDS];
         let count = count as u32;
         out.extend_from_slice(&count.to_le_bytes());
         match self.store {
@@ -135,7 +135,6 @@ impl Codec for Rows {
                 let encoder = encoder.get_or_insert_with(huffman::Encoder::new);
                 link(numbers, links);
                 encoder.encode(links, out);
-                distinct.iter_mut().for_each(turn_pieces);
                 encoder.encode(bytemuck::cast_slice(distinct), out);
             }
         }
@@ -183,7 +182,6 @@ impl Codec for Rows {
                 distinct.resize(count * ROW_WORDS, 0);
                 let pieces = bytemuck::cast_slice_mut(distinct);
                 decoder.decode(stored, links).and_then(|stored| decoder.decode(stored, pieces)).and_then(|tail| {
-                    distinct.iter_mut().for_each(turn_pieces);
                     copy_linked(rows, links, distinct.as_chunks().0, numbers)?;
                     Ok(tail)
                 })
@@ -211,14 +209,6 @@ fn link(numbers: &[u16], links: &mut Vec<u16>) {
             0
         }
     }));
-}
-
-/// Puts the four 16-bit pieces of a word in the order of memory, the low one first, or back.
-fn turn_pieces(word: &mut u64) {
-    if cfg!(target_endian = "big") {
-        let [a, b, c, d] = [*word, *word >> 16, *word >> 32, *word >> 48].map(|piece| piece & 0xffff);
-        *word = a << 48 | b << 32 | c << 16 | d;
-    }
 }
 
 /// Copies to each row its distinct row, found by its link. Inverts [`link`] on the way: `numbers`
