@@ -5,7 +5,8 @@
 //! parsed frames in memory (warm).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pipeline::{CodecChoice, Options, Placement, RealStorage, RunId, Storage};
+use pipeline::codec::Rows;
+use pipeline::{Options, Placement, RealStorage, RunId, Storage};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ fn solve_seven(folder: &Path) {
         threads: 2,
         memory_bytes: 1 << 30,
         placement: Placement::Dedicated,
-        codec: CodecChoice::Auto,
+        codec: &Rows::BYTES,
         commit_interval: Duration::from_secs(5),
         thresholds: None,
         run_id: RunId(1),

@@ -21,8 +21,6 @@ HOT = {
         "trinim_pipeline::codec::huffman::decode::Decoder::decode_symbols",
         "trinim_pipeline::codec::huffman::encode::Encoder::count",
         "trinim_pipeline::codec::huffman::encode::Encoder::encode_symbols",
-        "<trinim_pipeline::codec::gaps::Gaps as trinim_pipeline::codec::Codec>::decode",
-        "<trinim_pipeline::codec::gaps::Gaps as trinim_pipeline::codec::Codec>::encode",
         "<trinim_pipeline::codec::rows::Rows as trinim_pipeline::codec::Codec>::decode",
         "<trinim_pipeline::codec::rows::Rows as trinim_pipeline::codec::Codec>::encode",
     ],
@@ -37,7 +35,7 @@ MEANT = re.compile(
     # The tables of a stream, once for each.
     r"|core::slice::sort::|trinim_pipeline::codec::huffman::(codes|lengths)\b"
     # Stages, once a frame or a bitmap.
-    r"|trinim_pipeline::codec::Scratch::(de)?compress|trinim_pipeline::codec::huffman::(de|en)code::\w+::\w+"
+    r"|trinim_pipeline::codec::huffman::(de|en)code::\w+::\w+"
     r"|trinim_kernel::(Kernel::\w+::avx(2|512)|scalar::\w+)"
 )
 

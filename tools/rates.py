@@ -22,7 +22,7 @@ import tempfile
 # Arguments of the rows whose blocks are small. The first has the blocks of a database in place of logs.
 ROWS = {
     "database": "--layers 8",
-    "counts": "--layers 8 --keep counts --memory 256MiB --codec rows-huffman",
+    "counts": "--layers 8 --keep counts --memory 256MiB",
     "audit": "--layers 8 --keep counts --audit all --memory 512MiB",
 }
 # What a solve reports for each stage of a plan.

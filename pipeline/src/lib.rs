@@ -57,7 +57,6 @@ pub use bitmap::Bitmap;
 pub use error::{DamageText, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 pub use ids::{BlockId, RunId};
-pub use log::choose::{Candidate, CodecChoice};
 pub use log::place::{Extent, LogFile, Placement};
 pub use measure::metrics::{Counts, Metrics, StageTimer, Stopwatch};
 pub use measure::stage::Stage;

@@ -106,7 +106,7 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u6
         memory_bytes,
         threads: options.threads,
         placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None),
-        codec: "auto",
+        codec: plan::default_codec(game.board.size_in_layers()),
         commit_interval: options.commit_interval,
         speed: speed::RECORDED,
     };

@@ -8,7 +8,8 @@ use crate::kernel::{Isa, Kernel};
 use crate::plan;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use pipeline::{CodecChoice, Placement};
+use pipeline::Placement;
+use pipeline::codec::{self, Codec};
 use serde::Serialize;
 use terminal::exit::Exit;
 use terminal::output::Out;
@@ -109,13 +110,9 @@ pub fn block_bits(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Returns the names of the codecs, `auto` first.
-pub fn codecs() -> impl Iterator<Item = &'static str> {
-    ["auto"].into_iter().chain(pipeline::codec::all().iter().map(|codec| codec.name()))
-}
-
-pub fn codec() -> impl TypedValueParser<Value = CodecChoice> {
-    offered(codecs(), |name| CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}")))
+pub fn codec() -> impl TypedValueParser<Value = &'static dyn Codec> {
+    let names = codec::all().iter().map(|codec| codec.name());
+    offered(names, |name| codec::by_name(name).ok_or_else(|| format!("unknown codec {name:?}")))
 }
 
 /// Names of the kernels for `--kernel`.

@@ -11,7 +11,7 @@ use crate::job::{Contradiction, JobError, KeepChoice};
 use crate::layout::Layout;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use pipeline::CodecChoice;
+use pipeline::codec::Codec;
 use std::time::Duration;
 use terminal::exit::Refused;
 
@@ -47,10 +47,9 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_parser = args::log_placement(), default_value = "auto")]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs; auto measures the run's own data, and takes a dense one where the disk is
-    /// small
-    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec(), default_value = "auto")]
-    pub codec: CodecChoice,
+    /// Codec of the logs [default: rows-bytes up to seven layers, rows-huffman from eight on]
+    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec())]
+    pub codec: Option<&'static dyn Codec>,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]

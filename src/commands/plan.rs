@@ -14,7 +14,7 @@ use trinim::cli::scenario::{ScenarioArgs, values};
 use trinim::cli::summary::GameFields;
 use trinim::database::Values;
 use trinim::game::Board;
-use trinim::job::{codec_name, free_bytes};
+use trinim::job::free_bytes;
 use trinim::plan::Plan;
 
 const EXAMPLES: &str = "\
@@ -73,7 +73,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = args.scenario.solve(Some(args.values))?;
     let board = solve.board();
     let disk_free_bytes = free_bytes(&args.out);
-    let plan = out.announcing("planning", || solve.plan(board.cells() >= TIMED_CELLS, disk_free_bytes))?;
+    let plan = out.announcing("planning", || solve.plan(board.cells() >= TIMED_CELLS))?;
     let mut report = Report {
         plan: &plan,
         moves: board.moves().len(),
@@ -138,7 +138,6 @@ fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'stati
         cells => format!("{} {cells}", counted(shape.bid_bits.into(), "BID cell")),
     };
     let guess = if shape.estimated { "about " } else { "" };
-    let denser = if plan.codec == codec_name(args.codec) { String::new() } else { format!(", logs in {}", plan.codec) };
     let measured = if plan.cells >= TIMED_CELLS { " at the speed of this moment" } else { "" };
     vec![
         (
@@ -179,7 +178,7 @@ fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'stati
         (
             "disk",
             format!(
-                "{} at most{denser}; {} stay ({}), {} are free",
+                "{} at most; {} stay ({}), {} are free",
                 size(plan.chosen().disk_peak_bytes),
                 size(plan.database_bytes),
                 plan.keep,

@@ -14,7 +14,7 @@
 
 use super::book::part_file_name;
 use super::{BOOK, DatabaseError, MANIFEST, SUMS, SolveSpec};
-use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
+use pipeline::codec::{self, DecodeError, FRAME_WORDS, Raw, Rows, Scratch};
 use pipeline::storage::MemoryFile;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::cell::RefCell;
@@ -28,9 +28,8 @@ const VERSION: u32 = 1;
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// The codec of a frame that is shorter for it.
-const ROWS: &str = "rows-huffman";
-/// The codecs that a frame may have: [`codec::ZERO`], `raw` and [`ROWS`].
+/// The codecs that a frame may have: [`codec::ZERO`], `raw`, and `rows-huffman` where that is
+/// shorter.
 const CODECS: [u8; 3] = [codec::ZERO, 1, 8];
 /// The bits of a length in an index row that hold the codec: its highest byte.
 const CODEC_SHIFT: u32 = 56;
@@ -179,13 +178,12 @@ thread_local! {
 /// Appends the payload of a frame; returns the tag of its codec.
 fn encode(words: &[u64], payload: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
     let from = payload.len();
-    let rows = codec::by_name(ROWS).expect("the engine has the codec");
-    let tag = codec::encode_frame(rows, words, payload, scratch);
+    let tag = codec::encode_frame(&Rows::HUFFMAN, words, payload, scratch);
     if payload.len() - from < words.len() * 8 {
         return tag;
     }
     payload.truncate(from);
-    codec::encode_frame(&codec::Raw, words, payload, scratch)
+    codec::encode_frame(&Raw, words, payload, scratch)
 }
 
 /// Returns the `N` little-endian bytes at a constant offset of the header or of an index row, both

@@ -6,7 +6,8 @@ use crate::layout::Layout;
 use crate::plan::speed;
 use crate::plan::{self, Plan, Scenario, choose_layout_for};
 use crate::solve::Solved;
-use pipeline::{CodecChoice, Event, Options, Placement};
+use pipeline::codec::Codec;
+use pipeline::{Event, Options, Placement};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub struct Solve {
     pub(super) audit: Option<Option<Audit>>,
     pub(super) cut: Cut,
     pub(super) placement: Option<Placement>,
-    pub(super) codec: CodecChoice,
+    pub(super) codec: Option<&'static dyn Codec>,
     pub(super) commit_interval: Option<Duration>,
     pub(super) memory_bytes: u64,
     pub(super) threads: usize,
@@ -67,7 +68,7 @@ pub(super) enum Cut {
 impl Solve {
     /// Creates a solve of a board with a thread for each core and 1 GiB of memory.
     pub fn new(board: &Board, rule: Rule) -> Solve {
-        let Options { threads, memory_bytes, codec, .. } = Options::default();
+        let Options { threads, memory_bytes, .. } = Options::default();
         Solve {
             board: board.clone(),
             rule,
@@ -76,7 +77,7 @@ impl Solve {
             audit: None,
             cut: Cut::Planned,
             placement: None,
-            codec,
+            codec: None,
             commit_interval: None,
             memory_bytes,
             threads,
@@ -125,9 +126,9 @@ impl Solve {
         Solve { placement: placement.into(), ..self }
     }
 
-    /// Writes the logs in this codec; by default as planned.
-    pub fn codec(self, codec: CodecChoice) -> Solve {
-        Solve { codec, ..self }
+    /// Writes the logs in this codec; by default in that of [`plan::default_codec`].
+    pub fn codec(self, codec: impl Into<Option<&'static dyn Codec>>) -> Solve {
+        Solve { codec: codec.into(), ..self }
     }
 
     /// Waits this long between checkpoints; by default five seconds.
@@ -207,13 +208,13 @@ impl Solve {
         Job::new(self, folder, begun)
     }
 
-    /// Plans the solve without a folder and for this much free disk, if requested at the speed of
-    /// this machine. A layout whose graph is too large to walk is estimated.
+    /// Plans the solve without a folder, if requested at the speed of this machine. A layout whose
+    /// graph is too large to walk is estimated.
     ///
     /// # Errors
     /// Those of [`Solve::in_folder`] without a folder, and
     /// [`PlanError::Blocks`](crate::plan::PlanError::Blocks).
-    pub fn plan(&self, is_timed: bool, disk_bytes: u64) -> Result<Plan, JobError> {
+    pub fn plan(&self, is_timed: bool) -> Result<Plan, JobError> {
         let values = self.values.unwrap_or_default();
         self.check(values, self.audit.flatten())?;
         let scenario = self.scenario(values, self.kept(values, None)?, self.audit.flatten());
@@ -222,8 +223,7 @@ impl Solve {
             Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
             Cut::Exactly(layout) => Plan::for_layout(scenario, layout)?,
         };
-        let (plan, scenario) = if is_timed { plan.timed(scenario, speed::of_this_machine) } else { (plan, scenario) };
-        Ok(plan.within(scenario, disk_bytes))
+        Ok(if is_timed { plan.timed(scenario, speed::of_this_machine) } else { plan })
     }
 
     /// Returns what is planned for these values, what is kept and how it is audited, at the
@@ -239,7 +239,7 @@ impl Solve {
             memory_bytes: self.memory_bytes,
             threads: self.threads,
             placement: self.placement.unwrap_or_else(usual),
-            codec: codec_name(self.codec),
+            codec: self.codec.unwrap_or_else(|| plan::default_codec(self.board.size_in_layers())),
             commit_interval: self.commit_interval.unwrap_or(Options::default().commit_interval),
             speed: speed::RECORDED,
         }
@@ -318,13 +318,5 @@ impl fmt::Display for KeepChoice {
             KeepChoice::Exactly(keep) => keep.fmt(f),
             KeepChoice::Book => f.write_str("book"),
         }
-    }
-}
-
-/// Returns the name of a codec, or `auto`.
-pub fn codec_name(codec: CodecChoice) -> &'static str {
-    match codec {
-        CodecChoice::Auto => "auto",
-        CodecChoice::Fixed(codec) => codec.name(),
     }
 }

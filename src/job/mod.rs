@@ -18,7 +18,7 @@ mod builder;
 mod memory;
 mod room;
 
-pub use builder::{KeepChoice, Solve, codec_name};
+pub use builder::{KeepChoice, Solve};
 pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes};
 pub use room::{Alternative, JobPlan, free_bytes};
 
@@ -27,8 +27,7 @@ use crate::plan::{PlanError, Scenario, engine_bytes};
 use crate::solve::{Solved, solve};
 use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED, Parameters};
 use pipeline::{
-    BlockId, CodecChoice, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId,
-    Storage, Thresholds,
+    BlockId, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -277,7 +276,7 @@ impl Job {
             }
             database_bytes += length;
         }
-        Ok(Some(Solved { manifest, candidates: Vec::new(), database_bytes, peak_leased_bytes: 0 }))
+        Ok(Some(Solved { manifest, database_bytes, peak_leased_bytes: 0 }))
     }
 
     /// Solves, or continues an interrupted solve. `observer` is called with its events.
@@ -285,12 +284,12 @@ impl Job {
     /// # Errors
     /// Those of [`solve`]; [`Error::OpenFiles`] before anything is written.
     pub fn run(&self, plan: &JobPlan, monitor: &Monitor, observer: &(dyn Fn(&Event) + Sync)) -> Result<Solved, Error> {
-        let Scenario { threads, memory_bytes, placement, commit_interval, .. } = self.scenario();
+        let Scenario { threads, memory_bytes, placement, codec, commit_interval, .. } = self.scenario();
         let options = Options {
             threads,
             memory_bytes: engine_bytes(memory_bytes),
             placement,
-            codec: CodecChoice::parse(&plan.plan.codec).unwrap_or(self.solve.codec),
+            codec,
             commit_interval,
             thresholds: Some(Thresholds::for_process(plan.workers())?),
             run_id: RunId::random(),

@@ -3,8 +3,9 @@
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};
 use crate::plan::speed;
-use crate::plan::{DENSE_CODECS, Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
+use crate::plan::{Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
 use pipeline::checkpoint::{LOGS, PUBLISHED};
+use pipeline::codec::{Codec, Rows};
 use pipeline::{Placement, RealStorage, Storage};
 use std::path::Path;
 
@@ -69,7 +70,7 @@ impl JobPlan {
 }
 
 impl Job {
-    /// Plans the job, with the codec that fits the disk.
+    /// Plans the job.
     ///
     /// # Errors
     /// [`PlanError::Blocks`] if the layout has too many blocks, [`PlanError::Memory`] if the memory
@@ -79,11 +80,7 @@ impl Job {
         let free_bytes = free_bytes(&self.folder).saturating_add(used_bytes(&self.folder));
         let limit_bytes = self.solve.max_disk_bytes.unwrap_or(u64::MAX);
         let plan = Plan::for_layout(self.scenario(), layout)?;
-        let (plan, scenario) = match self.is_timed() {
-            true => plan.timed(self.scenario(), speed::of_this_machine),
-            false => (plan, self.scenario()),
-        };
-        let plan = plan.within(scenario, free_bytes.min(limit_bytes));
+        let plan = if self.is_timed() { plan.timed(self.scenario(), speed::of_this_machine) } else { plan };
         plan.check(u64::MAX)?;
         let planned = JobPlan { plan, free_bytes, limit_bytes };
         assert!(planned.workers() > 0, "plan, invariant 2: accepted without a worker");
@@ -93,13 +90,6 @@ impl Job {
     /// Whether the solve takes so long that the speed of this machine is measured for its plan.
     fn is_timed(&self) -> bool {
         self.game.board.cells() >= TIMED_CELLS
-    }
-
-    /// Returns what is planned, at the speed of the plan.
-    fn scenario_at_speed_of(&self, planned: &JobPlan) -> Scenario<'_> {
-        let workers = planned.plan.memory.workers;
-        let speed = if self.is_timed() { speed::of_this_machine(workers) } else { speed::RECORDED };
-        Scenario { speed, ..self.scenario() }
     }
 
     /// Returns the choices that take no more disk than the job may: those that change least,
@@ -123,24 +113,25 @@ impl Job {
 
     /// Returns the placements and codecs with which keeping this fits.
     fn fitting(&self, planned: &JobPlan, keep: Keep) -> Vec<Alternative> {
-        let (scenario, room_bytes) = (Scenario { keep, ..self.scenario_at_speed_of(planned) }, planned.room_bytes());
+        let (scenario, room_bytes) = (Scenario { keep, ..self.scenario() }, planned.room_bytes());
         let other = match scenario.placement {
             Placement::Shared => Placement::Dedicated,
             Placement::Dedicated => Placement::Shared,
         };
-        // What auto stands for depends on the room.
-        let codecs = DENSE_CODECS.into_iter().filter(|codec| scenario.codec != "auto" && *codec != scenario.codec);
+        let dense: Option<&dyn Codec> = Some(&Rows::HUFFMAN);
+        let dense = dense.filter(|dense| dense.tag() != scenario.codec.tag());
         let mut found = Vec::new();
-        for codec in [scenario.codec].into_iter().chain(codecs) {
+        for codec in [scenario.codec].into_iter().chain(dense) {
             for placement in [scenario.placement, other] {
-                let bytes = planned.plan.peak_within(Scenario { placement, codec, ..scenario }, room_bytes);
+                let bytes = planned.plan.peak_bytes(Scenario { placement, codec, ..scenario });
                 let choices = [
                     (keep != self.terms.keep).then(|| Choice::new("keep", keep)),
                     (placement != scenario.placement).then(|| Choice::new("log-placement", placement_name(placement))),
-                    (codec != scenario.codec).then(|| Choice::new("codec", codec)),
+                    (codec.tag() != scenario.codec.tag()).then(|| Choice::new("codec", codec.name())),
                 ];
                 let choices = choices.into_iter().flatten().collect();
-                found.extend((bytes <= room_bytes).then_some(Alternative { choices, bytes }));
+                let fitting = bytes.filter(|bytes| *bytes <= room_bytes);
+                found.extend(fitting.map(|bytes| Alternative { choices, bytes }));
             }
         }
         found

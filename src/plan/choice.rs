@@ -1,7 +1,9 @@
-//! Choices that a solve makes from board and memory: the size of the blocks and where logs go.
+//! Choices that a solve makes from board and memory: the size of the blocks, where logs go, and
+//! their codec.
 
 use crate::database::{Audit, Values};
 use crate::layout::Layout;
+use pipeline::codec::{Codec, Rows};
 use pipeline::{Footprint, Placement};
 use trinim_game::Board;
 use trinim_kernel::bitmap_words;
@@ -23,6 +25,12 @@ pub fn default_placement(layers: u32, values: Values, audit: Option<Audit>) -> P
     }
 }
 
+/// Returns the default codec of the logs: up to seven layers the fast `rows-bytes`, and from eight
+/// layers on `rows-huffman`, whose logs are half as large.
+pub fn default_codec(layers: u32) -> &'static dyn Codec {
+    if layers <= 7 { &Rows::BYTES } else { &Rows::HUFFMAN }
+}
+
 /// Returns the most offset bits of a block that pay off: larger blocks leave the caches and save
 /// few edges.
 fn offset_bits_at_most(layers: u32) -> u32 {
@@ -38,8 +46,8 @@ fn offset_bits_at_most(layers: u32) -> u32 {
 /// The most offset bits that pay off for nimbers, whose planes a core's own cache then holds.
 const NIMBER_OFFSET_BITS_AT_MOST: u32 = 22;
 
-/// Layers from which a solve takes so long that its memory and codec are weighed, and the size of
-/// its blocks does not follow the memory.
+/// Layers from which a solve takes so long that its memory is weighed, and the size of its blocks
+/// does not follow the memory.
 pub const WEIGHED_LAYERS: u32 = 9;
 
 /// Cells of the smallest board whose solve takes so long that measuring this machine first does not

@@ -10,9 +10,7 @@
 //! within its interval, so the walk assumes the worst (`benches/README.md` compares predicted and
 //! used disk).
 //!
-//! A slower solve has more commits and uses less. Up to seven layers `auto` counts as `rows-bytes`,
-//! above as what it was seen to take; [`Plan::within`] takes a denser codec where that does not
-//! fit, and from nine layers on where it costs next to no time. A run at its limit stops safely.
+//! A slower solve has more commits and uses less. A run at its limit stops safely.
 //!
 //! # Invariants
 //! 1. The layout depends on board and memory alone, never on threads, placement or machine, because
@@ -30,9 +28,10 @@ pub mod speed;
 pub mod work;
 
 pub use choice::{
-    PROGRAM_BYTES, TIMED_CELLS, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_placement, engine_bytes,
+    PROGRAM_BYTES, TIMED_CELLS, WEIGHED_LAYERS, choose_layout, choose_layout_for, default_codec, default_placement,
+    engine_bytes,
 };
-pub use fit::{CodecPlan, DENSE_CODECS, PlanError, SLOWER_AT_MOST};
+pub use fit::PlanError;
 pub use placement::PlacementPlan;
 use placement::{kept_bytes, placement_plan};
 pub use shape::{Shape, StageSeconds};
@@ -40,6 +39,7 @@ pub use shape::{Shape, StageSeconds};
 use crate::database::{Audit, Keep, Values};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
+use pipeline::codec::Codec;
 use pipeline::{Footprint, Placement};
 use shape::Reads;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ pub struct Scenario<'a> {
     pub threads: usize,
     /// Placement of logs.
     pub placement: Placement,
-    /// Name of the codec of the logs, or `auto`.
-    pub codec: &'a str,
+    /// Codec of the logs.
+    pub codec: &'static dyn Codec,
     /// Time between commits: consumed logs are deleted only after the next one.
     pub commit_interval: Duration,
     /// Speed of this machine, 1 for that of the recorded rates.
@@ -122,10 +122,8 @@ pub struct Plan {
     reads: Arc<[Reads]>,
     /// Bytes of one block's bitmap.
     pub block_bytes: u64,
-    /// Name of the codec of the logs, or `auto`.
-    pub codec: String,
-    /// What those codecs cost that were looked at.
-    pub codecs: Vec<CodecPlan>,
+    /// Name of the codec of the logs.
+    pub codec: &'static str,
     /// Bits of log a position that the estimates assume.
     pub log_bits_per_position: f64,
     /// Bits of database a position that the estimates assume.
@@ -208,9 +206,8 @@ impl Plan {
             cells: board.cells(),
             positions: 1 << board.cells(),
             block_bytes: (values.planes(board) * bitmap_words(shape.offset_bits)) as u64 * 8,
-            codec: scenario.codec.to_owned(),
-            codecs: Vec::new(),
-            log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, scenario.codec),
+            codec: scenario.codec.name(),
+            log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, scenario.codec.name()),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory,
             placement: placement_name(scenario.placement),
@@ -268,7 +265,7 @@ mod tests {
             memory_bytes: 1 << 30,
             threads: 2,
             placement: Placement::Shared,
-            codec: "auto",
+            codec: default_codec(board.size_in_layers()),
             commit_interval: Duration::from_secs(5),
             speed: speed::RECORDED,
         }
@@ -302,11 +299,11 @@ mod tests {
     /// whose place no logs are written takes no more than itself.
     #[test]
     fn counts_need_the_disk_of_the_logs() {
-        for (layers, codec) in [(6, "gaps"), (7, "auto"), (8, "auto"), (9, "auto"), (10, "auto")] {
+        for layers in 6..=10 {
             let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Scenario { codec, ..scenario(&board) }, None);
+            let plan = Plan::suggested(scenario(&board), None);
             let [whole, book, least] = [Keep::Database, Keep::book(&board), Keep::Counts]
-                .map(|keep| plan.with(Scenario { keep, codec, ..scenario(&board) }));
+                .map(|keep| plan.with(Scenario { keep, ..scenario(&board) }));
             assert_eq!(whole, plan);
             let PlacementPlan { log_bytes_peak: logs, disk_peak_bytes: peak, .. } = *least.chosen();
             assert!((logs..=logs + least.database_bytes).contains(&peak), "{layers}");

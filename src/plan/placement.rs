@@ -62,7 +62,7 @@ pub(super) fn placement_plan(
     let planes = rates::planes_at_work(scenario.values, scenario.board);
     let size = scenario.board.size_in_layers();
     let bits = match scenario.values {
-        Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, scenario.codec),
+        Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, scenario.codec.name()),
         // The same streams in much the same code.
         values => rates::database_bits_per_position(values, size, shape.offset_bits),
     };

@@ -178,29 +178,21 @@ impl Rates {
 
 /// Returns the log bits per position in the codec of this name, in blocks of this many offset bits.
 ///
-/// `auto` is what it chose, two workers on a busy machine. Nine layers in `rows-huffman` take 0.117
-/// in long frames, 90.0 GB of a misère solve (27 November 2026); in others 0.127, by 2,210 live
-/// logs of an unfinished one after 3,291 of 5,728 blocks (22 November 2026). There `auto` takes
-/// mostly `rows-zstd1`: in 18,466 live logs of blocks of 2^27 positions (23 November 2026), 75.6
-/// GiB.
+/// Nine layers in `rows-huffman` take 0.117 in long frames, 90.0 GB of a misère solve (27 November
+/// 2026); in others 0.127, by 2,210 live logs of an unfinished one after 3,291 of 5,728 blocks (22
+/// November 2026).
 pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 {
     let measured = match (layers, codec) {
         (..=4, _) | (_, "raw") => return 1.01,
-        (5 | 6, "rows-bytes" | "auto") => 0.5,
-        (5 | 6, "rows") => 0.8,
+        (5 | 6, "rows-bytes") => 0.5,
         (5 | 6, _) => 0.25,
-        (7, "zstd1" | "zstd3" | "gaps" | "rows-zstd1") => 0.193,
+        (7, "zstd1") => 0.193,
         (7, "rows-huffman") => 0.239,
-        (7, "rows") => 0.764,
         (7, _) => 0.404,
-        (8, "auto") => 0.14,
         (9.., "rows-huffman") if frame_words(1 << offset_bits >> 6) == LONG_FRAME_WORDS => 0.117,
         (9.., "rows-huffman") => 0.127,
-        (9.., "auto") => 0.173,
-        (_, "zstd1" | "zstd3") => 0.143,
-        (_, "gaps" | "rows-zstd1") => 0.125,
+        (_, "zstd1") => 0.143,
         (_, "rows-huffman") => 0.113,
-        (_, "rows") => 0.47,
         _ => 0.22,
     };
     let rate = if layers >= 9 && codec == "rows-huffman" { LARGE_LOG_GROWTH } else { LOG_GROWTH };

@@ -1,5 +1,6 @@
 //! The figures of a layout that every estimate rests on.
 
+use super::default_codec;
 use super::rates::{self, Rates};
 use crate::layout::{BID_BITS_MAX, Edge, Layout, TraceId, bid_order, search};
 use pipeline::Placement;
@@ -381,10 +382,11 @@ impl Shape {
         0.65 + 0.7 * f64::from(place) / self.steps.len() as f64
     }
 
-    /// Returns the bytes of a stream in the codec that is chosen by default.
+    /// Returns the bytes of a stream in the default codec.
     pub fn usual_stream_bytes(&self) -> f64 {
         let layers = (1..).find(|layers| layers * (layers + 1) / 2 >= self.bid_bits + self.offset_bits);
-        self.raw_bytes() * rates::log_bits_per_position(layers.unwrap_or(1), self.offset_bits, "auto")
+        let layers = layers.unwrap_or(1);
+        self.raw_bytes() * rates::log_bits_per_position(layers, self.offset_bits, default_codec(layers).name())
     }
 
     /// Returns the bytes of a stream as a bitmap.

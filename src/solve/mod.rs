@@ -25,8 +25,6 @@ use trinim_kernel::Kernel;
 pub struct Solved {
     /// The manifest of the database: census, digest, layout.
     pub manifest: Manifest,
-    /// The measurements behind the choice of the log codec, if the engine chose it.
-    pub candidates: Vec<pipeline::Candidate>,
     /// Bytes of all files in the `db` folder; 0 if no database was kept.
     pub database_bytes: u64,
     /// Peak of the memory leased by the engine, in bytes.
@@ -52,12 +50,7 @@ pub fn solve<'a>(
     let mut finished =
         Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
     let (manifest, database_bytes) = seal(&**storage, &mut finished.checkpoint, spec, &mut finished.records)?;
-    Ok(Solved {
-        manifest,
-        candidates: finished.candidates,
-        database_bytes,
-        peak_leased_bytes: finished.peak_leased_bytes,
-    })
+    Ok(Solved { manifest, database_bytes, peak_leased_bytes: finished.peak_leased_bytes })
 }
 
 /// Completes a run in which all blocks have records: binds the book if one is kept, and writes the

@@ -1,7 +1,8 @@
 //! Problems, whole solves in temporary folders, and comparisons.
 
 use super::scratch;
-use pipeline::{CodecChoice, Error, Event, Footprint, Metrics, Options, Placement, RealStorage, RunId, Storage};
+use pipeline::codec;
+use pipeline::{Error, Event, Footprint, Metrics, Options, Placement, RealStorage, RunId, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ impl Way {
             threads: self.threads,
             memory_bytes: Footprint::new(words, self.placement).bytes(self.threads) + self.spare_bytes,
             placement: self.placement,
-            codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
+            codec: codec::by_name(self.codec).expect("the tests name codecs that exist"),
             commit_interval: Duration::from_millis(20),
             thresholds: None,
             run_id: RunId(u128::from(self.spare_bytes) << 64 | self.threads as u128),

@@ -82,19 +82,15 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     assert!(!error.split(" or ").next().unwrap().contains("--codec"), "{error}");
     // Without a database there are logs, whose codec matters.
     let counts = ["--keep", "counts"];
-    let small = disk(&plan(&["--keep", "counts", "--codec", "gaps"]), 0);
-    let error = solve(small, &[&counts[..], &["--codec", "raw"]].concat());
-    assert!(error.contains("nothing was written; --log-placement shared --codec gaps (about "), "{error}");
-    let error = solve(small, &counts);
-    assert!(error.contains("nothing was written; --log-placement shared (about "), "{error}");
-    // What the hints name is accepted: auto takes the codec that fits, and says so.
-    for (out, codec) in [("fits", "gaps"), ("auto", "auto")] {
-        let options = ["solve", "-k", "7", "--keep", "counts", "--log-placement", "shared", "--codec", codec];
-        let (text, error) = ends(path, 0, &[&options[..], &["--out", out, "--max-disk", &small.to_string()]].concat());
-        assert!(text.contains("at most; shared, gaps"), "{text}");
-        assert_eq!(error.contains("logs in gaps to fit the disk"), codec == "auto", "{error}");
+    let small = disk(&plan(&["--keep", "counts", "--codec", "rows-huffman"]), 0);
+    for codec in [&[][..], &["--codec", "raw"]] {
+        let error = solve(small, &[&counts[..], codec].concat());
+        assert!(error.contains("written; --log-placement shared --codec rows-huffman (about "), "{error}");
     }
-    assert_same_files(&database_files(&path.join("fits")), &database_files(&path.join("auto")), "auto");
+    // What the hint names is accepted.
+    let options = ["solve", "-k", "7", "--keep", "counts", "--log-placement", "shared", "--codec", "rows-huffman"];
+    let (text, _) = ends(path, 0, &[&options[..], &["--out", "fits", "--max-disk", &small.to_string()]].concat());
+    assert!(text.contains("at most; shared, rows-huffman"), "{text}");
 
     // What the plan needs is enough, and a byte less is not.
     for placement in ["shared", "dedicated"] {
@@ -128,15 +124,15 @@ fn the_plan_covers_the_use_and_is_close_to_it() {
     let folder = scratch();
     let path = folder.path();
     // A database of shared blocks is its own log: no codec matters.
-    let all = &["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "rows-huffman", "raw"][..];
+    let all = &["zstd1", "rows-bytes", "rows-huffman", "raw"][..];
     let mut cases = Vec::new();
     for (layers, options, codecs) in [
         ("6", &["--block-bits", "15"][..], all),
         ("7", &[], all),
-        ("7", &["--rule", "normal"], &["gaps", "rows-huffman"]),
-        ("7", &["--block-bits", "18"], &["rows", "raw"]),
+        ("7", &["--rule", "normal"], &["rows-huffman"]),
+        ("7", &["--block-bits", "18"], &["rows-bytes", "raw"]),
     ] {
-        cases.push((layers, options, "shared", "auto"));
+        cases.push((layers, options, "shared", "rows-bytes"));
         cases.extend(codecs.iter().map(|codec| (layers, options, "dedicated", *codec)));
     }
     for (layers, options, placement, codec) in cases {

@@ -99,7 +99,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         ("--memory", &["0", "0GiB", "12XB", "1e9", "1 2", "99999999999TiB", ".5GiB", "1..5GiB"]),
         ("--threads", &["1025", "two", "1.5"]),
         ("--log-placement", &["nowhere", "Dedicated,shared"]),
-        ("--codec", &["lzma", "zstd99", "raw,zstd1"]),
+        ("--codec", &["lzma", "zstd99", "auto", "gaps", "raw,zstd1"]),
         ("--kernel", &["sse9", "AVX512!"]),
         ("--bid-cells", &["(1,0)(1,0)", "(9,0)", "(2,3)", "1,0", "(1,0", "(256,0)", "((1,0))", "(1,0,0)"]),
         ("--block-bits", &["0", "41", "1.5"]),

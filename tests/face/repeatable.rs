@@ -148,10 +148,10 @@ fn the_surroundings_of_a_solve_leave_no_trace() {
     };
     for more in [
         "--threads 2 --commit-interval 10ms",
-        "--threads 4 --log-placement shared --codec gaps",
+        "--threads 4 --log-placement shared --codec rows-huffman",
         "--threads 7 --log-placement dedicated --codec raw",
         "--memory 40MiB --codec zstd1",
-        "--memory 100MiB --threads 3 --codec rows-zstd1",
+        "--memory 100MiB --threads 3 --codec rows-bytes",
         "--memory 2GiB --codec rows-huffman",
         "--kernel portable",
     ] {

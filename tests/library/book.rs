@@ -93,7 +93,7 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
     let game = Game::triangle(5, Rule::Misere, 7).unwrap();
     let expected = database_files(bound(&game, 8, Way::usual()).path());
     for (threads, placement, codec) in
-        [(1, Placement::Shared, "rows"), (2, Placement::Shared, "gaps"), (4, Placement::Dedicated, "raw")]
+        [(1, Placement::Shared, "rows-bytes"), (2, Placement::Shared, "rows-huffman"), (4, Placement::Dedicated, "raw")]
     {
         let way = Way { threads, placement, codec, ..Way::usual() };
         assert_same_files(&database_files(bound(&game, 8, way).path()), &expected, &format!("{way:?}"));

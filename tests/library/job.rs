@@ -2,6 +2,7 @@
 //! what contradicts the folder or itself is refused before anything is written.
 
 use crate::common::scratch;
+use pipeline::codec::{Codec, Raw, Rows};
 use pipeline::{Error, Placement};
 use trinim::Solve;
 use trinim::database::{Audit, Keep, Values};
@@ -184,10 +185,11 @@ fn plans_are_those_of_the_table() {
             let job = solve.in_folder(scratch().path()).unwrap();
             let first = plan::Plan::for_layout(job.scenario(), &job.game.layout).unwrap();
             for keep in Keep::choices(&board) {
-                for codec in ["auto", "rows-huffman", "raw"] {
+                let codecs: [&dyn Codec; 3] = [&Rows::BYTES, &Rows::HUFFMAN, &Raw];
+                for codec in codecs {
                     let planned = first.with(plan::Scenario { keep, codec, ..job.scenario() });
                     let kept = planned.database_bytes;
-                    table += &format!("{} {} MiB {keep} {codec}: {kept} B", board.name(), memory >> 20);
+                    table += &format!("{} {} MiB {keep} {}: {kept} B", board.name(), memory >> 20, codec.name());
                     for one in planned.placements {
                         let (written, read, peak) = (one.log_bytes_written, one.log_bytes_read, one.log_bytes_peak);
                         table += &format!(

@@ -149,8 +149,8 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
         let game = Game::triangle(layers, rule, bits).unwrap();
         let expected = database_files(counted(&game, Way::usual()).path());
         for (threads, placement, codec, spare_bytes) in [
-            (1, Placement::Shared, "rows", 0),
-            (2, Placement::Shared, "gaps", 1 << 20),
+            (1, Placement::Shared, "rows-bytes", 0),
+            (2, Placement::Shared, "rows-huffman", 1 << 20),
             (4, Placement::Dedicated, "raw", 3 << 20),
         ] {
             let way = Way { threads, placement, codec, spare_bytes, ..Way::usual() };

@@ -66,7 +66,11 @@ fn numbers_are_those_of_the_definition() {
         if board.layers().is_some() {
             cuts.extend([1, 2, 3, 6].iter().filter_map(|kept| layout_with(&board, *kept, cells / 3)));
         }
-        let ways = [(1, Placement::Shared, "rows"), (2, Placement::Dedicated, "gaps"), (4, Placement::Shared, "raw")];
+        let ways = [
+            (1, Placement::Shared, "rows-bytes"),
+            (2, Placement::Dedicated, "rows-huffman"),
+            (4, Placement::Shared, "raw"),
+        ];
         for (values, rule) in KINDS {
             let numbers = definition(&board, values, rule);
             let outcomes = reference::values(cells, board.moves(), rule);
@@ -168,7 +172,7 @@ fn every_way_leaves_the_same_bytes() {
         let kernels = trinim::kernel::Isa::ALL.into_iter().filter_map(|isa| Kernel::new(isa).ok());
         for (number, kernel) in kernels.enumerate() {
             let (threads, placement, codec) =
-                [(1, Placement::Shared, "auto"), (4, Placement::Dedicated, "rows")][number % 2];
+                [(1, Placement::Shared, "rows-bytes"), (4, Placement::Dedicated, "rows-huffman")][number % 2];
             let way = Way { threads, placement, codec, spare_bytes: 1 << (6 * number), kernel };
             assert_same_files(&database_files(solved(&game, values, way).path()), &expected, &format!("{way:?}"));
         }

@@ -50,7 +50,7 @@ use crate::care::bitmaps::PooledBitmap;
 use crate::care::check::Report;
 use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
-use crate::codec::{self, Scratch};
+use crate::codec::{Scratch, Zstd1};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
 use crate::ids::BlockId;
@@ -68,9 +68,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
-
-/// Codec of rewritten log entries: they are read only once more, so no choice is worth its time.
-const CODEC: &str = "zstd1";
 
 /// The published files of a run.
 struct Published<'a> {
@@ -334,10 +331,9 @@ fn append(
     let edges = edges_of(workload, source, target);
     let mut scratch = Scratch::new();
     let mut encode = |stream: &[u64]| -> Vec<Frame> {
-        let codec = codec::by_name(CODEC).unwrap_or(&codec::Raw);
         let mut bytes = Vec::new();
         let frame_words = frame_words(stream.len() as u64);
-        stream.chunks(frame_words).map(|words| Frame::encode(codec, words, &mut scratch, &mut bytes)).collect()
+        stream.chunks(frame_words).map(|words| Frame::encode(&Zstd1, words, &mut scratch, &mut bytes)).collect()
     };
     let Some(target) = target else {
         let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::from).collect());

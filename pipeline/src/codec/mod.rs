@@ -11,14 +11,10 @@
 //!    allocates more than a constant times the frame's raw size, and never panics.
 //! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, with any codec.
 
-mod gaps;
 pub mod huffman;
 mod rows;
-mod zstd_words;
 
-pub use gaps::Gaps;
-pub use rows::{Rows, Store};
-pub use zstd_words::ZstdWords;
+pub use rows::Rows;
 
 use std::fmt;
 
@@ -42,9 +38,8 @@ impl fmt::Display for DecodeError {
 /// Contexts and buffers that a thread reuses from frame to frame.
 #[derive(Default)]
 pub struct Scratch {
-    compressor: Option<(i32, zstd::bulk::Compressor<'static>)>,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
     decompressor: Option<zstd::bulk::Decompressor<'static>>,
-    bytes: Vec<u8>,
     table: Vec<u32>,
     numbers: Vec<u16>,
     distinct: Vec<u64>,
@@ -57,30 +52,6 @@ impl Scratch {
     /// Creates an empty scratch; contexts are created on first use.
     pub fn new() -> Scratch {
         Scratch::default()
-    }
-
-    fn compress(&mut self, level: i32, raw: &[u8], out: &mut Vec<u8>) {
-        if self.compressor.as_ref().is_none_or(|(made, _)| *made != level) {
-            let compressor = zstd::bulk::Compressor::new(level).expect("every level is within zstd's range");
-            self.compressor = Some((level, compressor));
-        }
-        let start = out.len();
-        out.resize(start + zstd::zstd_safe::compress_bound(raw.len()), 0);
-        let Some((_, compressor)) = &mut self.compressor else { return };
-        let length =
-            compressor.compress_to_buffer(raw, &mut out[start..]).expect("the destination has zstd's own upper bound");
-        out.truncate(start + length);
-    }
-
-    fn decompress(&mut self, stored: &[u8], raw: &mut [u8]) -> Result<usize, DecodeError> {
-        if self.decompressor.is_none() {
-            let made = zstd::bulk::Decompressor::new().map_err(|_| DecodeError("no memory for a zstd context"))?;
-            self.decompressor = Some(made);
-        }
-        let Some(decompressor) = &mut self.decompressor else { return Err(DecodeError("no zstd context")) };
-        decompressor
-            .decompress_to_buffer(stored, raw)
-            .map_err(|_| DecodeError("not a valid zstd frame of at most the raw length"))
     }
 }
 
@@ -115,31 +86,51 @@ impl Codec for Raw {
     }
 
     fn encode(&self, words: &[u64], out: &mut Vec<u8>, _: &mut Scratch) {
-        append_words(words, out);
+        out.extend_from_slice(bytemuck::cast_slice(words));
     }
 
     fn decode(&self, stored: &[u8], words: &mut [u64], _: &mut Scratch) -> Result<(), DecodeError> {
         if stored.len() != words.len() * 8 {
             return Err(DecodeError("raw frame has the wrong length"));
         }
-        words_from_bytes(stored, words);
+        bytemuck::cast_slice_mut(words).copy_from_slice(stored);
         Ok(())
     }
 }
 
-static RAW: Raw = Raw;
-static ZSTD1: ZstdWords = ZstdWords { tag: 2, level: 1, name: "zstd1" };
-static ZSTD3: ZstdWords = ZstdWords { tag: 3, level: 3, name: "zstd3" };
-static GAPS: Gaps = Gaps;
-static ROWS: Rows = Rows { tag: 5, store: Store::Plain, name: "rows" };
-static ROWS_BYTES: Rows = Rows { tag: 7, store: Store::Bytes, name: "rows-bytes" };
-static ROWS_ZSTD1: Rows = Rows { tag: 6, store: Store::Zstd(1), name: "rows-zstd1" };
-static ROWS_HUFFMAN: Rows = Rows { tag: 8, store: Store::Huffman, name: "rows-huffman" };
-static ALL: [&dyn Codec; 8] = [&RAW, &ZSTD1, &ZSTD3, &GAPS, &ROWS, &ROWS_ZSTD1, &ROWS_BYTES, &ROWS_HUFFMAN];
+/// zstd at level 1 over the little-endian words of the frame.
+pub struct Zstd1;
+
+impl Codec for Zstd1 {
+    fn tag(&self) -> u8 {
+        2
+    }
+
+    fn name(&self) -> &'static str {
+        "zstd1"
+    }
+
+    fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) {
+        let context = || zstd::bulk::Compressor::new(1).expect("the level is within zstd's range");
+        let raw: &[u8] = bytemuck::cast_slice(words);
+        let start = out.len();
+        out.resize(start + zstd::zstd_safe::compress_bound(raw.len()), 0);
+        let stored = scratch.compressor.get_or_insert_with(context).compress_to_buffer(raw, &mut out[start..]);
+        out.truncate(start + stored.expect("the destination has zstd's own upper bound"));
+    }
+
+    fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
+        let context = scratch.decompressor.take().map_or_else(zstd::bulk::Decompressor::new, Ok);
+        let context = context.map_err(|_| DecodeError("no memory for a zstd context"))?;
+        let raw: &mut [u8] = bytemuck::cast_slice_mut(words);
+        let length = scratch.decompressor.insert(context).decompress_to_buffer(stored, raw).ok();
+        if length == Some(raw.len()) { Ok(()) } else { Err(DecodeError("not a zstd frame of the raw length")) }
+    }
+}
 
 /// Returns every codec of this version, by ascending tag.
 pub fn all() -> &'static [&'static dyn Codec] {
-    &ALL
+    &[&Raw, &Zstd1, &Rows::BYTES, &Rows::HUFFMAN]
 }
 
 /// Returns the codec with the given name.
@@ -184,18 +175,6 @@ pub fn decode_frame(tag: u8, stored: &[u8], words: &mut [u64], scratch: &mut Scr
         return Ok(());
     }
     by_tag(tag).ok_or(DecodeError("unknown codec tag"))?.decode(stored, words, scratch)
-}
-
-/// Appends words as little-endian bytes.
-fn append_words(words: &[u64], out: &mut Vec<u8>) {
-    out.extend_from_slice(bytemuck::cast_slice(words));
-}
-
-/// Reads little-endian words; `bytes` is eight times as long as `words`.
-fn words_from_bytes(bytes: &[u8], words: &mut [u64]) {
-    for (word, chunk) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*chunk);
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 //!
 //! The solver's streams repeat rows (two of three at 8 layers) but hardly anything shorter that a
 //! byte-wise compressor could find quickly. Finding whole rows by one hash each is several times
-//! faster than zstd level 1 and decodes at the speed of copying. With zstd after it, zstd's matcher
-//! works only on the third that is left.
+//! faster than zstd level 1 and decodes at the speed of copying.
 //!
 //! Seven in ten bytes of a distinct row are zero; leaving them out costs a few nanoseconds and more
 //! than halves the payload. Codes of 16 bits at a time halve it again.
@@ -17,7 +16,7 @@
 //! A row repeats where cells outside it do not matter, so the distances to the last equal row are
 //! few, mostly powers of two: 3.6 bits a row at 8 layers, where the numbers take 5.5.
 
-use super::{Codec, DecodeError, Scratch, append_words, huffman, words_from_bytes};
+use super::{Codec, DecodeError, Scratch, huffman};
 
 /// Words of a row: one vector of 512 bits.
 const ROW_WORDS: usize = 8;
@@ -27,16 +26,11 @@ const ROWS_MAX: usize = 1 << 16;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How the distinct rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
-    /// Numbers as u16, rows as 64 bytes.
-    Plain,
+#[derive(Clone, Copy)]
+enum Store {
     /// Numbers as u16; for each row a mask of its non-zero bytes (u64), then these bytes of all
     /// rows.
     Bytes,
-    /// Two zstd frames at this level, each preceded by its stored length (u32): first the low bytes
-    /// of the numbers and then their high bytes; second the rows.
-    Zstd(i32),
     /// Instead of the numbers, *links*: how many rows before this one the last equal row is, 0 if
     /// there is none. Links and the 16-bit pieces of the rows are two [lists](super::huffman).
     Huffman,
@@ -44,9 +38,16 @@ pub enum Store {
 
 /// Row numbers and distinct rows.
 pub struct Rows {
-    pub(super) tag: u8,
-    pub(super) store: Store,
-    pub(super) name: &'static str,
+    tag: u8,
+    store: Store,
+    name: &'static str,
+}
+
+impl Rows {
+    /// The fast one.
+    pub const BYTES: Rows = Rows { tag: 7, store: Store::Bytes, name: "rows-bytes" };
+    /// The dense one.
+    pub const HUFFMAN: Rows = Rows { tag: 8, store: Store::Huffman, name: "rows-huffman" };
 }
 
 fn hash(row: &[u64; ROW_WORDS]) -> u64 {
@@ -112,24 +113,9 @@ impl Codec for Rows {
         let count = count as u32;
         out.extend_from_slice(&count.to_le_bytes());
         match self.store {
-            Store::Plain => {
-                out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-                append_words(distinct, out);
-            }
             Store::Bytes => {
                 out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
                 append_bytes(distinct.as_chunks::<ROW_WORDS>().0, out);
-            }
-            Store::Zstd(level) => {
-                let mut bytes = std::mem::take(&mut scratch.bytes);
-                bytes.clear();
-                bytes.extend(scratch.numbers.iter().map(|number| *number as u8));
-                bytes.extend(scratch.numbers.iter().map(|number| (*number >> 8) as u8));
-                append_zstd(level, &bytes, out, scratch);
-                bytes.clear();
-                append_words(&scratch.distinct[..count as usize * ROW_WORDS], &mut bytes);
-                append_zstd(level, &bytes, out, scratch);
-                scratch.bytes = bytes;
             }
             Store::Huffman => {
                 let encoder = encoder.get_or_insert_with(huffman::Encoder::new);
@@ -138,7 +124,7 @@ impl Codec for Rows {
                 encoder.encode(bytemuck::cast_slice(distinct), out);
             }
         }
-        append_words(rest, out);
+        out.extend_from_slice(bytemuck::cast_slice(rest));
     }
 
     fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
@@ -148,51 +134,30 @@ impl Codec for Rows {
         if count > rows.len() {
             return Err(DecodeError("more distinct rows than rows"));
         }
-        let mut bytes = std::mem::take(&mut scratch.bytes);
-        let result = match self.store {
-            Store::Plain => split(stored, rows.len() * 2).and_then(|(numbers, stored)| {
-                let (distinct, tail) = split(stored, count * ROW_WORDS * 8)?;
-                copy_rows(rows, numbers_of(numbers), distinct)?;
-                Ok(tail)
-            }),
-            Store::Bytes => split(stored, rows.len() * 2).and_then(|(numbers, stored)| {
-                bytes.clear();
-                bytes.resize(count * ROW_WORDS * 8, 0);
-                let tail = take_bytes(stored, bytes.as_chunks_mut().0)?;
-                copy_rows(rows, numbers_of(numbers), &bytes)?;
-                Ok(tail)
-            }),
-            Store::Zstd(_) => {
-                bytes.clear();
-                bytes.resize(rows.len() * 2 + count * ROW_WORDS * 8, 0);
-                let (numbers, distinct) = bytes.split_at_mut(rows.len() * 2);
-                take_zstd(stored, numbers, scratch).and_then(|stored| take_zstd(stored, distinct, scratch)).and_then(
-                    |tail| {
-                        let (low, high) = numbers.split_at(numbers.len() / 2);
-                        let numbers = low.iter().zip(high).map(|(low, high)| u16::from_le_bytes([*low, *high]));
-                        copy_rows(rows, numbers, distinct)?;
-                        Ok(tail)
-                    },
-                )
+        let Scratch { numbers, distinct, links, decoder, .. } = scratch;
+        let tail = match self.store {
+            Store::Bytes => {
+                let (numbers, stored) = split(stored, rows.len() * 2)?;
+                distinct.clear();
+                distinct.resize(count * ROW_WORDS, 0);
+                let tail = take_bytes(stored, bytemuck::cast_slice_mut::<_, u8>(distinct).as_chunks_mut().0)?;
+                copy_rows(rows, numbers, distinct.as_chunks().0)?;
+                tail
             }
             Store::Huffman => {
-                let Scratch { numbers, distinct, links, decoder, .. } = scratch;
                 let decoder = decoder.get_or_insert_with(huffman::Decoder::new);
                 links.resize(rows.len(), 0);
                 distinct.resize(count * ROW_WORDS, 0);
-                let pieces = bytemuck::cast_slice_mut(distinct);
-                decoder.decode(stored, links).and_then(|stored| decoder.decode(stored, pieces)).and_then(|tail| {
-                    copy_linked(rows, links, distinct.as_chunks().0, numbers)?;
-                    Ok(tail)
-                })
+                let stored = decoder.decode(stored, links)?;
+                let tail = decoder.decode(stored, bytemuck::cast_slice_mut(distinct))?;
+                copy_linked(rows, links, distinct.as_chunks().0, numbers)?;
+                tail
             }
         };
-        scratch.bytes = bytes;
-        let tail = result?;
         if tail.len() != rest.len() * 8 {
             return Err(DecodeError("row frame has the wrong length"));
         }
-        words_from_bytes(tail, rest);
+        bytemuck::cast_slice_mut(rest).copy_from_slice(tail);
         Ok(())
     }
 }
@@ -237,10 +202,6 @@ fn split(bytes: &[u8], at: usize) -> Result<(&[u8], &[u8]), DecodeError> {
     bytes.split_at_checked(at).ok_or(DecodeError("row frame too short"))
 }
 
-fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    bytes.as_chunks::<2>().0.iter().map(|number| u16::from_le_bytes(*number))
-}
-
 /// Appends the masks of the non-zero bytes, then these bytes.
 fn append_bytes(distinct: &[[u64; ROW_WORDS]], out: &mut Vec<u8>) {
     let masks = out.len();
@@ -281,33 +242,15 @@ fn take_bytes<'a>(stored: &'a [u8], distinct: &mut [[u8; ROW_WORDS * 8]]) -> Res
     Ok(kept)
 }
 
-fn append_zstd(level: i32, bytes: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) {
-    let at = out.len();
-    out.extend_from_slice(&[0; 4]);
-    scratch.compress(level, bytes, out);
-    let length = (out.len() - at - 4) as u32;
-    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
-}
-
-fn take_zstd<'a>(stored: &'a [u8], out: &mut [u8], scratch: &mut Scratch) -> Result<&'a [u8], DecodeError> {
-    let short = DecodeError("row frame too short");
-    let (length, stored) = stored.split_first_chunk::<4>().ok_or(short.clone())?;
-    let (frame, stored) = stored.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?;
-    if scratch.decompress(frame, out)? != out.len() {
-        return Err(DecodeError("row frame shorter than its rows"));
-    }
-    Ok(stored)
-}
-
+/// Copies to each row its distinct row, found by its number.
 fn copy_rows(
     rows: &mut [[u64; ROW_WORDS]],
-    numbers: impl Iterator<Item = u16>,
-    distinct: &[u8],
+    numbers: &[u8],
+    distinct: &[[u64; ROW_WORDS]],
 ) -> Result<(), DecodeError> {
-    let (distinct, _) = distinct.as_chunks::<{ ROW_WORDS * 8 }>();
-    for (row, number) in rows.iter_mut().zip(numbers) {
-        let found = distinct.get(usize::from(number)).ok_or(DecodeError("row number beyond the distinct rows"))?;
-        words_from_bytes(found, row);
+    for (row, number) in rows.iter_mut().zip(numbers.as_chunks().0) {
+        let number = usize::from(u16::from_le_bytes(*number));
+        *row = *distinct.get(number).ok_or(DecodeError("row number beyond the distinct rows"))?;
     }
     Ok(())
 }
@@ -318,24 +261,16 @@ mod tests {
 
     const ROW: [u64; ROW_WORDS] = [0x0100, 0, 0, 0, 0, 0, 0, 0xff << 56];
 
-    fn encoded(store: Store) -> Vec<u8> {
-        let words = [[0; ROW_WORDS], ROW, [0; ROW_WORDS], ROW].concat();
-        let mut out = Vec::new();
-        Rows { tag: 0, store, name: "" }.encode(&[&words[..], &[7]].concat(), &mut out, &mut Scratch::new());
-        out
-    }
-
     /// Two distinct rows, the numbers 0, 1, 0, 1, the rows, and the word after the last whole row.
     #[test]
     fn a_frame_has_its_numbers_and_its_rows_by_the_page() {
-        let (count, numbers) = ([2, 0, 0, 0], [0, 0, 1, 0, 0, 0, 1, 0]);
-        let rest = 7_u64.to_le_bytes();
-        let mut plain = [&count[..], &numbers].concat();
-        append_words(&[[0; ROW_WORDS], ROW].concat(), &mut plain);
-        assert_eq!(encoded(Store::Plain), [&plain[..], &rest].concat());
+        let words = [[0; ROW_WORDS], ROW, [0; ROW_WORDS], ROW].concat();
+        let mut found = Vec::new();
+        Rows::BYTES.encode(&[&words[..], &[7]].concat(), &mut found, &mut Scratch::new());
+        let (count, numbers, rest) = ([2, 0, 0, 0], [0, 0, 1, 0, 0, 0, 1, 0], 7_u64.to_le_bytes());
         // Bytes 1 and 63 of the second row are not 0.
         let masks = [0, 1 << 1 | 1 << 63].map(u64::to_le_bytes).concat();
-        assert_eq!(encoded(Store::Bytes), [&count[..], &numbers, &masks, &[1, 0xff], &rest].concat());
+        assert_eq!(found, [&count[..], &numbers, &masks, &[1, 0xff], &rest].concat());
     }
 
     #[test]

@@ -1,6 +1,5 @@
-//! Update logs: where entries are, their bytes, writing and reading them, and the choice of codec.
+//! Update logs: where entries are, their bytes, writing and reading them.
 
-pub mod choose;
 pub mod entry;
 pub mod frame;
 pub mod place;

@@ -148,12 +148,6 @@ impl Metrics {
         add(&self.counters.streams_read, 1);
     }
 
-    /// Returns the share of the streams so far that were read from a log; 1 before the first.
-    pub(crate) fn share_read(&self) -> f64 {
-        let Counts { streams_held, streams_read, .. } = self.snapshot();
-        if streams_held == 0 { 1.0 } else { streams_read as f64 / (streams_held + streams_read) as f64 }
-    }
-
     /// Counts `bytes` of a published file.
     pub fn published(&self, bytes: u64) {
         add(&self.counters.published_bytes, bytes);

@@ -53,9 +53,9 @@ mod worker;
 mod writer;
 
 use crate::checkpoint::{BlockRecord, Checkpoint};
+use crate::codec::{Codec, Rows};
 use crate::error::Error;
 use crate::ids::{BlockId, RunId};
-use crate::log::choose::{Candidate, CodecChoice};
 use crate::log::frame::frame_words;
 use crate::log::place::Placement;
 use crate::measure::metrics::Metrics;
@@ -79,8 +79,8 @@ pub struct Options {
     pub memory_bytes: u64,
     /// Where log entries go. By default one copy per target.
     pub placement: Placement,
-    /// Codec of the log frames. By default chosen by measurement.
-    pub codec: CodecChoice,
+    /// Codec of the log frames. By default `rows-bytes`.
+    pub codec: &'static dyn Codec,
     /// Time between commits. Five seconds by default.
     pub commit_interval: Duration,
     /// Thresholds of the writer and the committer. By default (`None`) the largest for which the
@@ -98,7 +98,7 @@ impl Default for Options {
             threads: available_parallelism().map_or(1, usize::from),
             memory_bytes: 1 << 30,
             placement: Placement::default(),
-            codec: CodecChoice::Auto,
+            codec: &Rows::BYTES,
             commit_interval: Duration::from_secs(5),
             thresholds: None,
             run_id: RunId::random(),
@@ -197,8 +197,6 @@ pub struct FinishedRun<'a> {
     pub records: BTreeMap<BlockId, BlockRecord>,
     /// The open folder, still locked.
     pub checkpoint: Checkpoint,
-    /// Measurements of the log codecs, if the engine chose the codec.
-    pub candidates: Vec<Candidate>,
     /// Bytes of the workers' buffers plus the highest sum of leases in the queue.
     pub peak_leased_bytes: u64,
     workload: &'a dyn Workload,

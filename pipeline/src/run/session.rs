@@ -9,8 +9,7 @@ use super::{Observer, Options};
 use crate::checkpoint::JournalRoom;
 use crate::error::Error;
 use crate::ids::RunId;
-use crate::log::choose::{Chooser, Traffic};
-use crate::log::place::{LogFile, Placement};
+use crate::log::place::LogFile;
 use crate::measure::metrics::Metrics;
 use crate::storage::Storage;
 use crate::sync::Mutex;
@@ -52,7 +51,6 @@ pub(super) struct Session<'a> {
     pub(super) schedule: Schedule,
     pub(super) held: HeldStreams,
     pub(super) ledger: Ledger,
-    pub(super) chooser: Chooser,
     pub(super) commits: CommitQueue,
     /// Reserves space for the records of the queue.
     pub(super) journal: JournalRoom,
@@ -103,17 +101,6 @@ impl Session<'_> {
         *failure = Some(Error::Unsaved { full_disk: Box::new(full_disk) });
         drop(failure);
         self.give_up();
-    }
-
-    /// Returns how often a stream of this session was written, and read from its logs, on average.
-    pub(super) fn traffic(&self) -> Traffic {
-        let counts = self.metrics.snapshot();
-        let uses = counts.edges_applied as f64 / (counts.blocks_computed as f64).max(1.0);
-        let copies = match self.options.placement {
-            Placement::Dedicated => uses,
-            Placement::Shared => 1.0,
-        };
-        Traffic { copies, uses: uses * self.metrics.share_read(), workers: self.workers }
     }
 }
 

@@ -13,7 +13,6 @@ use super::{FinishedRun, Footprint, Observer, Options, queue_bytes_least};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
-use crate::log::choose::Chooser;
 use crate::log::place::Extent;
 use crate::measure::metrics::Metrics;
 use crate::run::Event;
@@ -62,7 +61,6 @@ pub(super) fn run<'w>(
         schedule,
         held: HeldStreams::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
         ledger,
-        chooser: Chooser::new(options.codec),
         commits: CommitQueue::new(thresholds),
         journal: checkpoint.journal_room(),
         retired: Mutex::new(Vec::new()),
@@ -76,10 +74,9 @@ pub(super) fn run<'w>(
     if records.len() < workload.blocks() as usize {
         return Err(Error::Interrupted);
     }
-    let candidates = session.chooser.result(session.traffic(), metrics);
     let held_bytes = (session.held.buffers() * workload.stream_words() * 8) as u64;
     let peak_leased_bytes = workers_bytes + held_bytes + session.queue.peak_bytes();
-    Ok(FinishedRun { records, checkpoint, candidates, peak_leased_bytes, workload })
+    Ok(FinishedRun { records, checkpoint, peak_leased_bytes, workload })
 }
 
 fn footprint(workload: &dyn Workload, options: &Options) -> Footprint {

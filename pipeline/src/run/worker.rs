@@ -10,7 +10,6 @@ use crate::bitmap::Bitmap;
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::ids::BlockId;
-use crate::log::choose::Traffic;
 use crate::log::entry::{EntryHeader, Route};
 use crate::log::frame::{Frame, frame_words};
 use crate::log::place::Placement;
@@ -208,24 +207,16 @@ impl<'s> Worker<'s> {
 
     /// Encodes the stream of a finished block and sends its entries to the writer.
     fn emit(&mut self, block: BlockId) -> Result<(), Halt> {
-        let Session { workload, metrics, chooser, options, .. } = self.session;
-        let workers = self.session.workers;
+        let Session { workload, metrics, options, .. } = self.session;
         let edges = workload.edges_from(block);
         let is_published = options.placement == Placement::Shared && workload.publishes_streams();
         if edges.is_empty() || is_published {
             return Ok(());
         }
-        {
-            let _time = metrics.enter(Stage::Encode);
-            chooser.observe(self.buffers.target.bitmap.words(), &mut self.buffers.scratch);
-        }
         if options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::from).collect();
             let header = EntryHeader::new(*workload, block, Placement::Shared, routes);
-            // Targets that find the stream in memory read and decode no log.
-            let uses = edges.len() as f64 * metrics.share_read();
-            let traffic = Traffic { copies: 1.0, uses, workers };
-            return self.emit_entries(vec![(block, header)], traffic, false);
+            return self.emit_entries(vec![(block, header)], false);
         }
         let mut groups: BTreeMap<(u8, u64), Vec<&Edge>> = BTreeMap::new();
         for edge in &edges {
@@ -238,29 +229,22 @@ impl<'s> Worker<'s> {
                 let (from, to) = (self.buffers.target.bitmap.words(), self.buffers.stream.words_mut());
                 workload.orient(orientation, restriction, from, to);
             }
-            let copies = group.len() as f64;
             let header = |edge| EntryHeader::new(*workload, block, Placement::Dedicated, vec![Route::from(edge)]);
             let entries = group.into_iter().map(|edge| (edge.target, header(edge))).collect();
-            self.emit_entries(entries, Traffic { copies, uses: copies, workers }, turned)?;
+            self.emit_entries(entries, turned)?;
         }
         Ok(())
     }
 
     /// Encodes one stream (the oriented one, or the bitmap itself) and sends it with its entries.
-    fn emit_entries(
-        &mut self,
-        entries: Vec<(BlockId, EntryHeader)>,
-        traffic: Traffic,
-        turned: bool,
-    ) -> Result<(), Halt> {
-        let Session { metrics, chooser, .. } = self.session;
+    fn emit_entries(&mut self, entries: Vec<(BlockId, EntryHeader)>, turned: bool) -> Result<(), Halt> {
+        let Session { metrics, options, .. } = self.session;
         let Buffers { target: Target { bitmap, .. }, stream, scratch, encoded, .. } = &mut self.buffers;
         let stream = if turned { stream.words() } else { bitmap.words() };
         let frames: Vec<Frame> = {
             let _time = metrics.enter(Stage::Encode);
-            let codec = chooser.codec(traffic, metrics);
             let frame_words = frame_words(stream.len() as u64);
-            stream.chunks(frame_words).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
+            stream.chunks(frame_words).map(|words| Frame::encode(options.codec, words, scratch, encoded)).collect()
         };
         metrics.encoded(stream.len() as u64 * 8);
         let lease = self.lease(frames.iter().map(|frame| frame.stored_bytes() as u64).sum())?;

@@ -6,9 +6,7 @@ use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{CheckRequest, Depth, check};
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{Codec, DecodeError, Raw, Scratch};
-use pipeline::{
-    BlockId, CodecChoice, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload,
-};
+use pipeline::{BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -142,7 +140,7 @@ impl Codec for Short {
 #[test]
 fn only_a_full_check_decodes_logs() {
     for placement in PLACEMENTS {
-        let options = Options { threads: 1, codec: CodecChoice::Fixed(&Short), ..options(placement) };
+        let options = Options { threads: 1, codec: &Short, ..options(placement) };
         let stopping = Synthetic { stop_after: Some((AtomicU32::new(1), options.stop.clone())), ..workload() };
         let disk = SimulatedStorage::new(3);
         let ended = Run::new(&stopping, Arc::new(disk.clone())).options(&options).start().map(drop);

@@ -13,9 +13,9 @@
 
 use crate::folders::options;
 use crate::synthetic::{Careless, Synthetic};
+use pipeline::codec;
 use pipeline::{
-    BlockId, CodecChoice, Error, Event, FinishedRun, Footprint, Options, Placement, Run, Storage, Thresholds, Workload,
-    checkpoint,
+    BlockId, Error, Event, FinishedRun, Footprint, Options, Placement, Run, Storage, Thresholds, Workload, checkpoint,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -49,10 +49,10 @@ impl Setup {
     const FIRST: [Setup; 6] = [
         Setup { placement: Placement::Dedicated, threads: 1, codec: "zstd1", publishes: false },
         Setup { placement: Placement::Dedicated, threads: 2, codec: "raw", publishes: false },
-        Setup { placement: Placement::Shared, threads: 1, codec: "rows", publishes: false },
-        Setup { placement: Placement::Shared, threads: 2, codec: "gaps", publishes: false },
+        Setup { placement: Placement::Shared, threads: 1, codec: "rows-bytes", publishes: false },
+        Setup { placement: Placement::Shared, threads: 2, codec: "rows-huffman", publishes: false },
         Setup { placement: Placement::Shared, threads: 1, codec: "raw", publishes: true },
-        Setup { placement: Placement::Shared, threads: 2, codec: "gaps", publishes: true },
+        Setup { placement: Placement::Shared, threads: 2, codec: "rows-huffman", publishes: true },
     ];
 
     /// Returns the setup of a later session: every second time the same, otherwise a different one.
@@ -66,10 +66,10 @@ impl Setup {
         Options {
             threads: self.threads,
             memory_bytes: 8 << 20,
-            codec: CodecChoice::parse(self.codec).unwrap(),
+            codec: codec::by_name(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
             thresholds: Some(match self.codec {
-                "gaps" => Thresholds { held: 0, ..Thresholds::SMALLEST },
+                "rows-huffman" => Thresholds { held: 0, ..Thresholds::SMALLEST },
                 _ => Thresholds::LARGEST,
             }),
             ..options(self.placement)

@@ -4,15 +4,15 @@
 use crate::folders::options;
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::inspect;
-use pipeline::{BlockId, CodecChoice, Error, LimitedStorage, Options, Placement, Run, Storage, Thresholds};
+use pipeline::codec::Raw;
+use pipeline::{BlockId, Error, LimitedStorage, Options, Placement, Run, Storage, Thresholds};
 use std::sync::Arc;
 use std::time::Duration;
 use testing::SimulatedStorage;
 
 fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
     let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };
-    let codec = CodecChoice::parse("raw").unwrap();
-    let options = Options { codec, commit_interval: Duration::from_millis(1), ..options(placement) };
+    let options = Options { codec: &Raw, commit_interval: Duration::from_millis(1), ..options(placement) };
     Run::new(&workload, storage).options(&options).start().map(drop)
 }
 
@@ -66,8 +66,8 @@ fn a_full_disk_loses_no_finished_block() {
         let workload = Synthetic { bits: 5, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };
         // Each block is written at once, and no checkpoint comes before the end.
         let thresholds = Some(Thresholds { gather_bytes: 0, ..Thresholds::LARGEST });
-        let (codec, commit_interval) = (CodecChoice::parse("raw").unwrap(), Duration::from_secs(600));
-        let options = Options { threads, codec, commit_interval, thresholds, ..options(placement) };
+        let commit_interval = Duration::from_secs(600);
+        let options = Options { threads, codec: &Raw, commit_interval, thresholds, ..options(placement) };
         let run = |storage: Arc<dyn Storage>| Run::new(&workload, storage).options(&options).start().map(drop);
         let undisturbed = SimulatedStorage::new(1);
         run(Arc::new(undisturbed.clone())).unwrap();
@@ -129,9 +129,9 @@ fn thresholds_bound_the_open_files() {
             let thresholds = Thresholds { gathered, requested, waiting, kept: number, ..Thresholds::SMALLEST };
             let files = thresholds.files() as usize + threads + 4;
             let disk = SimulatedStorage::new(1).with_handles_at_most(files);
-            let (codec, commit_interval) = (CodecChoice::parse("raw").unwrap(), Duration::from_secs(60));
+            let commit_interval = Duration::from_secs(60);
             let options =
-                Options { threads, codec, commit_interval, thresholds: Some(thresholds), ..options(placement) };
+                Options { threads, codec: &Raw, commit_interval, thresholds: Some(thresholds), ..options(placement) };
             let run = Run::new(&workload, Arc::new(disk.clone())).options(&options).start();
             let finished = run.unwrap_or_else(|error| panic!("{thresholds:?} {placement:?}: {error:?}"));
             for (block, stream) in reference.iter().enumerate() {

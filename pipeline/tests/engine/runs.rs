@@ -6,11 +6,11 @@ use crate::mend::{look, mend};
 use crate::scratch::scratch;
 use crate::synthetic::Synthetic;
 use pipeline::care::check::Depth;
-use pipeline::codec::FRAME_WORDS;
+use pipeline::codec::{self, FRAME_WORDS, Zstd1};
 use pipeline::storage::pass_on;
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
-    Thresholds, Workload, timeline,
+    BlockId, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage, Thresholds,
+    Workload, timeline,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,8 +20,7 @@ use std::time::Duration;
 use testing::SeekStorage;
 
 fn options() -> Options {
-    let codec = CodecChoice::parse("zstd1").unwrap();
-    Options { codec, commit_interval: Duration::from_millis(20), ..folders::options(Placement::Dedicated) }
+    Options { codec: &Zstd1, commit_interval: Duration::from_millis(20), ..folders::options(Placement::Dedicated) }
 }
 
 fn real(folder: &Path) -> Arc<dyn Storage> {
@@ -58,22 +57,17 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
         ] {
             let workload = Synthetic { bits: 5, words: 300, density, salt, stop_after: None, publishes };
             // Without logs there is no codec to vary.
-            let codecs = if publishes { 2 } else { 8 };
-            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "rows-huffman", "auto"]
-                .into_iter()
-                .rev()
-                .take(codecs)
-            {
+            let codecs = if publishes { 2 } else { codec::all().len() };
+            for codec in codec::all().iter().copied().rev().take(codecs) {
                 for (threads, memory_bytes) in [(1, 4 << 20), (4, 64 << 20), (3, 4 << 20)] {
                     let folder = scratch();
-                    let codec_choice = CodecChoice::parse(codec).unwrap();
                     let thresholds = (threads != 4).then_some(Thresholds { held: 0, ..Thresholds::LARGEST });
-                    let options =
-                        Options { threads, memory_bytes, placement, codec: codec_choice, thresholds, ..options() };
+                    let options = Options { threads, memory_bytes, placement, codec, thresholds, ..options() };
                     let (metrics, storage) = (Metrics::default(), unsynced(folder.path()));
                     let run = Run::new(&workload, storage).options(&options).metrics(&metrics);
                     let finished = run.start().unwrap();
                     assert_eq!(finished.records.len(), 32);
+                    let codec = codec.name();
                     let story =
                         format!("{density} % {placement:?} {publishes} {codec} {threads} threads {memory_bytes} bytes");
                     let counts = metrics.snapshot();
@@ -92,17 +86,13 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
 }
 
 #[test]
-fn streams_of_several_frames_and_auto_codec() {
+fn streams_of_several_frames() {
     let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_after: None, publishes: false };
     for placement in [Placement::Dedicated, Placement::Shared] {
         let folder = scratch();
         let metrics = Metrics::default();
-        let codec = CodecChoice::Auto;
-        let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
+        let options = Options { placement, memory_bytes: 128 << 20, ..options() };
         let finished = Run::new(&workload, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
-        let measured: Vec<_> = finished.candidates.iter().map(|candidate| candidate.codec).collect();
-        let all: Vec<_> = pipeline::codec::all().iter().map(|codec| codec.name()).collect();
-        assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
         let edges: usize = BlockId::all(workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
         assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");

@@ -1,7 +1,7 @@
 //! The report at the end of `trinim solve`.
 
 use super::Outcome;
-use pipeline::{Candidate, Metrics, Placement, Stage};
+use pipeline::{Metrics, Placement, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -58,10 +58,8 @@ pub struct Report {
     workers: usize,
     /// `dedicated` or `shared`.
     placement: &'static str,
-    /// Codec of the logs as asked, or the denser one that `auto` gave way to for want of disk.
-    codec: String,
-    /// Codecs measured on the run's own data, from about eight layers on.
-    codec_candidates: Vec<CodecRow>,
+    /// Codec of the logs.
+    codec: &'static str,
     /// Memory budget.
     memory_bytes: u64,
     /// Most memory that workers and queue held at a time.
@@ -76,34 +74,10 @@ pub struct Report {
     bitmap_bytes: u64,
 }
 
-/// Measurements of one codec, taken when the engine chooses.
-#[derive(Serialize, JsonSchema)]
-struct CodecRow {
-    /// Name of the codec.
-    codec: &'static str,
-    /// Stored over raw size.
-    ratio: f64,
-    /// Raw bytes that a worker encodes in a second.
-    encode_bytes_per_second: f64,
-    /// Raw bytes that a worker decodes in a second.
-    decode_bytes_per_second: f64,
-}
-
-impl From<&Candidate> for CodecRow {
-    fn from(measured: &Candidate) -> CodecRow {
-        CodecRow {
-            codec: measured.codec,
-            ratio: measured.ratio,
-            encode_bytes_per_second: measured.encode_bytes_per_second,
-            decode_bytes_per_second: measured.decode_bytes_per_second,
-        }
-    }
-}
-
 /// Builds the report.
 pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) -> Report {
     let Job { game, terms, .. } = job;
-    let Scenario { threads, memory_bytes, placement, .. } = job.scenario();
+    let Scenario { threads, memory_bytes, placement, codec, .. } = job.scenario();
     let (metrics, solved) = (&monitor.metrics, outcome.solved);
     let counts = metrics.snapshot();
     Report {
@@ -131,8 +105,7 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
         threads,
         workers: outcome.workers,
         placement: placement_name(placement),
-        codec: outcome.codec,
-        codec_candidates: solved.candidates.iter().map(CodecRow::from).collect(),
+        codec: codec.name(),
         memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,

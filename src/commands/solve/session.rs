@@ -37,15 +37,13 @@ pub struct Outcome {
     /// Positions of the blocks of this session, and of their images.
     pub session_positions: u64,
     pub workers: usize,
-    pub codec: String,
 }
 
 impl Outcome {
     /// The result of a folder that was finished before.
     pub fn earlier(job: &Job, solved: &Solved) -> Outcome {
         let resumed_blocks = job.spec().blocks().into();
-        let codec = job.scenario().codec.to_owned();
-        Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0, codec }
+        Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0 }
     }
 }
 
@@ -145,7 +143,6 @@ impl Session<'_> {
             resumed_blocks: total.resumed_blocks,
             session_positions: total.positions,
             workers: started.into_inner(),
-            codec: plan.plan.codec.clone(),
         })
     }
 
@@ -167,17 +164,13 @@ impl Session<'_> {
                 String::new()
             }
         };
-        let denser = match plan.plan.codec == job.scenario().codec {
-            true => String::new(),
-            false => format!(", logs in {} to fit the disk", plan.plan.codec),
-        };
         if finished == 0 {
             let positions = counted(1 << job.game.layout.offset_bits(), "position");
-            return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
+            return format!("{folder}: {blocks} of {positions}, {workers}{}", estimate(1.0, ""));
         }
         let share = total.resumed_share();
         format!(
-            "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{denser}{}",
+            "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{}",
             grouped(finished),
             share * 100.0,
             estimate(1.0 - share, " left")

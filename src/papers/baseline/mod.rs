@@ -162,10 +162,5 @@ pub fn solve<'a>(
     let (mut checkpoint, mut records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
     let (manifest, database_bytes) = seal(&**storage, &mut checkpoint, spec, &mut records)?;
-    Ok(Solved {
-        manifest,
-        candidates: Vec::new(),
-        database_bytes,
-        peak_leased_bytes: footprint_bytes(&game.layout, baseline, workers),
-    })
+    Ok(Solved { manifest, database_bytes, peak_leased_bytes: footprint_bytes(&game.layout, baseline, workers) })
 }

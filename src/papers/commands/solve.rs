@@ -157,8 +157,6 @@ pub struct Report {
     placement: &'static str,
     /// `none`.
     codec: &'static str,
-    /// None.
-    codec_candidates: [&'static str; 0],
     /// Memory budget.
     memory_bytes: u64,
     /// Memory of the workers.
@@ -197,7 +195,7 @@ impl SolveArgs {
             (None, Some(bits)) => solve.block_bits(bits),
             (None, None) => solve,
         };
-        let plan = solve.plan(false, u64::MAX)?;
+        let plan = solve.plan(false)?;
         let layout = Layout::from_cells(board, &plan.shape.bid_cells)?;
         let game = Game { board: board.clone(), rule: self.rule, layout };
         Ok((game, plan.memory.budget_bytes, plan.database_bytes))
@@ -348,7 +346,6 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         workers: needs.workers,
         placement: "none",
         codec: "none",
-        codec_candidates: [],
         memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,

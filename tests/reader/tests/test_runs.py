@@ -21,7 +21,7 @@ from trinim_database.book import Book
 from trinim_database.runs import Entry, Extent, Run
 from trinim_database.stores import Store
 
-CODECS = "raw zstd1 zstd3 gaps rows rows-zstd1 rows-bytes rows-huffman".split()
+CODECS = "raw zstd1 rows-bytes rows-huffman".split()
 
 
 class Values:

@@ -227,11 +227,10 @@ impl<'a> Root<'a> {
             "raw",
             "raw",
             "raw",
-            "rows",
-            "rows",
             "rows-bytes",
             "rows-bytes",
-            "gaps",
+            "rows-bytes",
+            "rows-huffman",
             "rows-huffman",
             "zstd1",
         ]);

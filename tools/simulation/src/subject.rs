@@ -195,7 +195,7 @@ impl Subject {
             threads,
             memory_bytes: Footprint::new(words, placement).bytes(threads),
             placement,
-            codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
+            codec: pipeline::codec::by_name(codec).expect("the simulation names codecs that exist"),
             commit_interval: std::time::Duration::from_millis(1),
             thresholds: Some(Thresholds::LARGEST),
             run_id: self.run_id,

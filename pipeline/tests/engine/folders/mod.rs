@@ -2,7 +2,8 @@
 
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::Parameters;
-use pipeline::{CodecChoice, Error, Options, Placement, Run, RunId};
+use pipeline::codec::Rows;
+use pipeline::{Error, Options, Placement, Run, RunId};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub fn options(placement: Placement) -> Options {
         threads: 2,
         memory_bytes: 64 << 20,
         placement,
-        codec: CodecChoice::parse("rows").unwrap(),
+        codec: &Rows::BYTES,
         commit_interval: Duration::from_millis(2),
         thresholds: None,
         run_id: RunId(7),

@@ -54,7 +54,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim papers bench --layers 6,7                two boards
   trinim papers bench --board rect:5x5,hex:3 --rule misere,normal
-  trinim papers bench --layers 7 --threads 1,2 --scan codec=raw,rows
+  trinim papers bench --layers 7 --threads 1,2 --scan codec=raw,zstd1
                                                   four cases, side by side
   trinim papers bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
   trinim papers bench --suite quick --json        a fixed list, seven layers
@@ -91,7 +91,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Values of another flag of trinim solve or trinim papers solve, like codec=raw,rows,
+    /// Values of another flag of trinim solve or trinim papers solve, like codec=raw,zstd1,
     /// memory=1GiB,4GiB or strategy=update-log,block-pull; bid-cells takes one value; may be
     /// repeated
     #[arg(long, value_name = "FLAG=VALUE,..", value_parser = Scan::parse)]
