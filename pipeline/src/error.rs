@@ -71,6 +71,14 @@ pub enum Error {
         /// The version this program reads and writes.
         supported: u32,
     },
+    /// A log of the run folder is in a codec that this version does not have; nothing was changed.
+    #[error("{} is in the codec {codec} of another version, which this program does not read", path.display())]
+    Codec {
+        /// The log file.
+        path: PathBuf,
+        /// Name of the codec.
+        codec: &'static str,
+    },
     /// The folder holds files that do not belong to a run; nothing was changed.
     #[error("{} is not empty and not a run folder: it holds {name}", path.display())]
     NotEmpty {

@@ -154,7 +154,7 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Parameters { .. } => {
             (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
         }
-        RunError::Version { .. } => {
+        RunError::Version { .. } | RunError::Codec { .. } => {
             (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another folder".into())
         }
         RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
@@ -280,6 +280,7 @@ mod tests {
             (RunError::Locked { path: path() }, Exit::InUse),
             (RunError::Parameters { path: path(), name: text(), found: text(), wanted: text() }, Exit::OtherRun),
             (RunError::Version { path: path(), found: 9, supported: 1 }, Exit::OtherRun),
+            (RunError::Codec { path: path(), codec: "gaps" }, Exit::OtherRun),
             (RunError::NotEmpty { path: path(), name: text() }, Exit::Usage),
             (RunError::NotARun { path: path() }, Exit::Usage),
             (RunError::OutOfMemory { needed_bytes: bytes }, Exit::System),

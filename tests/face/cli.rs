@@ -244,6 +244,29 @@ fn a_folder_of_another_version_is_refused() {
     assert_eq!(tree(&place), before);
 }
 
+/// A solve that an unreleased version began, with logs in a codec that it alone had.
+#[test]
+fn logs_in_a_codec_of_another_version_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("old");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/gaps-middle"), &place);
+    let before = tree(&place);
+    for args in [
+        &["solve", "-k", "4", "--rule", "normal", "--keep", "counts", "--block-bits", "6", "--out", "old"][..],
+        &["resume", "old"],
+        &["check", "old"],
+        &["repair", "old"],
+    ] {
+        let (_, error) = ends(folder.path(), 7, args);
+        assert!(
+            error.contains("old/logs/s0000000") && error.contains(" the codec gaps of another"),
+            "{args:?}: {error}"
+        );
+        assert!(error.contains("hint: use the version of trinim that wrote this folder"), "{args:?}: {error}");
+    }
+    assert_eq!(tree(&place), before);
+}
+
 /// What fills a page or names many things is where it is looked for.
 #[test]
 fn help_errors_and_tables_say_what_helps() {

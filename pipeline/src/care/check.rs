@@ -111,8 +111,8 @@ impl Report {
 /// Checks a run folder.
 ///
 /// # Errors
-/// Returns [`Error::NotARun`], [`Error::Version`], [`Error::Interrupted`], or [`Error::Io`] if
-/// nothing can be read at all.
+/// Returns [`Error::NotARun`], [`Error::Version`], [`Error::Codec`], [`Error::Interrupted`], or
+/// [`Error::Io`] if nothing can be read at all.
 pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &CheckRequest<'_>) -> Result<Report, Error> {
     let needs = Needs::new(workload);
     let look = |only: Option<&BTreeSet<PathBuf>>| Look { workload, storage, needs: &needs, request, only }.all();

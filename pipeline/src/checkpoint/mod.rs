@@ -170,6 +170,7 @@ impl Checkpoint {
     /// - [`Error::Locked`]: another owner has the folder.
     /// - [`Error::NotEmpty`]: the folder holds other files and no `FORMAT`; nothing was changed.
     /// - [`Error::Parameters`], [`Error::Version`]: the folder belongs to a different run.
+    /// - [`Error::Codec`]: a needed log is in a codec of another version.
     /// - [`Error::Corrupt`]: metadata damaged in both copies, or a named file missing or cut.
     /// - [`Error::Io`].
     ///

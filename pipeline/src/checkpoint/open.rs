@@ -114,12 +114,13 @@ impl Draft {
     /// Begins the generation, with the extents that `needs` returns true for.
     ///
     /// # Errors
-    /// Returns [`Error::Corrupt`] if a named file is missing or cut, or [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if a named file is missing or cut, [`Error::Codec`], or
+    /// [`Error::Io`].
     pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opening, Error> {
         let Draft { storage, identity, write_format, mut records, finished, generation, lock, .. } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
-        check_files(store, &records, &needed)?;
+        check_files(store, identity.run_id, &records, &needed)?;
         for record in &mut records {
             record.extents.retain(needed);
         }

@@ -10,6 +10,7 @@ use crate::bytes::first_repeated;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
 use crate::log::place::{Extent, LogFile};
+use crate::log::reader::refuse_withdrawn;
 use crate::storage::{Entry, EntryKind, Storage, is_valid_name, list, read_whole};
 
 /// The finished blocks of a run.
@@ -214,10 +215,11 @@ pub(super) fn check_records(
     Ok(records.iter().map(|record| record.block).collect())
 }
 
-/// Checks existence and length of the files that records name; of the logs, only those that `needs`
-/// returns true for.
+/// Checks existence and length of the files that records name, and the codecs of the logs; of the
+/// logs, only those that `needs` returns true for.
 pub(super) fn check_files(
     storage: &dyn Storage,
+    run_id: RunId,
     records: &[BlockRecord],
     needs: &dyn Fn(&Extent) -> bool,
 ) -> Result<(), Error> {
@@ -235,6 +237,7 @@ pub(super) fn check_files(
         for extent in record.extents.iter().filter(|extent| needs(extent)) {
             let name = extent.file.name();
             check_length(storage, &name, logs.get(&name), Expected::AtLeast(extent.end()))?;
+            refuse_withdrawn(storage, run_id, extent)?;
         }
     }
     Ok(())
@@ -327,7 +330,7 @@ mod tests {
         let log = extent(7, 1, 512, 100);
         let published = |length: u64| Some(super::super::PublishedFile { name: "db/x".to_owned(), length, hash: 0 });
         let records = |length: u64| [BlockRecord { published: published(length), ..record(0, &[log]) }];
-        let check = |length: u64, needs: bool| match check_files(&disk, &records(length), &|_| needs) {
+        let check = |length: u64, needs: bool| match check_files(&disk, RunId(1), &records(length), &|_| needs) {
             Ok(()) => None,
             Err(Error::Corrupt { path, damage, .. }) => Some((path.display().to_string(), damage)),
             Err(error) => panic!("{error}"),

@@ -133,6 +133,17 @@ pub fn all() -> &'static [&'static dyn Codec] {
     &[&Raw, &Zstd1, &Rows::BYTES, &Rows::HUFFMAN]
 }
 
+/// Returns the name of a codec that only unreleased versions had. Its tag is never used again.
+pub fn withdrawn(tag: u8) -> Option<&'static str> {
+    match tag {
+        3 => Some("zstd3"),
+        4 => Some("gaps"),
+        5 => Some("rows"),
+        6 => Some("rows-zstd1"),
+        _ => None,
+    }
+}
+
 /// Returns the codec with the given name.
 pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
     all().iter().copied().find(|codec| codec.name() == name)
@@ -263,5 +274,9 @@ mod tests {
             assert_eq!(by_name(codec.name()).unwrap().tag(), codec.tag());
         }
         assert!(by_tag(ZERO).is_none());
+        let (found, gone): (Vec<u8>, Vec<u8>) = (0..=u8::MAX).partition(|tag| by_tag(*tag).is_some());
+        assert_eq!(found, [1, 2, 7, 8]);
+        let gone = gone.into_iter().filter_map(withdrawn);
+        assert_eq!(Vec::from_iter(gone), ["zstd3", "gaps", "rows", "rows-zstd1"]);
     }
 }

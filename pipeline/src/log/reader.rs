@@ -13,7 +13,7 @@
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
 use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader, words_of_frames};
 use super::place::{Extent, Place};
-use crate::codec::{self, DecodeError, Scratch};
+use crate::codec::{self, Codec, DecodeError, Scratch};
 use crate::error::Error;
 use crate::ids::RunId;
 use crate::measure::metrics::Metrics;
@@ -86,6 +86,18 @@ impl<'a> EntryReader<'a> {
         if self.next == self.frames {
             return self.end().map(|()| None);
         }
+        let begin = self.source.position();
+        let header = self.header()?;
+        let source = &mut self.source;
+        let payload = source.payload(header.payload_bytes)?;
+        if !header.fits(&payload) {
+            return Err(source.damage(begin, "frame payload hash"));
+        }
+        Ok(Some(StoredFrame { header, payload }))
+    }
+
+    /// Reads the header of the next frame; its payload follows.
+    fn header(&mut self) -> Result<FrameHeader, Error> {
         let source = &mut self.source;
         let begin = source.position();
         let mut header_bytes = [0; FRAME_HEADER_BYTES];
@@ -93,13 +105,12 @@ impl<'a> EntryReader<'a> {
         let lengths = (self.stream_words, self.frame_words);
         let header = FrameHeader::parse(&header_bytes, self.next, self.entry_hash, lengths)
             .map_err(|what| source.damage(begin, what))?;
-        self.hash.add(header.hash);
-        let payload = source.payload(header.payload_bytes)?;
-        if !header.fits(&payload) {
-            return Err(source.damage(begin, "frame payload hash"));
+        if let Some(codec) = codec::withdrawn(header.codec) {
+            return Err(Error::Codec { path: source.file.path().into(), codec });
         }
+        self.hash.add(header.hash);
         self.next += 1;
-        Ok(Some(StoredFrame { header, payload }))
+        Ok(header)
     }
 
     fn end(&self) -> Result<(), Error> {
@@ -112,6 +123,28 @@ impl<'a> EntryReader<'a> {
             return Err(source.damage(self.extent.offset, "extent hash (a frame was lost, doubled or is stale)"));
         }
         Ok(())
+    }
+}
+
+/// Refuses an entry in a codec of another version. Its payloads are not read, and any other error
+/// is left to the reader that meets it.
+pub(crate) fn refuse_withdrawn(storage: &dyn Storage, run_id: RunId, extent: &Extent) -> Result<(), Error> {
+    let metrics = Metrics::default();
+    let headers = || -> Result<(), Error> {
+        let (_, mut entry) = EntryReader::open(storage, run_id, &metrics, extent)?;
+        while entry.next < entry.frames {
+            let header = entry.header()?;
+            // Any entry may have frames of zeros, and raw ones where its codec would take more.
+            if ![codec::ZERO, codec::Raw.tag()].contains(&header.codec) {
+                break;
+            }
+            entry.source.skip(header.payload_bytes)?;
+        }
+        Ok(())
+    };
+    match headers() {
+        Err(error @ Error::Codec { .. }) => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -158,13 +191,27 @@ impl<'a> Source<'a> {
         Ok(&self.buffer[start..start + bytes])
     }
 
-    /// Reads the next `bytes` bytes into their own buffer; only the part that came with a header is
-    /// copied.
-    fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
+    /// Returns how many of the next `bytes` bytes are not in the buffer.
+    fn missing(&self, bytes: usize) -> Result<u64, Error> {
         let missing = bytes.saturating_sub(self.buffer.len() - self.start) as u64;
         if missing > self.end - self.at {
             return Err(self.damage(self.position(), "entry ends inside a frame"));
         }
+        Ok(missing)
+    }
+
+    /// Passes over the next `bytes` bytes.
+    fn skip(&mut self, bytes: usize) -> Result<(), Error> {
+        let missing = self.missing(bytes)?;
+        self.start += bytes - missing as usize;
+        self.at += missing;
+        Ok(())
+    }
+
+    /// Reads the next `bytes` bytes into their own buffer; only the part that came with a header is
+    /// copied.
+    fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
+        let missing = self.missing(bytes)?;
         let mut payload = vec![0; bytes];
         let (buffered, rest) = payload.split_at_mut(bytes - missing as usize);
         buffered.copy_from_slice(&self.buffer[self.start..self.start + buffered.len()]);
@@ -197,38 +244,67 @@ mod tests {
     use crate::log::place::{LogFile, Placement};
     use crate::testing::SimulatedStorage;
 
+    const FILE: LogFile = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
+    const RUN_ID: RunId = RunId(7);
+
+    /// Builds the entry of a stream in frames of this length, which `change` may change.
+    fn entry(
+        words: &[u64],
+        frame_words: usize,
+        placement: Placement,
+        change: &dyn Fn(usize, &mut Frame),
+    ) -> (Vec<u8>, Extent) {
+        let (source, stream_words) = (BlockId(3), words.len() as u64);
+        let frames = words.len().div_ceil(frame_words) as u32;
+        let header = EntryHeader { source, placement, stream_words, frames, routes: Vec::new() };
+        let (mut bytes, own) = header.to_bytes(&Place { run_id: RUN_ID, file: FILE, offset: 0 });
+        let mut hash = ExtentHash::new(own);
+        for (index, words) in words.chunks(frame_words).enumerate() {
+            let mut frame = Frame::encode(&Raw, words, &mut Scratch::default(), &mut Vec::new());
+            change(index, &mut frame);
+            frame.append_to(index as u32, own, &mut hash, &mut bytes);
+        }
+        let extent = Extent { file: FILE, offset: 0, length: bytes.len() as u64, hash: hash.value(), source };
+        (bytes, extent)
+    }
+
+    fn disk(bytes: &[u8]) -> SimulatedStorage {
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir("logs").unwrap();
+        disk.put(&FILE.name(), bytes);
+        disk
+    }
+
+    /// Reads an entry of this many words; returns the lengths of its frames, and the words.
+    fn read(disk: &SimulatedStorage, extent: &Extent, words: usize) -> Result<(Vec<usize>, Vec<u64>), Error> {
+        let metrics = Metrics::default();
+        let (_, mut entry) = EntryReader::open(disk, RUN_ID, &metrics, extent)?;
+        let (mut back, mut lengths, mut begin) = (vec![1; words], Vec::new(), 0);
+        while let Some(frame) = entry.next_frame()? {
+            lengths.push(frame.words());
+            frame.decode_into(&mut back[begin..begin + frame.words()], &mut Scratch::default()).unwrap();
+            begin += frame.words();
+        }
+        Ok((lengths, back))
+    }
+
     /// Each check of an entry whose headers and frames have right hashes, by the place that the
     /// journal gives it.
     #[test]
     fn an_entry_is_the_one_that_the_journal_names() {
-        let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
         let words: Vec<u64> = (0..FRAME_WORDS as u64 + 3).collect();
         let read = |placement: Placement, change: &dyn Fn(&mut Extent)| {
-            let (source, stream_words) = (BlockId(3), words.len() as u64);
-            let header = EntryHeader { source, placement, stream_words, frames: 2, routes: Vec::new() };
-            let (mut bytes, own) = header.to_bytes(&Place { run_id: RunId(7), file, offset: 0 });
-            let mut hash = ExtentHash::new(own);
-            for (index, words) in (0..).zip(words.chunks(FRAME_WORDS)) {
-                let frame = Frame::encode(&Raw, words, &mut Scratch::default(), &mut Vec::new());
-                frame.append_to(index, own, &mut hash, &mut bytes);
-            }
-            let mut extent = Extent { file, offset: 0, length: bytes.len() as u64, hash: hash.value(), source };
+            let (mut bytes, mut extent) = entry(&words, FRAME_WORDS, placement, &|_, _| {});
             change(&mut extent);
             // Something follows it.
             bytes.resize(bytes.len() + 4096, 0);
-            let disk = SimulatedStorage::new(1);
-            disk.create_dir("logs").unwrap();
-            disk.put(&file.name(), &bytes);
-            let metrics = Metrics::default();
-            let (_, mut entry) = EntryReader::open(&disk, RunId(7), &metrics, &extent)?;
-            while entry.next_frame()?.is_some() {}
-            Ok::<(), Error>(())
+            read(&disk(&bytes), &extent, words.len())
         };
-        let refused = |wanted: &str, found: Result<(), Error>| {
+        let refused = |wanted: &str, found: Result<_, Error>| {
             let error = found.expect_err(wanted).to_string();
             assert!(error.contains(wanted), "{error}, not: {wanted}");
         };
-        let own = Placement::Dedicated;
+        let own = FILE.placement;
         read(own, &|_| {}).unwrap();
         refused("a source other than the journal's", read(own, &|extent| extent.source = BlockId(4)));
         refused("a source other than the journal's", read(Placement::Shared, &|_| {}));
@@ -238,36 +314,39 @@ mod tests {
         refused("extent hash", read(own, &|extent| extent.hash ^= 1));
     }
 
+    /// The codec of an entry is that of its first frame that is neither zeros nor raw; a header
+    /// with a wrong hash says nothing.
+    #[test]
+    fn an_entry_in_a_codec_of_another_version_is_refused() {
+        let refused = |codecs: &[u8], is_damaged: bool| {
+            let words = vec![1; codecs.len() * FRAME_WORDS];
+            let (mut bytes, extent) =
+                entry(&words, FRAME_WORDS, FILE.placement, &|index, frame| frame.codec = codecs[index]);
+            // The last byte of the last header.
+            let damaged = bytes.len() - 8 * FRAME_WORDS - 1;
+            bytes[damaged] ^= u8::from(is_damaged);
+            let disk = disk(&bytes);
+            match refuse_withdrawn(&disk, RUN_ID, &extent) {
+                Ok(()) => None,
+                Err(Error::Codec { path, codec }) if path == disk.path(&FILE.name()) => Some(codec),
+                Err(other) => panic!("{other}"),
+            }
+        };
+        for (codec, name) in [(3, "zstd3"), (4, "gaps"), (5, "rows"), (6, "rows-zstd1")] {
+            assert_eq!((refused(&[codec], false), refused(&[codec], true)), (Some(name), None));
+            assert_eq!((refused(&[0, 1, codec], false), refused(&[0, 1, codec], true)), (Some(name), None));
+        }
+        for codec in [0, 1, 2, 7, 8, 9] {
+            assert_eq!(refused(&[1, codec], false), None);
+        }
+        // Whatever was in front of it.
+        let (bytes, extent) = entry(&[1], FRAME_WORDS, FILE.placement, &|_, frame| frame.codec = 4);
+        assert!(matches!(read(&disk(&bytes), &extent, 1), Err(Error::Codec { codec: "gaps", .. })));
+    }
+
     /// Long streams come in long frames, and in short ones from earlier versions.
     #[test]
     fn a_long_stream_may_come_in_short_frames() {
-        let read = |words: &[u64], frame_words: usize| {
-            let file = LogFile { placement: Placement::Shared, bucket: BlockId(3), generation: 1 };
-            let (source, stream_words) = (BlockId(3), words.len() as u64);
-            let frames = words.len().div_ceil(frame_words) as u32;
-            let header = EntryHeader { source, placement: Placement::Shared, stream_words, frames, routes: Vec::new() };
-            let (mut bytes, own) = header.to_bytes(&Place { run_id: RunId(7), file, offset: 0 });
-            let mut hash = ExtentHash::new(own);
-            for (index, words) in (0..).zip(words.chunks(frame_words)) {
-                let frame = Frame::encode(&Raw, words, &mut Scratch::default(), &mut Vec::new());
-                frame.append_to(index, own, &mut hash, &mut bytes);
-            }
-            let extent = Extent { file, offset: 0, length: bytes.len() as u64, hash: hash.value(), source };
-            let disk = SimulatedStorage::new(1);
-            disk.create_dir("logs").unwrap();
-            disk.put(&file.name(), &bytes);
-            let metrics = Metrics::default();
-            let (_, mut entry) = EntryReader::open(&disk, RunId(7), &metrics, &extent)?;
-            let (mut back, mut lengths) = (vec![1; words.len()], Vec::new());
-            let mut begin = 0;
-            while let Some(frame) = entry.next_frame()? {
-                lengths.push(frame.words());
-                frame.decode_into(&mut back[begin..begin + frame.words()], &mut Scratch::default()).unwrap();
-                begin += frame.words();
-            }
-            assert!(begin == words.len() && back == words, "{frame_words}");
-            Ok::<_, Error>(lengths)
-        };
         let least = 16 * LONG_FRAME_WORDS;
         for words in [least - 1, least, least + LONG_FRAME_WORDS + 3] {
             // A few words that are not zero, the first and the last of a frame among them.
@@ -275,13 +354,19 @@ mod tests {
             for word in [0, FRAME_WORDS - 1, FRAME_WORDS, LONG_FRAME_WORDS, words - 1] {
                 stream[word] = word as u64 | 1;
             }
+            let read = |frame_words: usize| {
+                let (bytes, extent) = entry(&stream, frame_words, FILE.placement, &|_, _| {});
+                let (lengths, back) = read(&disk(&bytes), &extent, words)?;
+                assert!(back == stream, "{frame_words}");
+                Ok::<_, Error>(lengths)
+            };
             let today = frame_words(words as u64);
             assert_eq!(today, if words < least { FRAME_WORDS } else { LONG_FRAME_WORDS });
             for cut in [FRAME_WORDS, LONG_FRAME_WORDS] {
-                let lengths = read(&stream, cut).unwrap();
+                let lengths = read(cut).unwrap();
                 assert_eq!(lengths, stream.chunks(cut).map(<[u64]>::len).collect::<Vec<_>>());
             }
-            let error = read(&stream, 2 * FRAME_WORDS).unwrap_err().to_string();
+            let error = read(2 * FRAME_WORDS).unwrap_err().to_string();
             assert!(error.contains("entry header lengths"), "{error}");
         }
     }

@@ -110,7 +110,7 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
         RunError::Parameters { .. } => {
             raised::<FolderError>(message, "repeat what this folder was begun with, or choose another folder")
         }
-        RunError::Version { .. } => {
+        RunError::Version { .. } | RunError::Codec { .. } => {
             raised::<FolderError>(message, "use the version of trinim that wrote this folder, or choose another folder")
         }
         RunError::NotEmpty { .. } | RunError::NotARun { .. } => raised::<FolderError>(
