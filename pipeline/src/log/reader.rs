@@ -106,7 +106,7 @@ impl<'a> EntryReader<'a> {
         let header = FrameHeader::parse(&header_bytes, self.next, self.entry_hash, lengths)
             .map_err(|what| source.damage(begin, what))?;
         if let Some(codec) = codec::withdrawn(header.codec) {
-            return Err(Error::Codec { path: source.file.path().into(), codec });
+            return Err(Error::Codec { path: source.file.path(), codec });
         }
         self.hash.add(header.hash);
         self.next += 1;
