@@ -70,8 +70,8 @@ class Solved(InFolder):
             self.assertEqual(position == 0 or bool(database.winning_moves(position)),
                              position == 0 or value == "win")
         classes: dict[int, set[int]] = {}
-        for loss in losses.tolist():
-            classes.setdefault(board.canonical(loss), set()).add(loss)
+        for loss, canonical in zip(losses.tolist(), board.canonical(losses).tolist(), strict=True):
+            classes.setdefault(canonical, set()).add(loss)
         found = database.canonical_losses()
         self.assertEqual(
             list(zip(found["position"].tolist(), found["orbit_size"].tolist(), strict=True)),

@@ -110,7 +110,7 @@ class Compared(InFolder):
         positions = run.layout.positions(run.bids[block], offsets)
         enough = positions[np.bitwise_count(positions) >= pieces]
         found = [int(x) for frame in range(part.frames) for x in part.positions(frame)]
-        self.assertEqual(set(found), {run.board.canonical(int(one)) for one in enough})
+        self.assertEqual(set(found), set(run.board.canonical(enough).tolist()))
         self.assertEqual(len(set(found)), len(found))
 
     def summary(self, run: Run, values: Values, block: int) -> None:

@@ -11,7 +11,7 @@ import xxhash
 import zstandard
 from numpy.typing import NDArray
 
-from trinim_database.board import Board
+from trinim_database.board import Board, Masks
 from trinim_database.errors import Damaged
 
 HEADER = 128
@@ -58,19 +58,23 @@ class Book:
         rank = sum(comb(cell, place) for place, cell in enumerate(empty, 1))
         return rank + sum(comb(cells, fewer) for fewer in range(len(empty)))
 
-    def position(self, number: int) -> int:
-        """The position with a number."""
+    def at(self, numbers: Masks) -> Masks:
+        """The positions with these numbers, of which there is at least one."""
         cells = self.board.cells
-        empties = 0
-        while number >= comb(cells, empties):
-            number -= comb(cells, empties)
-            empties += 1
-        position = self.board.full
-        for place in range(empties, 0, -1):
-            cell = max(cell for cell in range(cells) if comb(cell, place) <= number)
-            number -= comb(cell, place)
-            position &= ~(1 << cell)
-        return position
+        sizes = [comb(cells, empties) for empties in range(cells + 1)]
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
+        empties = np.searchsorted(first, numbers, side="right") - 1
+        if empties.max() > cells:
+            raise Damaged(f"{self.path} has a number beyond the last position")
+        ranks = numbers - first[empties]
+        positions = np.full(len(numbers), self.board.full, np.uint64)
+        for place in range(int(empties.max()), 0, -1):
+            binomials = np.array([comb(cell, place) for cell in range(cells)], np.uint64)
+            chosen = np.flatnonzero(empties >= place)
+            cell = np.searchsorted(binomials, ranks[chosen], side="right") - 1
+            ranks[chosen] -= binomials[cell]
+            positions[chosen] ^= np.uint64(1) << cell.astype(np.uint64)
+        return positions
 
     def is_loss(self, position: int) -> bool:
         """Whether a position with enough pieces is a loss."""
@@ -83,8 +87,7 @@ class Book:
 
     def positions(self, frame: int) -> NDArray[np.uint64]:
         """The positions in a frame, by number."""
-        numbers = self.numbers(frame).tolist()
-        return np.array([self.position(number) for number in numbers], np.uint64)
+        return self.at(self.numbers(frame))
 
     def check(self) -> None:
         """Raises `Damaged` unless the numbers ascend and are those of the digest."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import blake3
 import numpy as np
 
-from trinim_database.database import Database
+from trinim_database.database import Database, whole
 from trinim_database.errors import Damaged
 
 
@@ -19,16 +19,17 @@ def sums(folder: Path) -> int:
         lines = (folder / "SUMS").read_text("ascii").splitlines(keepends=True)
     except UnicodeDecodeError as error:
         raise Damaged(f"{folder / 'SUMS'}: {error}") from error
+    found = sorted(path.name.removesuffix(".zst") for path in folder.iterdir())
     names = []
     for line in lines:
         digest, name = line[:64], line[66:-1]
         path = folder / name
         names.append(name)
-        if line != f"{digest}  {name}\n" or "/" in name or not path.is_file():
+        if line != f"{digest}  {name}\n" or name not in found or path.is_dir():
             raise Damaged(f"{folder / 'SUMS'} has the line {line!r}")
-        if blake3.blake3(path.read_bytes()).hexdigest() != digest:
+        if blake3.blake3(whole(path)).hexdigest() != digest:
             raise Damaged(f"{path} has not the digest of SUMS")
-    if sorted([*names, "SUMS"]) != sorted(path.name for path in folder.iterdir()):
+    if sorted([*names, "SUMS"]) != found:
         raise Damaged(f"{folder / 'SUMS'} names other files than there are")
     if names[-1] != "manifest.json" or names[:-1] != sorted(names[:-1], key=lambda x: (len(x), x)):
         raise Damaged(f"{folder / 'SUMS'} has another order")
@@ -86,5 +87,6 @@ def database(one: Database) -> int:
         drawn = min(audit["per_block"], layout.size) * len(manifest["blocks"])
         if audit["positions"] != drawn or audit["misses"] != 0:
             raise Damaged(f"{path}: the audit has {audit}")
-    one.check_book()
+    if one.book:
+        one.book.check()
     return files + 1

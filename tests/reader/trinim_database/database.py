@@ -11,10 +11,11 @@ from typing import Any
 import blake3
 import numpy as np
 import xxhash
+import zstandard
 from numpy.typing import NDArray
 
 from trinim_database.blocks import Blocks, set_bits
-from trinim_database.board import Board, DataBoard, Masks, permute
+from trinim_database.board import Board, DataBoard, Masks, distinct, permute
 from trinim_database.book import Book
 from trinim_database.errors import Damaged, DatabaseError, NotKept, Unsupported
 from trinim_database.layout import PLANES, Layout, game_lines, layout_lines, text
@@ -40,40 +41,43 @@ class Database:
         folder = Path(folder)
         self.folder = folder / "db" if (folder / "db").is_dir() else folder
         path = self.folder / "manifest.json"
-        if not path.is_file() or not (self.folder / "SUMS").is_file():
+        if not any(
+            (self.folder / name).is_file() for name in ("manifest.json", "manifest.json.zst")
+        ) or not (self.folder / "SUMS").is_file():
             raise DatabaseError(f"{folder} holds no finished database")
         try:
-            self.manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            manifest = whole(path).decode()
+            self.manifest: dict[str, Any] = json.loads(manifest)
             # Programs from before the first release wrote `format` and `version`.
             schema = "format" if "format" in self.manifest else self.manifest["schema"]
             if schema != SCHEMA:
                 raise Unsupported(f"{path} has another format or version: {schema}")
             self.rule: str = self.manifest["rule"]
             self.keep: str = self.manifest["keep"]
+            self._pieces = int(self.keep.removeprefix("book:")) if self.keep[:5] == "book:" else 0
             self.planes = 1
             self._bids: list[int] = [block["bid"] for block in self.manifest["blocks"]]
             self._counts: list[dict[str, int]] = self.manifest["by_pieces"]
-            self._read_board(path)
+            self._read_board(path, manifest)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Damaged(f"{path}: {error!r}") from error
         if self.values in PLANES:
             self.planes = self.board.cells + PLANES[self.values]
         self._ordinals = {bid: ordinal for ordinal, bid in enumerate(self._bids)}
         self._blocks: Blocks | None = None
-        self._book: Book | None = None
+        self.book: Book | None = None
         if self.keep == "database":
             identity = xxhash.xxh3_64_intdigest(text(self._game + self._layout_lines))
             self._blocks = Blocks(self.folder, identity, self.layout.words * self.planes)
-        elif self.keep.startswith("book:"):
-            pieces = int(self.keep.removeprefix("book:"))
+        elif self._pieces:
             identity = xxhash.xxh3_64_intdigest(text(self._game))
-            self._book = Book(self.folder / "book", self.board, pieces, identity)
+            self.book = Book(self.folder / "book", self.board, self._pieces, identity)
 
-    def _read_board(self, path: Path) -> None:
+    def _read_board(self, path: Path, manifest: str) -> None:
         raw = None
         layers = 0
         if "board" in self.manifest:
-            raw = board_text(path.read_text("utf-8"))
+            raw = board_text(manifest)
             self.board: Board = DataBoard.read(self.manifest["board"])
         else:
             layers = self.manifest["layers"]
@@ -117,11 +121,6 @@ class Database:
         ]
         return blake3.blake3(b"trinim values 1\n" + text(self._game + lines)).hexdigest()
 
-    def check_book(self) -> None:
-        """Compares the book, if there is one, with its digest."""
-        if self._book:
-            self._book.check()
-
     def losses_listed(self) -> int:
         """The losses of the whole board, from the census."""
         return sum(row["losses"] for row in self._counts)
@@ -143,8 +142,8 @@ class Database:
             return not winning
         if taken in self.board.moves:
             return taken in winning
-        if self._book and position.bit_count() >= self._book.pieces:
-            return self._book.is_loss(position)
+        if self.book and position.bit_count() >= self.book.pieces:
+            return self.book.is_loss(position)
         raise NotKept(f"{self.folder} keeps {self.keep}, not the value of {position:#x}")
 
     def number(self, position: int) -> int:
@@ -195,21 +194,20 @@ class Database:
 
     def losses_by_block(self) -> Iterator[Masks]:
         """All losses that are kept, a part at a time; images included, each position once."""
-        if self._book:
-            for frame in range(self._book.frames):
-                images = np.stack(self.board.images(self._book.positions(frame)), axis=1)
-                yield np.unique(images.reshape(-1))
+        if self.book:
+            for frame in range(self.book.frames):
+                yield distinct(np.concatenate(self.board.images(self.book.positions(frame))))
             return
-        yield from self._spread(0)
+        yield from self.plane_by_block(0)
 
     def with_number(self, number: int) -> Masks:
         """All positions with a nimber or distance, as sorted masks."""
         if self.values not in PLANES or not 0 <= number < self.planes - self.first:
             raise NotKept(f"{self.folder} has no positions of number {number}")
-        return np.sort(np.concatenate(list(self._spread(self.first + number))))
+        return np.sort(np.concatenate(list(self.plane_by_block(self.first + number))))
 
-    def _spread(self, plane: int) -> Iterator[Masks]:
-        """The positions of a plane, images included: each block once."""
+    def plane_by_block(self, plane: int) -> Iterator[Masks]:
+        """The positions of a plane, a part at a time; images included, each block once."""
         seen: set[int] = set()
         for ordinal, bid in enumerate(self._bids):
             leading = self.layout.leading(bid)
@@ -222,19 +220,18 @@ class Database:
 
     def canonical_losses(self) -> NDArray[np.void]:
         """The canonical loss of each class of images, and the size of the class; sorted."""
-        if self._book:
-            parts = [self._book.positions(frame) for frame in range(self._book.frames)]
+        if self.book:
+            parts = [self.book.positions(frame) for frame in range(self.book.frames)]
         else:
             parts = [
-                np.max(np.stack(self.board.images(positions), axis=1), axis=1)
+                self.board.canonical(positions)
                 for ordinal in range(len(self._bids))
                 for positions in self._stored(ordinal, 0)
             ]
-        positions = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
-        fixing = sum((image == positions).astype(int) for image in self.board.images(positions))
+        positions = distinct(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
         classes = np.zeros(len(positions), CLASS)
         classes["position"] = positions
-        classes["orbit_size"] = len(self.board.symmetries) // np.maximum(fixing, 1)
+        classes["orbit_size"] = self.board.orbit_sizes(positions)
         return classes
 
     def bitmap(self, ordinal: int) -> NDArray[np.uint64]:
@@ -254,6 +251,17 @@ class Database:
             if len(offsets) and int(offsets[-1]) >= self.layout.size:
                 raise Damaged(f"{self.folder}: block {ordinal} has losses beyond its end")
             yield self.layout.positions(self._bids[ordinal], offsets)
+
+
+def whole(path: Path) -> bytes:
+    """The bytes of a file, which the databases built into the program have in one zstd frame."""
+    packed = path.with_name(path.name + ".zst")
+    if not packed.is_file():
+        return path.read_bytes()
+    try:
+        return zstandard.ZstdDecompressor().decompressobj().decompress(packed.read_bytes())
+    except zstandard.ZstdError as error:
+        raise Damaged(f"{packed}: {error}") from error
 
 
 def board_text(manifest: str) -> str:

@@ -15,3 +15,7 @@ class Unsupported(DatabaseError):
 
 class NotKept(DatabaseError):
     """The folder is sound, but does not keep the value that was asked for."""
+
+
+class Contradiction(DatabaseError):
+    """The bytes of a database are those that were written, but a value is wrong."""
