@@ -281,7 +281,7 @@ fn help_errors_and_tables_say_what_helps() {
     }
     assert_eq!(ends(path, 0, &["schema", "stats"]), ends(path, 0, &["schema", "trinim.stats/1"]));
     let (_, error) = ends(path, 2, &["schema", "state"]);
-    assert_eq!(error, "error: there is no report \"state\"\nhint: trinim schema lists all reports\n");
+    assert_eq!(error, "error: there is no report \"state\"\nhint: schema without a name lists all reports\n");
     let (_, error) = ends(path, 4, &["solve", "--layers", "3", "--memory", "20MiB"]);
     assert!(error.contains("the program and blocks of ") && error.contains(" need "), "{error}");
     let (out, _) = ends(path, 0, &["probe", "--layers", "1", "1"]);

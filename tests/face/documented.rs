@@ -269,8 +269,8 @@ fn every_documented_command_runs_as_it_stands() {
         in_pages += blocks.len();
         for command in blocks.into_iter().chain(inline) {
             let (_, rest) = split(&command, &found);
-            if command.contains('\\') {
-                // The first line of a file format, which begins like a command.
+            if command.contains('\\') || command.strip_prefix("trinim ").is_some_and(is_program) {
+                // The first line of a file format, which begins like a command, or the name of a program.
             } else if rest.is_empty() {
                 // The name of a subcommand.
                 let path: Vec<&str> = command.split(' ').skip(1).collect();
