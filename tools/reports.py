@@ -36,7 +36,7 @@ solve --layers 5 --json --out m5 --block-bits 10
 solve --layers 6 --json --out m6 --block-bits 12
 solve --layers 6 --json --out m6 --rule normal
 solve --layers 6 --json --out s6 --log-placement shared --codec rows-huffman --threads 2
-solve --layers 6 --json --out c6 --keep counts --audit 5:7
+solve --layers 6 --json --out c6 --keep counts --audit 20%
 solve --layers 6 --json --out b6 --keep book:9
 solve --layers 5 --json --out g5 --rule normal --values nimbers
 solve --layers 5 --json --out d5 --values remoteness

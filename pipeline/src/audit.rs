@@ -1,37 +1,44 @@
-//! The audit: states of a block, a sample or all, compared with the streams they depend on, by a
-//! reader of these streams that shares nothing with the kernels.
+//! The audit: the states of a block compared with the streams that they depend on, by a reader of
+//! these streams that shares nothing with the kernels.
 //!
 //! A worker asks the workload for an [`Auditor`] before it gathers a block, shows it every stream
 //! as decoded, before the stream is turned or applied, and then the finished block. What the
 //! auditor has not been shown when the block is finished, no update has used either.
+//!
+//! An auditor sees streams as their blocks finished them. A dedicated log was turned by its source,
+//! so a block with an auditor and such a log ends the run ([`Error::Workload`]).
+//!
+//! [`Error::Workload`]: crate::Error::Workload
 
 use crate::codec::FRAME_WORDS;
 use crate::ids::BlockId;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The auditors of a workload's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Auditors {
+    /// The memory of one, in bytes.
+    pub bytes: u64,
+    /// Whether every block has one. Memory is then set aside for each worker; else the few that
+    /// there are borrow it from the queue of the writer.
+    pub are_everywhere: bool,
+}
+
 /// The stream of a source on its way into a target.
 #[derive(Debug)]
 pub struct SourceStream<'a> {
     /// The block that finished the stream.
     pub source: BlockId,
-    /// The orientation of the words, in which the source wrote them for this target alone; `None`
-    /// for a shared stream, in the source's own.
-    pub orientation: Option<u8>,
-    pub(crate) words: &'a [u64],
+    words: &'a [u64],
     /// The words of the frames that no edge needs and that were not decoded, ascending.
-    pub(crate) skipped: &'a [Range<usize>],
+    skipped: &'a [Range<usize>],
 }
 
 impl<'a> SourceStream<'a> {
-    /// Shows words that came from `source` in this orientation, but for those that were skipped.
-    pub fn new(
-        source: BlockId,
-        orientation: Option<u8>,
-        words: &'a [u64],
-        skipped: &'a [Range<usize>],
-    ) -> SourceStream<'a> {
-        SourceStream { source, orientation, words, skipped }
+    /// Shows words that came from `source`, except those that were skipped.
+    pub fn new(source: BlockId, words: &'a [u64], skipped: &'a [Range<usize>]) -> SourceStream<'a> {
+        SourceStream { source, words, skipped }
     }
 
     /// Returns the words of the stream; those that were [skipped](Self::skipped) have no meaning.
@@ -52,22 +59,13 @@ impl<'a> SourceStream<'a> {
         let parts = self.words.chunks(FRAME_WORDS).enumerate();
         parts.map(|(part, words)| is_shown(part * FRAME_WORDS).then(|| xxh3_64(bytemuck::cast_slice(words)))).collect()
     }
-
-    /// Returns a bit of the stream; `None` in a frame that was skipped, because no edge needs it.
-    ///
-    /// # Panics
-    /// Panics beyond the end of the stream.
-    pub fn bit(&self, index: u64) -> Option<bool> {
-        let word = (index / 64) as usize;
-        let is_skipped = self.skipped.iter().any(|words| words.contains(&word));
-        (!is_skipped).then(|| self.words[word] >> (index % 64) & 1 == 1)
-    }
 }
 
 /// States of one block, as an independent account of the workload's rules sees them.
 pub trait Auditor: Send {
-    /// Looks at a stream that is about to update the block. Every stream passes at least once.
-    fn see(&mut self, stream: &SourceStream<'_>);
+    /// Looks at a stream that is about to update the block; each passes once. `spare` is as long,
+    /// has any contents, and may be written.
+    fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]);
 
     /// Compares the finished block with the streams that passed.
     ///
@@ -81,14 +79,21 @@ pub trait Auditor: Send {
 mod tests {
     use super::*;
 
+    /// Each part has a hash of its own words, and one that was skipped has none.
     #[test]
-    fn a_skipped_frame_has_no_bits() {
-        let words = [1, 2, 4, 8];
-        let skipped = [1..2, 3..4];
-        let passing = SourceStream::new(BlockId(0), None, &words, &skipped);
-        assert_eq!(
-            [0, 1, 64, 65, 129, 130, 192].map(|bit| passing.bit(bit)),
-            [Some(true), Some(false), None, None, Some(false), Some(true), None]
-        );
+    fn each_part_has_its_hash() {
+        let mut words = vec![0; 3 * FRAME_WORDS];
+        let hashes = |words: &[u64], skipped: &[Range<usize>]| SourceStream::new(BlockId(0), words, skipped).hashes();
+        let empty = hashes(&words, &[]);
+        assert!(empty.len() == 3 && empty.iter().all(Option::is_some));
+        for part in 0..3 {
+            words[(part + 1) * FRAME_WORDS - 1] ^= 1;
+            let found = hashes(&words, &[]);
+            assert!((0..3).all(|other| (found[other] == empty[other]) == (other != part)), "{part}");
+            let skipped = part * FRAME_WORDS..(part + 1) * FRAME_WORDS;
+            let expected: Vec<_> = (0..3).map(|other| empty[other].filter(|_| other != part)).collect();
+            assert_eq!(hashes(&words, &[skipped]), expected);
+            words[(part + 1) * FRAME_WORDS - 1] ^= 1;
+        }
     }
 }

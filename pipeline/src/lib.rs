@@ -52,7 +52,7 @@ mod workload;
 #[doc = include_str!("../FORMAT.md")]
 pub mod format {}
 
-pub use audit::{Auditor, SourceStream};
+pub use audit::{Auditor, Auditors, SourceStream};
 pub use bitmap::Bitmap;
 pub use error::{DamageText, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};

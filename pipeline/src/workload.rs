@@ -24,7 +24,7 @@
 //!    order of source.
 //! 3. [`Workload::order`] is topological: every source comes before its targets.
 
-use crate::audit::Auditor;
+use crate::audit::{Auditor, Auditors};
 use crate::error::Error;
 use crate::finding::Damage;
 use crate::ids::BlockId;
@@ -181,9 +181,9 @@ pub trait Workload: Sync {
         Ok(None)
     }
 
-    /// Returns the memory in bytes that an auditor takes, if that counts.
-    fn auditor_bytes(&self) -> u64 {
-        0
+    /// Returns the memory that auditors take, and how many blocks have one. By default no memory.
+    fn auditors(&self) -> Auditors {
+        Auditors::default()
     }
 
     /// Returns a short summary of a finished block, which the engine keeps in its journal (at most

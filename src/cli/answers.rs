@@ -3,7 +3,7 @@
 
 use crate::cli::args::ResourceArgs;
 use crate::cli::pace;
-use crate::database::{BuiltIn, Database, Game, Keep, Values};
+use crate::database::{Audit, BuiltIn, Database, Game, Keep, Values};
 use crate::game::{Board, Rule};
 use crate::job::free_bytes;
 use crate::kernel::Kernel;
@@ -102,10 +102,10 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u6
         rule: game.rule,
         values: Values::Outcomes,
         keep: Keep::Database,
-        audit: None,
+        audit: Audit::None,
         memory_bytes,
         threads: options.threads,
-        placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None),
+        placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, Audit::None),
         codec: plan::default_codec(game.board.size_in_layers()),
         commit_interval: options.commit_interval,
         speed: speed::RECORDED,

@@ -44,19 +44,6 @@ pub fn all_if_zero(threads: usize) -> usize {
     }
 }
 
-/// Parses a share: `0.05` or `5%`, more than 0 and at most 1.
-pub fn share(text: &str) -> Result<f64, String> {
-    let expected = || "expected a share like 0.05 or 5%, more than 0 and at most 1".to_owned();
-    let value = match text.strip_suffix('%') {
-        Some(percent) => percent.parse::<f64>().map(|value| value / 100.0),
-        None => text.parse::<f64>(),
-    };
-    match value {
-        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
-        _ => Err(expected()),
-    }
-}
-
 pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),

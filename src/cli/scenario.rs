@@ -4,8 +4,8 @@ use crate::Solve;
 use crate::cli::args::{self, BidCells, LogPlacement, ResourceArgs};
 use crate::cli::board::RequiredBoard;
 use crate::cli::choice;
-use crate::cli::keep::{self, AuditChoice};
-use crate::database::Values;
+use crate::cli::keep;
+use crate::database::{Audit, Values};
 use crate::game::Rule;
 use crate::job::{Contradiction, JobError, KeepChoice};
 use crate::layout::Layout;
@@ -34,11 +34,10 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
 
-    /// Compare N positions of each block with their children, 1 to 10000, drawn with SEED; all of
-    /// them with all; 0 for none [default: as the folder was begun, else none, and from nine layers
-    /// on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
-    pub audit: Option<AuditChoice>,
+    /// Compare blocks with their children before they are saved: a share of them like 1%, all, or
+    /// none [default: as the folder was begun, else none, and 1% from nine layers on]
+    #[arg(long, help_heading = "Output", value_name = "SHARE|all|none")]
+    pub audit: Option<Audit>,
 
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -81,7 +80,7 @@ impl ScenarioArgs {
         let solve = self.resources.bound(Solve::new(&board, self.rule)).values(values).keep(self.keep);
         let solve = solve.placement(self.log_placement).codec(self.codec);
         let solve = solve.commit_interval(self.commit_interval);
-        let solve = self.audit.into_iter().fold(solve, |solve, AuditChoice(audit)| solve.audit(audit));
+        let solve = self.audit.into_iter().fold(solve, Solve::audit);
         Ok(match (&self.bid_cells, self.block_bits) {
             (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
             (None, Some(bits)) => solve.block_bits(bits),

@@ -1,7 +1,7 @@
 //! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures,
 //! as `stats` and `probe` draw them.
 
-use crate::database::{Audit, AuditResult, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
+use crate::database::{AuditResult, DistanceCount, Game, Keep, Manifest, NimberCount, Values};
 use crate::game::{Board, Rule, Value};
 use crate::play::Names;
 use schemars::JsonSchema;
@@ -87,7 +87,7 @@ pub struct Summary {
     pub by_distance: Option<Vec<DistanceCount>>,
     /// What the folder keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
-    /// The audit, which every block passed; null without one.
+    /// The audit, which the blocks passed; null without one.
     audit: Option<AuditResult>,
     #[serde(skip)]
     is_all_audited: bool,
@@ -117,7 +117,7 @@ impl Summary {
             by_distance: manifest.by_distance.clone(),
             keep: manifest.keep,
             audit: manifest.audit.clone(),
-            is_all_audited: manifest.spec(game).terms.audit == Some(Audit::ALL),
+            is_all_audited: manifest.audit.as_ref().is_some_and(|audit| audit.is_of_all(game)),
             bid_cells: manifest.bid_cells.clone(),
             blocks: layout.blocks(),
             canonical_blocks: layout.canonical_blocks().len() as u64,
@@ -140,10 +140,12 @@ impl Summary {
     }
 
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
-        let audit = self.audit.as_ref().map(|AuditResult { positions, misses, seed, .. }| {
-            let (positions, more) = match self.is_all_audited {
-                true => ("every position compared with its".to_owned(), String::new()),
-                false => (format!("{} compared with their", counted(*positions, "position")), format!(", seed {seed}")),
+        let audit = self.audit.as_ref().map(|AuditResult { blocks, positions, misses, seed, .. }| {
+            let compared = format!("{} compared with their", counted(*positions, "position"));
+            let (positions, more) = match blocks {
+                _ if self.is_all_audited => ("every position compared with its".to_owned(), String::new()),
+                Some(blocks) => (compared, format!(", all of {}", counted(*blocks, "block"))),
+                None => (compared, format!(", seed {seed}")),
             };
             ("audit", format!("{positions} children, {misses} wrong{more}"))
         });

@@ -9,11 +9,11 @@ use terminal::exit::{Exit, Stopped};
 use terminal::output::{Out, counted, grouped, per_second, seconds};
 use terminal::signals::Signals;
 use trinim::care::CareRequest;
-use trinim::cli::args::{self, Size};
+use trinim::cli::args::Size;
 use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::work::{self, Counter, WorkArgs};
-use trinim::database::Database;
+use trinim::database::{Audit, BlockShare, Database};
 use trinim::verify::{self, Depth};
 
 const EXAMPLES: &str = "\
@@ -37,11 +37,11 @@ pub struct VerifyArgs {
     checksums_only: bool,
 
     /// Check the positions of a share of the blocks, like 0.05 or 5%
-    #[arg(long, value_name = "SHARE", value_parser = args::share)]
-    sample: Option<f64>,
+    #[arg(long, value_name = "SHARE")]
+    sample: Option<BlockShare>,
 
     /// Seed that selects the blocks of the sample
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value_t = Audit::SEED)]
     seed: u64,
 
     #[command(flatten)]

@@ -1,86 +1,143 @@
-//! The audit of a solve: how many positions of each block it compares with their children.
+//! The audit of a solve: which blocks are compared with their children before they are saved.
 
 use super::Game;
 use super::game::DATABASE_CELLS_MAX;
+use pipeline::Auditors;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use trinim_game::Board;
 
-/// Positions that an audit of usual size compares in all, at least.
-const USUAL_POSITIONS: u64 = 6_000_000;
+/// A share of the blocks, more than 0 and at most 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockShare(f64);
 
-/// A sample of positions of each block, whose values are compared with those of their children
-/// while the block is solved.
-///
-/// The sample depends on the seed and the block alone. A block of fewer positions is compared
-/// whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Audit {
-    /// Positions drawn from each block.
-    pub per_block: u32,
-    /// What they are drawn with.
-    pub seed: u64,
+/// The error for a share that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a share like 0.05 or 5%, more than 0 and at most 1")]
+pub struct ParseShareError;
+
+impl BlockShare {
+    /// Every block.
+    pub const ALL: BlockShare = BlockShare(1.0);
+
+    /// Returns how many of `blocks` blocks it is, rounded up.
+    pub fn of(self, blocks: u64) -> u64 {
+        (self.0 * blocks as f64).ceil() as u64
+    }
+
+    /// Chooses this share of `blocks` blocks: those with the least BLAKE3 of the seed and the
+    /// ordinal in decimal, like `1 57`. A larger share adds to them.
+    pub fn choose(self, blocks: u32, seed: u64) -> BTreeSet<u32> {
+        let mut ordinals: Vec<u32> = (0..blocks).collect();
+        ordinals.sort_by_cached_key(|ordinal| *blake3::hash(format!("{seed} {ordinal}").as_bytes()).as_bytes());
+        ordinals.into_iter().take(self.of(blocks.into()) as usize).collect()
+    }
+}
+
+impl fmt::Display for BlockShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for BlockShare {
+    type Err = ParseShareError;
+
+    /// Reads `0.05` or `5%`.
+    fn from_str(text: &str) -> Result<BlockShare, ParseShareError> {
+        // The same number in both notations, which a division would round.
+        let share = match text.strip_suffix('%') {
+            Some(percent) => format!("{percent}e-2").parse(),
+            None => text.parse(),
+        };
+        share.ok().filter(|share| *share > 0.0 && *share <= 1.0).map(BlockShare).ok_or(ParseShareError)
+    }
+}
+
+/// The blocks that are compared with their children before they are saved, by the code of
+/// [`verify`](crate::care::verify). They depend on the number of blocks alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Audit {
+    /// No block.
+    #[default]
+    None,
+    /// The blocks that a verification of this share chooses by its usual seed.
+    Share(BlockShare),
+    /// Every block.
+    All,
 }
 
 /// The error for an audit that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{text:?} is not an audit: expected all, or positions a block, 1 to {}, and perhaps a seed, like 1000:7",
-    Audit::MOST
-)]
+#[error("{text:?} is not an audit: expected a share of the blocks like 1% or 0.01, all, or none")]
 pub struct ParseAuditError {
     text: String,
 }
 
 impl Audit {
-    /// The most positions of a block that are drawn, which bounds the memory of an audit.
-    pub const MOST: u32 = 10_000;
-
-    /// Every position of every block, compared by the code of [`verify`](crate::care::verify).
-    pub const ALL: Audit = Audit { per_block: u32::MAX, seed: 0 };
+    /// The seed that chooses the blocks.
+    pub const SEED: u64 = 1;
 
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
     /// Returns how a solve is audited by default: not at all up to 40 cells, where
-    /// [`verify`](crate::care::verify) confirms every position in seconds, and six million
-    /// positions in all beyond.
-    pub fn usual(game: &Game) -> Option<Audit> {
-        let blocks = game.layout.canonical_blocks().len() as u64;
-        let per_block = USUAL_POSITIONS.div_ceil(blocks).min(Audit::MOST.into()) as u32;
-        (game.board.cells() > DATABASE_CELLS_MAX).then_some(Audit { per_block, seed: 1 })
+    /// [`verify`](crate::care::verify) confirms every position in seconds, and one block in a
+    /// hundred beyond.
+    pub fn usual(board: &Board) -> Audit {
+        if board.cells() <= DATABASE_CELLS_MAX { Audit::None } else { Audit::Share(BlockShare(0.01)) }
     }
 
-    /// Returns the number of positions compared in each block of a game.
-    pub fn positions_of_a_block(self, game: &Game) -> u64 {
-        u64::from(self.per_block).min(1 << game.layout.offset_bits())
+    /// Returns how many of `blocks` blocks are compared.
+    pub fn of(self, blocks: u64) -> u64 {
+        match self {
+            Audit::None => 0,
+            Audit::Share(share) => share.of(blocks),
+            Audit::All => blocks,
+        }
     }
 
-    /// Returns whether a run can be audited so.
-    pub fn is_possible(self) -> bool {
-        (1..=Audit::MOST).contains(&self.per_block) || self == Audit::ALL
+    /// Returns which of `blocks` blocks are compared; `None` for every one.
+    pub fn chosen(self, blocks: u32) -> Option<BTreeSet<u32>> {
+        match self {
+            Audit::None => Some(BTreeSet::new()),
+            Audit::Share(share) => Some(share.choose(blocks, Audit::SEED)),
+            Audit::All => None,
+        }
     }
 
-    /// Returns the parameter of a run.
-    pub fn parameter(self) -> (String, String) {
-        (Audit::PARAMETER.to_owned(), self.to_string())
+    /// Returns the auditors of a run with bitmaps of this many words: each marks, in a bitmap of
+    /// its own, the positions that a move leads from to a loss.
+    pub fn auditors(self, stream_words: usize) -> Auditors {
+        match self {
+            Audit::None => Auditors::default(),
+            some => Auditors { bytes: 8 * stream_words as u64, are_everywhere: some == Audit::All },
+        }
+    }
+
+    /// Returns the parameter of a run, if it has one.
+    pub fn parameter(self) -> Option<(String, String)> {
+        (self != Audit::None).then(|| (Audit::PARAMETER.to_owned(), self.to_string()))
     }
 
     /// Returns how a run with these parameters is audited; `None` if this program does not know.
-    pub fn from_parameters(given: &[(String, String)]) -> Option<Option<Audit>> {
+    pub fn from_parameters(given: &[(String, String)]) -> Option<Audit> {
         match given.iter().find(|(name, _)| name == Audit::PARAMETER) {
-            None => Some(None),
+            None => Some(Audit::None),
             // Only one way to write it: parameters are compared as texts.
-            Some((_, value)) => value.parse().ok().filter(|audit: &Audit| audit.to_string() == *value).map(Some),
+            Some(pair) => pair.1.parse().ok().filter(|audit: &Audit| audit.parameter().as_ref() == Some(pair)),
         }
     }
 }
 
 impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Audit::ALL => f.write_str("all"),
-            Audit { per_block, seed } => write!(f, "{per_block}:{seed}"),
+        match self {
+            Audit::None => f.write_str("none"),
+            Audit::Share(share) => share.fmt(f),
+            Audit::All => f.write_str("all"),
         }
     }
 }
@@ -88,15 +145,14 @@ impl fmt::Display for Audit {
 impl FromStr for Audit {
     type Err = ParseAuditError;
 
-    /// Reads `all` or `1000:7`; without a seed, it is 1.
+    /// Reads `none`, `all` or a share; all of them is `all`.
     fn from_str(text: &str) -> Result<Audit, ParseAuditError> {
-        if text == "all" {
-            return Ok(Audit::ALL);
+        match (text, text.parse()) {
+            ("none", _) => Ok(Audit::None),
+            ("all", _) | (_, Ok(BlockShare::ALL)) => Ok(Audit::All),
+            (_, Ok(share)) => Ok(Audit::Share(share)),
+            (_, Err(_)) => Err(ParseAuditError { text: text.to_owned() }),
         }
-        let (per_block, seed) = text.split_once(':').unwrap_or((text, "1"));
-        let audit = per_block.parse().ok().zip(seed.parse().ok()).map(|(per_block, seed)| Audit { per_block, seed });
-        let audit = audit.filter(|audit| audit.is_possible() && *audit != Audit::ALL);
-        audit.ok_or_else(|| ParseAuditError { text: text.to_owned() })
     }
 }
 
@@ -104,9 +160,12 @@ impl FromStr for Audit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditResult {
-    /// Positions drawn from each block, or all of a block.
+    /// Blocks that were compared with their children; absent: every block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// Positions compared of each block: all, or as many as an earlier version drew.
     pub per_block: u32,
-    /// What they were drawn with; 0 for all.
+    /// The seed that an earlier version drew them with; 0 for all.
     pub seed: u64,
     /// Positions compared in all.
     pub positions: u64,
@@ -115,26 +174,40 @@ pub struct AuditResult {
 }
 
 impl AuditResult {
-    /// Returns the result of an audit in which every block of a game passed.
-    pub fn passed(audit: Audit, game: &Game) -> AuditResult {
-        let blocks = game.layout.canonical_blocks().len() as u64;
-        let of_a_block = audit.positions_of_a_block(game);
-        // Bitmaps of larger blocks would not fit any memory.
-        let per_block = if audit == Audit::ALL { of_a_block as u32 } else { audit.per_block };
-        let positions = of_a_block * blocks;
-        AuditResult { per_block, seed: audit.seed, positions, misses: 0 }
+    /// The most positions that were drawn from a block.
+    const MOST_DRAWN: u32 = 10_000;
+
+    /// Returns the result of an audit that the blocks of a game passed, if there is one.
+    pub fn passed(audit: Audit, game: &Game) -> Option<AuditResult> {
+        let blocks = audit.of(game.layout.canonical_blocks().len() as u64);
+        let of_a_block = 1 << game.layout.offset_bits();
+        let result = AuditResult {
+            blocks: (audit != Audit::All).then_some(blocks),
+            // Bitmaps of larger blocks would not fit any memory.
+            per_block: of_a_block as u32,
+            seed: 0,
+            positions: of_a_block * blocks,
+            misses: 0,
+        };
+        (audit != Audit::None).then_some(result)
+    }
+
+    /// Returns whether every position of a game was compared.
+    pub fn is_of_all(&self, game: &Game) -> bool {
+        self.positions == (game.layout.canonical_blocks().len() as u64) << game.layout.offset_bits()
     }
 
     /// Returns whether blocks of a game can have passed so.
     pub fn is_possible(&self, game: &Game) -> bool {
-        let audit = self.audit(game);
-        audit.is_possible() && *self == AuditResult::passed(audit, game)
-    }
-
-    /// Returns the audit of the game that was done.
-    pub fn audit(&self, game: &Game) -> Audit {
-        let is_all = self.per_block == AuditResult::passed(Audit::ALL, game).per_block && self.seed == 0;
-        if is_all { Audit::ALL } else { Audit { per_block: self.per_block, seed: self.seed } }
+        let (all, size) = (game.layout.canonical_blocks().len() as u64, 1_u64 << game.layout.offset_bits());
+        let is_whole = self.per_block == size as u32 && self.seed == 0;
+        let is_drawn = self.blocks.is_none() && (1..=AuditResult::MOST_DRAWN).contains(&self.per_block);
+        let blocks = self.blocks.unwrap_or(all);
+        let of_a_block = if is_whole { size } else { size.min(self.per_block.into()) };
+        (is_whole || is_drawn)
+            && (1..=all).contains(&blocks)
+            && self.positions == of_a_block * blocks
+            && self.misses == 0
     }
 }
 
@@ -144,19 +217,79 @@ mod tests {
 
     #[test]
     fn texts_and_parameters_are_read_back() {
-        for audit in [Audit { per_block: 1, seed: 0 }, Audit { per_block: 10_000, seed: u64::MAX }, Audit::ALL] {
-            assert_eq!(audit.to_string().parse(), Ok(audit));
-            assert_eq!(Audit::from_parameters(&[audit.parameter()]), Some(Some(audit)));
+        for (text, written) in [
+            ("all", "all"),
+            ("100%", "all"),
+            ("1.0", "all"),
+            ("1%", "0.01"),
+            ("0.7%", "0.007"),
+            ("0.007", "0.007"),
+            ("29%", "0.29"),
+            ("1e-6", "0.000001"),
+        ] {
+            let audit: Audit = text.parse().unwrap();
+            assert_eq!(audit.to_string(), written);
+            assert_eq!(Audit::from_parameters(&[audit.parameter().unwrap()]), Some(audit));
         }
-        assert_eq!("7".parse(), Ok(Audit { per_block: 7, seed: 1 }));
-        assert_eq!(Audit::from_parameters(&[]), Some(None));
+        assert_eq!("none".parse(), Ok(Audit::None));
+        assert_eq!((Audit::None.parameter(), Audit::from_parameters(&[])), (None, Some(Audit::None)));
         for other in
-            ["", "0", "10001", "-1", "1:", ":1", "1:-1", "x", "1:2:3", "1:18446744073709551616", "4294967295:0", "All"]
+            ["", "0", "%", "0%", "-1%", "101%", "1.5", "nan", "NaN%", "inf", "5", "1000:7", "All", "1 %", "5%%"]
         {
             assert!(other.parse::<Audit>().is_err(), "{other:?}");
         }
-        for other in ["7", "07:1", "7:01", "+7:1", "0:1", "none"] {
+        for other in ["none", "1%", "0.010", "1", "1000:7"] {
             assert_eq!(Audit::from_parameters(&[("audit".into(), other.into())]), None, "{other:?}");
+        }
+    }
+
+    /// Which blocks are chosen is part of what a manifest says, and a resumed run goes on with the
+    /// same ones.
+    #[test]
+    fn a_share_chooses_the_same_blocks_for_ever() {
+        let share = |text: &str| text.parse::<BlockShare>().unwrap();
+        let chosen = |text, blocks| share(text).choose(blocks, Audit::SEED);
+        assert_eq!(chosen("5%", 104), BTreeSet::from([1, 4, 9, 39, 76, 94]));
+        assert!(chosen("50%", 104).is_superset(&chosen("25%", 104)));
+        assert_ne!(chosen("25%", 104), share("25%").choose(104, 2));
+        for (text, blocks, count) in [("1e-9", 1, 1), ("1e-9", 5728, 1), ("1%", 5728, 58), ("25%", 104, 26)] {
+            assert_eq!((chosen(text, blocks).len(), share(text).of(blocks.into())), (count, count as u64));
+        }
+        assert_eq!((chosen("100%", 104).len(), Audit::All.chosen(104)), (104, None));
+    }
+
+    /// A manifest says of an audit only what can have been; what was drawn from each block is read.
+    #[test]
+    fn results_that_cannot_have_been_are_refused() {
+        let game = Game::triangle(4, trinim_game::Rule::Misere, 6).unwrap();
+        let blocks = game.layout.canonical_blocks().len() as u64;
+        let share = AuditResult::passed("30%".parse().unwrap(), &game).unwrap();
+        let all = AuditResult::passed(Audit::All, &game).unwrap();
+        assert_eq!(AuditResult::passed(Audit::None, &game), None);
+        assert_eq!((share.blocks, share.positions), (Some(3), 3 * 64));
+        assert_eq!((all.blocks, all.positions), (None, blocks * 64));
+        let drawn = AuditResult { per_block: 40, seed: 3, positions: 40 * blocks, ..all.clone() };
+        let whole = AuditResult { per_block: 10_000, seed: 3, ..all.clone() };
+        for (result, is_of_all) in [(&share, false), (&all, true), (&drawn, false), (&whole, true)] {
+            assert!(result.is_possible(&game), "{result:?}");
+            assert_eq!(result.is_of_all(&game), is_of_all, "{result:?}");
+        }
+        for wrong in [
+            AuditResult { blocks: Some(2), ..share.clone() },
+            AuditResult { blocks: Some(0), positions: 0, ..share.clone() },
+            AuditResult { blocks: Some(blocks + 1), positions: (blocks + 1) * 64, ..share.clone() },
+            AuditResult { blocks: None, ..share.clone() },
+            AuditResult { seed: 1, ..share.clone() },
+            AuditResult { per_block: 32, ..share.clone() },
+            AuditResult { misses: 1, ..share },
+            AuditResult { positions: all.positions - 64, ..all.clone() },
+            AuditResult { misses: 1, ..all },
+            AuditResult { blocks: Some(blocks), ..drawn.clone() },
+            AuditResult { per_block: 0, positions: 0, ..drawn.clone() },
+            AuditResult { positions: drawn.positions + 1, ..drawn },
+            AuditResult { per_block: 10_001, ..whole },
+        ] {
+            assert!(!wrong.is_possible(&game), "{wrong:?}");
         }
     }
 }

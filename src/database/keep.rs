@@ -131,14 +131,14 @@ impl schemars::JsonSchema for Keep {
 
 /// How a game is solved, as far as the files of the run depend on it: which values are computed,
 /// what is kept of the result, and whether it is audited on the way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
     /// What is computed of each position.
     pub values: Values,
     /// What is kept.
     pub keep: Keep,
-    /// How it is audited, if it is.
-    pub audit: Option<Audit>,
+    /// Which blocks are compared with their children before they are saved.
+    pub audit: Audit,
 }
 
 impl Terms {
@@ -193,7 +193,7 @@ impl SolveSpec<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let Terms { values, keep, audit } = self.terms;
-        let terms = values.parameter().into_iter().chain(keep.parameter()).chain(audit.map(Audit::parameter));
+        let terms = values.parameter().into_iter().chain(keep.parameter()).chain(audit.parameter());
         let version = (Terms::VERSION_PARAMETER.to_owned(), VERSION.to_string());
         self.game.parameters().into_iter().chain(terms).chain([version]).collect()
     }

@@ -10,7 +10,9 @@
 
 use super::census::Census;
 use super::keep::VERSION;
-use super::{AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, SolveSpec, Terms, Values};
+use super::{
+    Audit, AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, SolveSpec, Terms, Values,
+};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -100,7 +102,7 @@ pub struct Manifest {
         deserialize_with = "from_cells"
     )]
     pub winning_first_moves: Option<Vec<u64>>,
-    /// The audit that every block passed, if there was one.
+    /// The audit that the blocks passed, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditResult>,
     /// Losses by number of pieces.
@@ -214,10 +216,9 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns the solve, of this game.
+    /// Returns the solve of this game, without its audit, which changes no file but the manifest.
     pub fn spec<'g>(&self, game: &'g Game) -> SolveSpec<'g> {
-        let audit = self.audit.as_ref().map(|audited| audited.audit(game));
-        Terms { values: self.values(), keep: self.keep, audit }.spec(game)
+        Terms { values: self.values(), keep: self.keep, audit: Audit::None }.spec(game)
     }
 
     /// Returns what was computed of each position.

@@ -35,7 +35,7 @@ pub(crate) mod sums;
 mod tally;
 mod values;
 
-pub use audit::{Audit, AuditResult, ParseAuditError};
+pub use audit::{Audit, AuditResult, BlockShare, ParseAuditError, ParseShareError};
 pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name, is_database_file};
 pub use book::{BOOK, Book};
 pub use built_in::BuiltIn;

@@ -108,7 +108,7 @@ impl<'a> Tally<'a> {
             digest: digest.finalize().to_hex().to_string(),
             keep: spec.terms.keep,
             winning_first_moves,
-            audit: spec.terms.audit.map(|audit| AuditResult::passed(audit, spec.game)),
+            audit: AuditResult::passed(spec.terms.audit, spec.game),
             by_layers: smaller.map(|(boards, sums)| boards.rows(&sums, census.losses())),
             by_nimber: (values == Values::Nimbers).then(nimbers),
             by_distance: (values == Values::Remoteness).then(distances),

@@ -16,7 +16,7 @@ use trinim_kernel::Kernel;
 
 /// A solve, with a default for everything but board and rule: the layout, the placement and codec
 /// of logs follow from the [plan](crate::plan), an unfinished folder is continued as it was begun,
-/// and from nine layers on the book is kept and the solve is audited.
+/// and from nine layers on the book is kept and a share of the blocks is audited.
 ///
 /// ```
 /// use trinim::{Board, Database, Rule, Solve};
@@ -34,7 +34,7 @@ pub struct Solve {
     pub(super) rule: Rule,
     pub(super) values: Option<Values>,
     pub(super) keep: Option<KeepChoice>,
-    pub(super) audit: Option<Option<Audit>>,
+    pub(super) audit: Option<Audit>,
     pub(super) cut: Cut,
     pub(super) placement: Option<Placement>,
     pub(super) codec: Option<&'static dyn Codec>,
@@ -105,8 +105,9 @@ impl Solve {
         Solve { keep: keep.into(), ..self }
     }
 
-    /// Audits the solve, or does not; by default [`Audit::usual`].
-    pub fn audit(self, audit: Option<Audit>) -> Solve {
+    /// Compares these blocks with their children before they are saved; by default
+    /// [`Audit::usual`].
+    pub fn audit(self, audit: Audit) -> Solve {
         Solve { audit: Some(audit), ..self }
     }
 
@@ -203,7 +204,7 @@ impl Solve {
     /// [`pipeline::Error::Parameters`] if the folder was begun with other choices, and
     /// [`pipeline::Error::Corrupt`] if its metadata is damaged.
     pub fn in_folder(self, folder: &Path) -> Result<Job, JobError> {
-        self.check(self.values.unwrap_or_default(), self.audit.flatten())?;
+        self.check(self.values.unwrap_or_default(), self.audit.unwrap_or_default())?;
         let begun = inspect(folder)?;
         Job::new(self, folder, begun)
     }
@@ -216,8 +217,9 @@ impl Solve {
     /// [`PlanError::Blocks`](crate::plan::PlanError::Blocks).
     pub fn plan(&self, is_timed: bool) -> Result<Plan, JobError> {
         let values = self.values.unwrap_or_default();
-        self.check(values, self.audit.flatten())?;
-        let scenario = self.scenario(values, self.kept(values, None)?, self.audit.flatten());
+        let audit = self.audited(None);
+        self.check(values, audit)?;
+        let scenario = self.scenario(values, self.kept(values, None)?, audit);
         let plan = match &self.cut {
             Cut::Planned => Plan::suggested(scenario, None),
             Cut::Bits(bits) => Plan::suggested(scenario, Some(*bits)),
@@ -228,7 +230,7 @@ impl Solve {
 
     /// Returns what is planned for these values, what is kept and how it is audited, at the
     /// recorded speed.
-    pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Option<Audit>) -> Scenario<'_> {
+    pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Audit) -> Scenario<'_> {
         let usual = || plan::default_placement(self.board.size_in_layers(), values, audit);
         Scenario {
             board: &self.board,
@@ -260,6 +262,16 @@ impl Solve {
         }
     }
 
+    /// Returns the audit: as chosen, as `found` in the folder, or the usual one, which needs shared
+    /// logs.
+    pub(super) fn audited(&self, found: Option<Audit>) -> Audit {
+        let usual = match self.placement {
+            Some(Placement::Dedicated) => Audit::None,
+            None | Some(Placement::Shared) => Audit::usual(&self.board),
+        };
+        self.audit.or(found).unwrap_or(usual)
+    }
+
     /// Returns the layout: as chosen, as in the folder with these parameters, or as planned. A
     /// folder with the cells that were chosen keeps the order of their bits.
     pub(super) fn laid_out(&self, values: Values, found: Option<&[(String, String)]>) -> Layout {
@@ -274,13 +286,13 @@ impl Solve {
     }
 
     /// Refuses choices that make no sense with these values, this audit, and each other.
-    pub(super) fn check(&self, values: Values, audit: Option<Audit>) -> Result<(), JobError> {
+    pub(super) fn check(&self, values: Values, audit: Audit) -> Result<(), JobError> {
         super::check_cells(&self.board)?;
         let refuse = |choice, other, reason| Err(Contradiction { choice, other, reason }.into());
-        if let (Some(Audit::ALL), Some(placement @ Placement::Dedicated)) = (audit, self.placement) {
+        if let Some(placement @ Placement::Dedicated) = self.placement.filter(|_| audit != Audit::None) {
             let other = Choice::new("log-placement", plan::placement_name(placement));
-            let reason = "an audit of every position sees streams as they are, not those turned for one target";
-            return refuse(Choice::new("audit", Audit::ALL), other, reason);
+            let reason = "an audit compares streams as their blocks finished them, not those turned for one target";
+            return refuse(Choice::new("audit", audit), other, reason);
         }
         let of_values = || Choice::new("values", values);
         if values == Values::Nimbers && self.rule != Rule::Normal {

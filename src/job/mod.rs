@@ -51,7 +51,7 @@ const USUAL: [(&str, &str); 5] = [
     (AS_THE_PAPERS[1], "remove"),
     (Values::PARAMETER, "outcomes"),
     (Keep::PARAMETER, "database"),
-    (Audit::PARAMETER, "0"),
+    (Audit::PARAMETER, "none"),
 ];
 
 /// A solve in a folder, with every choice made.
@@ -186,8 +186,7 @@ impl Job {
         let keep = solve.kept(values, found.and_then(Keep::from_parameters))?;
         let layout = solve.laid_out(values, found);
         let game = Game { board: solve.board.clone(), rule: solve.rule, layout };
-        let audit = solve.audit.or_else(|| found.and_then(Audit::from_parameters));
-        let audit = audit.unwrap_or_else(|| Audit::usual(&game));
+        let audit = solve.audited(found.and_then(Audit::from_parameters));
         let terms = Terms { values, keep, audit };
         let mut job = Job { solve, finished: None, game, terms, folder: folder.to_path_buf(), begun };
         job.agree()?;

@@ -1,7 +1,7 @@
 //! What a job needs, the disk that it may take, and what would fit it instead.
 
 use super::{Choice, Job};
-use crate::database::{Keep, Terms};
+use crate::database::{Audit, Keep, Terms};
 use crate::plan::speed;
 use crate::plan::{Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
 use pipeline::checkpoint::{LOGS, PUBLISHED};
@@ -122,7 +122,9 @@ impl Job {
         let dense = dense.filter(|dense| dense.tag() != scenario.codec.tag());
         let mut found = Vec::new();
         for codec in [scenario.codec].into_iter().chain(dense) {
-            for placement in [scenario.placement, other] {
+            // An audit needs shared logs.
+            for placement in [Some(scenario.placement), (scenario.audit == Audit::None).then_some(other)] {
+                let Some(placement) = placement else { continue };
                 let bytes = planned.plan.peak_bytes(Scenario { placement, codec, ..scenario });
                 let choices = [
                     (keep != self.terms.keep).then(|| Choice::new("keep", keep)),

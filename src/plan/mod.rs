@@ -59,8 +59,8 @@ pub struct Scenario<'a> {
     pub values: Values,
     /// What is kept; the blocks of a database take the place of shared logs.
     pub keep: Keep,
-    /// How the values are checked while they are computed.
-    pub audit: Option<Audit>,
+    /// Which blocks are compared with their children.
+    pub audit: Audit,
     /// Memory of the whole program, in bytes.
     pub memory_bytes: u64,
     /// The requested threads, at least 1.
@@ -223,10 +223,8 @@ impl Plan {
 
 fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
     let words = scenario.values.planes(scenario.board) * bitmap_words(shape.offset_bits);
-    // The witness has a bitmap more than a block.
-    let audited = scenario.audit.filter(|audit| *audit == Audit::ALL);
-    let auditor_bytes = audited.map_or(0, |_| 8 * (words + bitmap_words(shape.offset_bits)) as u64);
-    let footprint = Footprint { auditor_bytes, ..Footprint::new(words, scenario.placement) };
+    let auditors = scenario.audit.auditors(words);
+    let footprint = Footprint { auditors, ..Footprint::new(words, scenario.placement) };
     let queue_bytes = footprint.bytes(0);
     let worker_bytes = footprint.bytes(1) - queue_bytes;
     let available = engine_bytes(scenario.memory_bytes).saturating_sub(queue_bytes);
@@ -261,7 +259,7 @@ mod tests {
             rule: Rule::Misere,
             values: Values::Outcomes,
             keep: Keep::Database,
-            audit: None,
+            audit: Audit::None,
             memory_bytes: 1 << 30,
             threads: 2,
             placement: Placement::Shared,

@@ -4,7 +4,7 @@ use super::rates::{self, Rates};
 use super::shape::{Passes, Reads, Shape, StageSeconds};
 use super::{MemoryPlan, Scenario, placement_name};
 use crate::database::book::BookOrder;
-use crate::database::{Audit, Keep, Values};
+use crate::database::{Keep, Values};
 use pipeline::Placement;
 use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::storage::ALLOTMENT_BYTES;
@@ -93,11 +93,8 @@ pub(super) fn placement_plan(
             (edges, edges, shape.peak_dedicated_streams as f64, passes)
         }
     };
-    let audited = match scenario.audit {
-        Some(Audit::ALL) => passes.turned + passes.applied + passes.blocks,
-        _ => 0.0,
-    };
-    let passes = Passes { audited, ..passes };
+    let audited = scenario.audit.of(shape.canonical_blocks) as f64 / blocks;
+    let passes = Passes { audited: audited * (passes.turned + passes.applied + passes.blocks), ..passes };
     let stages = |speed: f64| passes.seconds(&rates.at_speed(speed), shape.raw_bytes());
     let (written, read) = (if is_published { 0.0 } else { entry * copies }, entry * reads);
     let fresh = memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;
@@ -130,6 +127,7 @@ pub(super) fn placement_plan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::Audit;
     use crate::plan::Plan;
     use crate::plan::tests::scenario;
     use trinim_game::Board;
@@ -137,16 +135,22 @@ mod tests {
     /// A plan names the time of each stage, of which a solve reports what it took.
     #[test]
     fn the_stages_make_up_the_time() {
-        for (layers, speed, audit) in
-            [(7, 0.5, None), (8, 2.0, Some(Audit::ALL)), (9, 1.0, None), (9, 1.0, Some(Audit::ALL)), (10, 1.0, None)]
-        {
+        let [part, half] = ["1%", "50%"].map(|share| share.parse().unwrap());
+        for (layers, speed, audit) in [
+            (7, 0.5, Audit::None),
+            (8, 2.0, Audit::All),
+            (9, 1.0, Audit::None),
+            (9, 1.0, Audit::All),
+            (9, 1.0, part),
+            (10, 1.0, half),
+        ] {
             let board = Board::triangle(layers, None).unwrap();
             let scenario = Scenario { speed, memory_bytes: 8 << 30, audit, keep: Keep::Counts, ..scenario(&board) };
             let plan = Plan::suggested(scenario, None);
             for placement in plan.placements {
                 let PlacementPlan { stages_s, log_bytes_written, log_bytes_read, seconds, .. } = placement;
                 let StageSeconds { decode, orient, apply, settle, publish, encode, audit } = stages_s;
-                assert_eq!(audit > 0.0, scenario.audit.is_some(), "{layers}");
+                assert_eq!(audit > 0.0, scenario.audit != Audit::None, "{layers}");
                 let stages = [decode, orient, apply, settle, publish, encode, audit];
                 // Nothing is decoded if every stream is held.
                 assert!(stages[1..6].iter().all(|seconds| *seconds > 0.0), "{layers}: {stages:?}");

@@ -125,11 +125,11 @@ pub struct StageSeconds {
     pub apply: f64,
     /// Settling blocks.
     pub settle: f64,
-    /// Counting blocks and encoding them for the database; an audit of a sample.
+    /// Counting blocks and encoding them for the database.
     pub publish: f64,
     /// Encoding streams for the logs.
     pub encode: f64,
-    /// Comparing every position with its children, if that is the audit.
+    /// Comparing blocks with their children.
     pub audit: f64,
 }
 

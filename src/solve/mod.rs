@@ -4,7 +4,6 @@
 //! canonical block → manifest and `SUMS`, beside the published blocks if the database is kept.
 //! [`crate::job`] decides what is solved, and with what.
 
-mod audit;
 pub(crate) mod book;
 mod distances;
 pub mod parts;

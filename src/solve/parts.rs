@@ -21,7 +21,7 @@
 use super::distances::Countdown;
 use super::solve;
 use super::workload::settle_plane;
-use crate::database::{Database, DatabaseError, Evaluation, Game, Probe, SolveSpec, Values, value_at};
+use crate::database::{Audit, Database, DatabaseError, Evaluation, Game, Probe, SolveSpec, Values, value_at};
 use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
 use std::cell::RefCell;
@@ -310,7 +310,7 @@ impl PartSolver {
         (self.runner)(&game, &|below, metrics| {
             let folder = below.join(&name);
             let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
-            let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes, None);
+            let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes, Audit::None);
             let options = Options { placement, ..self.options.clone() };
             let spec: SolveSpec<'_> = (&game).into();
             solve(spec, self.kernel, &storage, &options, metrics, &|_| {})?;

@@ -26,17 +26,16 @@
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or turned.
 
-use super::audit::Sample;
 use super::book::Parts;
 use super::distances::Countdown;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, StreamDigest,
-    Terms, Values, block_file_name, is_database_file,
+    BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, StreamDigest, Terms,
+    Values, block_file_name, is_database_file,
 };
 use crate::layout::Bid;
 use crate::witness::Witnesses;
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, Workload};
+use pipeline::{Auditor, Auditors, BlockId, Edge, Error, Publication, RecallError, Workload};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,7 +74,7 @@ pub struct RemovalGame<'a> {
     first_moves: Option<FirstMoves>,
     /// The smaller boards, if their losses are counted.
     smaller: Option<SmallerBoards>,
-    /// The witnesses of blocks of which every position is audited.
+    /// The witnesses of the blocks that are audited.
     witnesses: Option<Witnesses<'a>>,
 }
 
@@ -84,7 +83,7 @@ impl<'a> RemovalGame<'a> {
     /// database, as it is for a game alone. The kernel does not change the bytes.
     pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let spec = spec.into();
-        let SolveSpec { game, terms: Terms { keep, audit, .. } } = spec;
+        let SolveSpec { game, terms: Terms { keep, .. } } = spec;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -104,8 +103,7 @@ impl<'a> RemovalGame<'a> {
         let (form, publish) = (BlockForm::new(spec), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::new(game));
         let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
-        let is_all = audit == Some(Audit::ALL);
-        let witnesses = is_all.then(|| Witnesses::new(game, spec.terms.values));
+        let witnesses = Witnesses::new(spec);
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
@@ -141,6 +139,11 @@ impl<'a> RemovalGame<'a> {
     #[must_use]
     pub fn published(self) -> RemovalGame<'a> {
         RemovalGame { publish: true, parts: None, ..self }
+    }
+
+    /// Returns whether a block is compared with its children before it is saved.
+    pub fn audits(&self, block: BlockId) -> bool {
+        self.witnesses.as_ref().is_some_and(|witnesses| witnesses.audits(block))
     }
 
     fn plane_words(&self) -> usize {
@@ -323,15 +326,13 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
-        Ok(match (&self.witnesses, self.spec.terms.audit) {
-            (Some(witnesses), _) => Some(Box::new(witnesses.of_block(block)?)),
-            (None, Some(audit)) => Some(Box::new(Sample::draw(self.spec, audit, block))),
-            (None, None) => None,
-        })
+        let witness = self.witnesses.as_ref().filter(|witnesses| witnesses.audits(block));
+        let witness = witness.map(|witnesses| witnesses.of_block(block)).transpose()?;
+        Ok(witness.map(|witness| Box::new(witness) as Box<dyn Auditor>))
     }
 
-    fn auditor_bytes(&self) -> u64 {
-        self.witnesses.as_ref().map_or(0, Witnesses::bytes_of_one)
+    fn auditors(&self) -> Auditors {
+        self.spec.terms.audit.auditors(self.stream_words())
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {

@@ -19,9 +19,9 @@
 //!
 //! # Cost
 //! Memory: three bitmaps a thread, one of them for a block, an eighth of two for each file at hand,
-//! and two more for a block of which every position is audited. What is left has the bitmaps of as
-//! many more blocks of the task as there is room for: a source is read and decoded once for all of
-//! them. At ten layers 64 blocks have some 1,000 sources outside. And what is left then has the
+//! and one more for each block that is audited; if only a share of them is, blocks that are computed
+//! together have at most one such block a thread. What is left has the bitmaps of as many more
+//! blocks of the task as there is room for: a source is read and decoded once for all of them. At ten layers 64 blocks have some 1,000 sources outside. And what is left then has the
 //! streams that later tasks of the process need, computed or decoded ([`super::streams`]). At eight
 //! layers a third of a task's processor time is decoding, and a stream has six targets. Tasks that
 //! run at the same time share these streams: one decodes, the others wait for it.
@@ -36,7 +36,7 @@ use parking_lot::{Condvar, Mutex};
 use pipeline::care::bitmaps::{Bitmaps, PooledBitmap};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{BlockId, Error as RunError, Stopwatch, Workload};
+use pipeline::{Auditors, BlockId, Error as RunError, Stopwatch, Workload};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -196,7 +196,7 @@ impl<'a> Tasks<'a> {
     pub fn new(store: &'a dyn Store, spec: SolveSpec<'a>, options: &TaskOptions<'a>) -> Result<Tasks<'a>, Error> {
         let form = BlockForm::new(spec);
         let workload = RemovalGame::new(spec, options.kernel).published();
-        let (bitmap, auditor) = (8 * form.stream_words as u64, workload.auditor_bytes());
+        let (bitmap, Auditors { bytes: auditor, are_everywhere }) = (8 * form.stream_words as u64, workload.auditors());
         let (files, budget) = (bitmap / 4, options.memory_bytes);
         let each = BITMAPS_A_THREAD * bitmap + auditor + files;
         if budget < each {
@@ -204,8 +204,9 @@ impl<'a> Tasks<'a> {
         }
         let wanted = options.threads.saturating_mul(options.at_once);
         let all = wanted.clamp(1, (budget / each) as usize);
-        // A block whose bitmap stays in memory has an auditor, too.
-        let room = ((budget - all as u64 * each) / (bitmap + auditor)) as usize;
+        // A block whose bitmap stays in memory may have an auditor, too.
+        let held = bitmap + if are_everywhere { auditor } else { 0 };
+        let room = ((budget - all as u64 * each) / held) as usize;
         let bitmaps = all * BITMAPS_A_THREAD as usize + room;
         let at_once = options.at_once.clamp(1, all);
         let keeps = options.keeps_streams && spec.blocks() <= ALONE;
@@ -254,7 +255,7 @@ impl<'a> Tasks<'a> {
         }
         let room = self.begin(&open);
         let done = Mutex::new(done);
-        open.chunks(self.threads + room.bitmaps).try_for_each(|group| self.together(group, &done))?;
+        self.groups(&open, room.bitmaps).into_iter().try_for_each(|group| self.together(group, &done))?;
         drop(room);
         let mut done = done.into_inner();
         done.computed.sort_unstable();
@@ -271,6 +272,24 @@ impl<'a> Tasks<'a> {
         }
         let bitmaps = streams.reserve(self.share.min(open.len().saturating_sub(self.threads)));
         Room { streams: &self.streams, bitmaps }
+    }
+
+    /// Divides blocks into groups that are computed together: as many as have bitmaps and auditors.
+    fn groups<'b>(&self, mut open: &'b [BlockId], room: usize) -> Vec<&'b [BlockId]> {
+        let auditors = if self.workload.auditors().are_everywhere { usize::MAX } else { self.threads };
+        let mut groups = Vec::new();
+        while !open.is_empty() {
+            let mut audited = 0;
+            let fits = |block: &&BlockId| {
+                audited += usize::from(self.workload.audits(**block));
+                audited <= auditors
+            };
+            let blocks = open.iter().take(self.threads + room).take_while(fits).count();
+            let (group, others) = open.split_at(blocks);
+            groups.push(group);
+            open = others;
+        }
+        groups
     }
 
     /// Computes blocks with a bitmap in memory for each.
@@ -388,10 +407,10 @@ mod tests {
         let bitmap = 64;
         let mut random = Random::new(3);
         for number in 0..2000 {
-            let audit = Some(Audit::ALL).filter(|_| number % 2 == 0);
+            let audit = [Audit::None, "30%".parse().unwrap(), Audit::All][number % 3];
             let spec = Terms { audit, ..Terms::default() }.spec(&game);
-            // The losing positions of a block, and a source in another orientation.
-            let auditor = if audit.is_some() { 2 * bitmap } else { 0 };
+            // The positions with a losing child.
+            let auditor = if audit == Audit::None { 0 } else { bitmap };
             let least = BITMAPS_A_THREAD * bitmap + bitmap / 4 + auditor;
             let memory_bytes = least - 1 + random.below(20 * least) * random.below(2);
             let (threads, at_once) = (1 + random.index(6), 1 + random.index(6));
@@ -413,9 +432,17 @@ mod tests {
             assert_eq!(tasks.threads as u64, all / tasks.at_once() as u64, "{story}");
             let shared = tasks.streams.lock().reserve(usize::MAX);
             assert_eq!(tasks.share, shared / tasks.at_once(), "{story}");
-            let held = all * least + shared as u64 * (bitmap + auditor);
-            let is_all = (held..held + bitmap + auditor).contains(&memory_bytes);
+            let one = bitmap + if audit == Audit::All { auditor } else { 0 };
+            let held = all * least + shared as u64 * one;
+            let is_all = (held..held + one).contains(&memory_bytes);
             assert!(is_all, "{story}: {held} bytes are held");
+            let open: Vec<BlockId> = game.layout.ordinals().collect();
+            let groups = tasks.groups(&open, shared);
+            assert_eq!(groups.concat(), open, "{story}");
+            for group in groups {
+                let audited = group.iter().filter(|block| tasks.workload.audits(**block)).count();
+                assert!(group.len() <= tasks.threads + shared && (audit == Audit::All || audited <= tasks.threads));
+            }
         }
     }
 }

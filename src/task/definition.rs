@@ -52,7 +52,7 @@ impl Definition {
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
             keep: terms.keep.to_string(),
-            audit: terms.audit.map(|audit| audit.to_string()),
+            audit: terms.audit.parameter().map(|(_, text)| text),
             canonical_blocks: layout.canonical_blocks().len() as u32,
             block_bytes: 8 * bitmap_words(layout.offset_bits()) as u64,
             identity: format!("{:016x}", game.identity()),
@@ -81,8 +81,8 @@ impl Definition {
         let layout = Layout::from_cells(&board, &self.bid_cells).ok()?;
         let keep: Keep = self.keep.parse().ok().filter(|keep| !matches!(keep, Keep::Book { .. }))?;
         let audit = match &self.audit {
-            Some(text) => Some(text.parse::<Audit>().ok()?),
-            None => None,
+            Some(text) => text.parse().ok()?,
+            None => Audit::None,
         };
         (layout.canonical_blocks().len() as u64 <= CANONICAL_BLOCKS_MAX).then_some(())?;
         Some((Game { board, rule, layout }, Terms { keep, audit, ..Terms::default() }))

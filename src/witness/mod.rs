@@ -8,8 +8,8 @@
 //! ([`Moves`]). It uses no edge of [`layout`](crate::layout), and of [`trinim_kernel`] only the
 //! choice of instructions for its own loops.
 //!
-//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit all`
-//! shows it each stream on its way into a block ([`Witnesses`]).
+//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit` shows it
+//! each stream on its way into a block that is audited ([`Witnesses`]).
 //!
 //! # Invariants
 //! 1. What is compared does not depend on who shows the blocks: [`Witness::mark`] once for each

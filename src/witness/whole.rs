@@ -6,24 +6,27 @@
 //! takes the first stream that is shown, whose hashes the reader has checked.
 //!
 //! # Memory
-//! Two bitmaps for a block under audit: the positions with a losing child, and a source in another
-//! orientation. With numbers, the first has a plane for each.
+//! A bitmap for a block under audit, the positions with a losing child; with numbers, a plane for
+//! each. For a source in another orientation, the engine lends memory.
 
 use super::finding::Finding;
 use super::geometry::{Child, Geometry, spread};
 use super::turn::Tile;
 use super::{Steps, Witness};
-use crate::database::{Game, Values};
+use crate::database::{Audit, SolveSpec};
 use parking_lot::Mutex;
 use pipeline::{Auditor, Bitmap, BlockId, Error, SourceStream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The witnesses of all blocks of a solve.
+/// The witnesses of the blocks of a solve that are audited.
 pub(crate) struct Witnesses<'a> {
     /// What is wrong with the layout, if it has no witness.
     witness: Result<Witness<'a>, String>,
-    /// Buffers that no block has.
+    /// The audited blocks; `None` for all.
+    chosen: Option<BTreeSet<u32>>,
+    /// Buffers for further blocks, if every block is audited. Others are freed, because their memory
+    /// is borrowed.
     free: Mutex<Vec<Buffers>>,
     checksums: Checksums,
 }
@@ -34,20 +37,24 @@ type Checksums = Mutex<BTreeMap<u32, Vec<Option<u64>>>>;
 struct Buffers {
     /// By plane: the positions with a child in that plane.
     losing: Bitmap,
-    /// A plane of a source in another orientation.
-    turned: Bitmap,
     tile: Tile,
 }
 
 impl<'a> Witnesses<'a> {
-    /// Prepares them.
-    pub(crate) fn new(game: &'a Game, values: Values) -> Witnesses<'a> {
-        Witnesses { witness: Witness::new(game, values), free: Mutex::default(), checksums: Mutex::default() }
+    /// Prepares them, if there is an audit.
+    pub(crate) fn new(spec: SolveSpec<'a>) -> Option<Witnesses<'a>> {
+        let SolveSpec { game, terms } = spec;
+        (terms.audit != Audit::None).then(|| Witnesses {
+            witness: Witness::new(game, terms.values),
+            chosen: terms.audit.chosen(spec.blocks()),
+            free: Mutex::default(),
+            checksums: Mutex::default(),
+        })
     }
 
-    /// Returns the bytes of the bitmaps of one block.
-    pub(crate) fn bytes_of_one(&self) -> u64 {
-        self.witness.as_ref().map_or(0, |witness| ((witness.planes + 1) * witness.words * 8) as u64)
+    /// Returns whether a block is audited.
+    pub(crate) fn audits(&self, block: BlockId) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&block.0))
     }
 
     /// Returns the auditor of a block.
@@ -56,19 +63,18 @@ impl<'a> Witnesses<'a> {
     /// [`Error::Workload`] if something is wrong with the layout; that of [`Bitmap::zeroed`].
     pub(crate) fn of_block(&self, block: BlockId) -> Result<BlockWitness<'_>, Error> {
         let witness = self.witness.as_ref().map_err(Error::workload)?;
-        let mut buffers = match self.free.lock().pop() {
-            Some(buffers) => buffers,
-            None => Buffers {
-                losing: Bitmap::zeroed(witness.planes * witness.words)?,
-                turned: Bitmap::zeroed(witness.words)?,
-                tile: Tile::new(),
-            },
+        let used = self.free.lock().pop().map(|mut used| {
+            used.losing.words_mut().fill(0);
+            used
+        });
+        let buffers = match used {
+            Some(used) => used,
+            None => Buffers { losing: Bitmap::zeroed(witness.planes * witness.words)?, tile: Tile::new() },
         };
-        buffers.losing.words_mut().fill(0);
         let children = witness.geometry.children(block.0);
         Ok(BlockWitness {
             witness,
-            free: &self.free,
+            free: self.chosen.is_none().then_some(&self.free),
             block: block.0,
             children,
             checksums: &self.checksums,
@@ -82,7 +88,7 @@ impl<'a> Witnesses<'a> {
 /// The witness of one block.
 pub(crate) struct BlockWitness<'a> {
     witness: &'a Witness<'a>,
-    free: &'a Mutex<Vec<Buffers>>,
+    free: Option<&'a Mutex<Vec<Buffers>>>,
     checksums: &'a Checksums,
     block: u32,
     children: Vec<Child<'a>>,
@@ -95,12 +101,8 @@ pub(crate) struct BlockWitness<'a> {
 }
 
 impl Auditor for BlockWitness<'_> {
-    fn see(&mut self, stream: &SourceStream<'_>) {
-        // One that was turned for its target says nothing about what it was.
-        let Some(Buffers { losing, turned, tile }) = self.buffers.as_mut().filter(|_| stream.orientation.is_none())
-        else {
-            return;
-        };
+    fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]) {
+        let Some(Buffers { losing, tile }) = &mut self.buffers else { return };
         if !is_known(self.checksums, stream) {
             self.changed = Some(stream.source.0);
         }
@@ -108,13 +110,13 @@ impl Auditor for BlockWitness<'_> {
             let is_needed = |words: &Range<usize>| is_needed(&self.witness.geometry, self.witness.words, child, words);
             if !stream.skipped().iter().any(is_needed) && self.shown.insert((child.ordinal, child.turn)) {
                 let uses = &mut [(losing.words_mut(), Steps::new(child.moves))];
-                self.witness.mark(child.turn, stream.words(), uses, (turned.words_mut(), tile));
+                self.witness.mark(child.turn, stream.words(), uses, (&mut spare[..self.witness.words], tile));
             }
         }
     }
 
     fn judge(&mut self, finished: &[u64]) -> Result<(), String> {
-        let own = SourceStream::new(BlockId(self.block), None, finished, &[]);
+        let own = SourceStream::new(BlockId(self.block), finished, &[]);
         let changed = self.changed.or_else(|| (!is_known(self.checksums, &own)).then_some(self.block));
         if let Some(source) = changed {
             return Err(format!("the stream of block {source} is not the one that was compared when it was finished"));
@@ -141,7 +143,9 @@ impl Auditor for BlockWitness<'_> {
 
 impl Drop for BlockWitness<'_> {
     fn drop(&mut self) {
-        self.free.lock().extend(self.buffers.take());
+        if let Some(free) = self.free {
+            free.lock().extend(self.buffers.take());
+        }
     }
 }
 
@@ -173,6 +177,7 @@ fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::{Game, Terms};
     use trinim_game::{Board, Rule};
     use trinim_kernel::{Kernel, SettlePlan};
 
@@ -186,12 +191,12 @@ mod tests {
         let settle = SettlePlan::new(game.layout.offset_bits(), game.layout.inner_moves());
         let mut first = vec![0; 8];
         Kernel::detect().settle(&settle, &mut first);
-        let witnesses = Witnesses::new(&game, Values::Outcomes);
+        let witnesses = Witnesses::new(Terms { audit: Audit::All, ..Terms::default() }.spec(&game)).unwrap();
         let judge = |block, streams: &[(u32, &[u64])], finished: &[u64]| {
             let mut witness = witnesses.of_block(BlockId(block)).unwrap();
-            streams
-                .iter()
-                .for_each(|(source, words)| witness.see(&SourceStream::new(BlockId(*source), None, words, &[])));
+            streams.iter().for_each(|(source, words)| {
+                witness.see(&SourceStream::new(BlockId(*source), words, &[]), &mut [u64::MAX; 8]);
+            });
             witness.judge(finished)
         };
         assert_eq!(judge(0, &[], &first), Ok(()));
@@ -206,7 +211,7 @@ mod tests {
         // A part that was left out is known when it comes.
         let all = [0..first.len(), 0..0];
         let shown = |words: &[u64], skipped: &[Range<usize>]| {
-            is_known(&witnesses.checksums, &SourceStream::new(BlockId(7), None, words, skipped))
+            is_known(&witnesses.checksums, &SourceStream::new(BlockId(7), words, skipped))
         };
         assert!(shown(&first, &all) && shown(&first, &[]) && shown(&first, &[]));
         assert!(shown(&other, &all) && !shown(&other, &[]));

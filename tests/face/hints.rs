@@ -177,7 +177,7 @@ fn other_parameters_are_refused_by_name() {
         (&["-k", "7", "--rule", "normal", "--block-bits", "20"][..], "rule = misere, not normal"),
         (&["-k", "7", "--block-bits", "20"], "bid-cells = "),
         (&["-k", "7", "--keep", "counts"], "keep = database, not counts"),
-        (&["-k", "7", "--audit", "3"], "audit = 0, not 3:"),
+        (&["-k", "7", "--audit", "3%"], "audit = none, not 0.03"),
         (&["-k", "6", "--rule", "normal"], "layers = 7, not 6"),
     ] {
         let (_, error) = ends(path, 7, &[&["solve", "--out", "begun"], change].concat());

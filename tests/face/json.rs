@@ -22,7 +22,7 @@ fn everything(path: &Path) -> ReportFields {
     for command in [
         &solve[..],
         &["stats", "six", "--json"],
-        &["solve", "-k", "4", "--keep", "book", "--audit", "9", "--out", "book", "--json"],
+        &["solve", "-k", "4", "--keep", "book", "--audit", "9%", "--out", "book", "--json"],
         &["stats", "book", "--json"],
         &["solve", "-k", "3", "--rule", "normal", "--values", "nimbers", "--out", "nimbers", "--json"],
         &["stats", "nimbers", "--json"],

@@ -240,7 +240,7 @@ fn the_commands_on_distances() {
     let board = Board::triangle(5, None).unwrap();
     for rule in Rule::ALL {
         let place = &format!("trinim-k5-{rule}-remoteness");
-        let solve = ["solve", "-k", "5", "--rule", rule.name(), "--values", "remoteness", "--audit", "50"];
+        let solve = ["solve", "-k", "5", "--rule", rule.name(), "--values", "remoteness", "--audit", "50%"];
         let solved = json(path, 0, &[&solve[..], &["--block-bits", "8", "--json"]].concat());
         assert_eq!((&solved["values"], &solved["out"]), (&"remoteness".into(), &place.as_str().into()));
         assert_eq!(solved["audit"]["misses"], 0);
@@ -297,35 +297,38 @@ fn the_commands_on_distances() {
 fn the_audit_of_a_folder_is_its_own() {
     let folder = scratch();
     let out = folder.path().join("k5").display().to_string();
-    let solved = json(folder.path(), 0, &["solve", "--layers", "5", "--audit", "100:9", "--out", &out, "--json"]);
+    let solved = json(
+        folder.path(),
+        0,
+        &["solve", "--layers", "5", "--audit", "30%", "--block-bits", "9", "--out", &out, "--json"],
+    );
     let audit = &solved["audit"];
-    let blocks = solved["canonical_blocks"].as_u64().unwrap();
-    let [per_block, seed, positions, misses] =
-        ["per_block", "seed", "positions", "misses"].map(|name| audit[name].as_u64().unwrap());
-    assert_eq!([per_block, seed, positions, misses], [100, 9, 100 * blocks, 0], "{audit}");
+    let blocks = (solved["canonical_blocks"].as_u64().unwrap() * 3).div_ceil(10);
+    let expected =
+        serde_json::json!({ "blocks": blocks, "per_block": 512, "seed": 0, "positions": 512 * blocks, "misses": 0 });
+    assert_eq!((audit, &solved["placement"]), (&expected, &"shared".into()));
     // Again, without naming it; and from the database.
     assert_eq!(&json(folder.path(), 0, &["solve", "--layers", "5", "--out", &out, "--json"])["audit"], audit);
     assert_eq!(&json(folder.path(), 0, &["stats", &out, "--json"])["audit"], audit);
     let (text, _) = ends(folder.path(), 0, &["stats", &out]);
-    assert!(text.contains("positions compared with their children, 0 wrong, seed 9"), "{text}");
-    for other in ["100", "99:9", "0"] {
+    let row = format!("positions compared with their children, 0 wrong, all of {blocks} blocks\n");
+    assert!(text.contains(&row), "{text}");
+    for other in ["29%", "all", "none"] {
         let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "5", "--audit", other, "--out", &out]);
-        assert!(error.contains("was begun with audit = 100:9, not "), "{error}");
+        assert!(error.contains("was begun with audit = 0.3, not "), "{error}");
     }
     ends(folder.path(), 0, &["check", &out]);
 
     let plain = folder.path().join("plain").display().to_string();
     let solved = json(folder.path(), 0, &["solve", "--layers", "4", "--out", &plain, "--json"]);
     assert!(solved["audit"].is_null(), "{solved}");
-    let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5", "--out", &plain]);
-    assert!(error.contains("was begun with audit = 0, not 5:1"), "{error}");
+    let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5%", "--out", &plain]);
+    assert!(error.contains("was begun with audit = none, not 0.05"), "{error}");
 
-    for bad in ["10001", "-1", "x", "5:", ":5", "1:2:3"] {
+    for bad in ["0", "-1", "x", "101%", "1000:7"] {
         let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
-        assert!(
-            error.contains(&format!("{bad:?} is no audit: expected all, or positions a block, 0 to 10000")),
-            "{error}"
-        );
+        let expected = format!("{bad:?} is not an audit: expected a share of the blocks like 1% or 0.01, all, or none");
+        assert!(error.contains(&expected), "{error}");
     }
 }
 
@@ -346,8 +349,8 @@ fn an_audit_of_all_is_told_everywhere() {
     let (text, _) = ends(folder.path(), 0, &["stats", &out]);
     assert!(text.contains("every position compared with its children, 0 wrong\n"), "{text}");
     ends(folder.path(), 0, &["check", &out]);
-    let (_, error) = ends(folder.path(), 7, &["solve", "-k", "6", "--audit", "9", "--out", &out]);
-    assert!(error.contains("was begun with audit = all, not 9:1"), "{error}");
+    let (_, error) = ends(folder.path(), 7, &["solve", "-k", "6", "--audit", "9%", "--out", &out]);
+    assert!(error.contains("was begun with audit = all, not 0.09"), "{error}");
     let (_, error) = ends(folder.path(), 2, &["solve", "-k", "5", "--audit", "all", "--log-placement", "dedicated"]);
     assert!(error.contains("--audit all makes no sense with --log-placement dedicated: "), "{error}");
 
@@ -357,19 +360,23 @@ fn an_audit_of_all_is_told_everywhere() {
     let middle = middle.display().to_string();
     let solve = ["solve", "-k", "4", "--rule", "normal", "--out", &middle];
     let (_, error) = ends(folder.path(), 7, &[&solve[..], &["--audit", "all"]].concat());
-    assert!(error.contains("was begun with audit = 0, not all\n"), "{error}");
+    assert!(error.contains("was begun with audit = none, not all\n"), "{error}");
     assert!(error.contains("trinim resume middle and compare all of it with trinim verify middle, or "), "{error}");
     ends(folder.path(), 0, &solve);
     ends(folder.path(), 0, &["verify", &middle]);
 
     let plan = |more: &[&str]| json(folder.path(), 0, &[&["plan", "-k", "8", "--json"], more].concat());
-    let [with, without] = [plan(&["--audit", "all"]), plan(&[])];
+    let [with, part, without] = [plan(&["--audit", "all"]), plan(&["--audit", "25%"]), plan(&[])];
     let of = |plan: &Value, name: &str| plan["memory"][name].as_u64().unwrap();
-    // Two bitmaps of 16 MiB.
-    assert_eq!(of(&with, "worker_bytes"), of(&without, "worker_bytes") + (32 << 20));
+    // A bitmap of 16 MiB; that of few auditors is taken from the streams that are held.
+    assert_eq!(of(&with, "worker_bytes"), of(&without, "worker_bytes") + (16 << 20));
+    assert_eq!(of(&part, "worker_bytes"), of(&without, "worker_bytes"));
+    assert_eq!(of(&part, "held_streams"), of(&without, "held_streams") - 1);
     assert!(of(&with, "held_streams") < of(&without, "held_streams"));
     let audit = |plan: &Value| plan["placements"][0]["stages_s"]["audit"].as_f64().unwrap();
-    assert!(audit(&with) > 0.0 && audit(&without) == 0.0);
+    assert!(audit(&without) == 0.0);
+    let share = audit(&part) / audit(&with);
+    assert!((share - 0.25).abs() < 0.01, "{share}");
 }
 
 /// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of
@@ -379,7 +386,7 @@ fn a_repair_keeps_the_audit() {
     let folder = scratch();
     let out = folder.path().join("k5");
     let name = out.display().to_string();
-    ends(folder.path(), 0, &["solve", "--layers", "5", "--audit", "64", "--out", &name]);
+    ends(folder.path(), 0, &["solve", "--layers", "5", "--audit", "30%", "--block-bits", "9", "--out", &name]);
     let manifest = out.join("db/manifest.json");
     let sound = fs::read(&manifest).unwrap();
     fs::remove_file(&manifest).unwrap();
@@ -389,7 +396,7 @@ fn a_repair_keeps_the_audit() {
 
     let text = String::from_utf8(sound.clone()).unwrap();
     assert!(text.contains("\"misses\": 0"), "{text}");
-    for (from, to) in [("\"misses\": 0", "\"misses\": 1"), ("\"per_block\": 64", "\"per_block\": 65")] {
+    for (from, to) in [("\"misses\": 0", "\"misses\": 1"), ("\"per_block\": 512", "\"per_block\": 511")] {
         fs::write(&manifest, text.replace(from, to)).unwrap();
         let (_, error) = ends(folder.path(), 3, &["stats", &name]);
         assert!(error.contains("an audit that this game cannot have passed"), "{error}");

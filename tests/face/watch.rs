@@ -186,7 +186,7 @@ fn a_file_of_metrics_is_always_whole_and_ends_with_the_end() {
 fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
     let folder = scratch();
     let path = folder.path();
-    let options = ["--rule", "normal", "--max-take", "3", "--audit", "20:5"];
+    let options = ["--rule", "normal", "--max-take", "3", "--audit", "20%"];
     ends(path, 0, &[&MANY[..], &["whole"], &options].concat());
     let mut child = trinim(path, &[&MANY[..], &["run"], &options].concat()).spawn().unwrap();
     committed(&mut child, &path.join("run"));

@@ -26,8 +26,8 @@ fn three_lines_are_planned_like_a_command() {
         let board = &job.game.board;
         assert_eq!(job.scenario().placement, placement);
         assert_eq!(job.game.layout.bid_cells(), plan::choose_layout(board, 1 << 30).bid_cells());
-        assert_eq!((job.terms.keep, job.terms.audit), (Keep::usual(board), Audit::usual(&job.game)));
-        assert_eq!(job.terms.audit.is_some(), layers >= 9);
+        assert_eq!((job.terms.keep, job.terms.audit), (Keep::usual(board), Audit::usual(board)));
+        assert_eq!(job.terms.audit != Audit::None, layers >= 9);
         let planned = job.plan().unwrap();
         assert_eq!(planned.check().is_ok(), planned.needed_bytes() <= planned.room_bytes());
         assert_eq!(planned.room_bytes(), planned.free_bytes);
@@ -48,13 +48,13 @@ fn three_lines_are_planned_like_a_command() {
 fn a_folder_decides_what_is_left_open_and_contradicts_what_differs() {
     let folder = scratch();
     let path = folder.path();
-    let audit = Audit { per_block: 5, seed: 3 };
-    let solved = solve(5).block_bits(9).keep(Keep::Counts).audit(Some(audit)).run(path).unwrap();
+    let audit: Audit = "30%".parse().unwrap();
+    let solved = solve(5).block_bits(9).keep(Keep::Counts).audit(audit).run(path).unwrap();
     let begun = inspect(path).unwrap().unwrap();
     let again = Solve::from_parameters(&begun.parameters.0).unwrap();
-    for solve in [solve(5), solve(5).keep(Keep::Counts).audit(Some(audit)), again] {
+    for solve in [solve(5), solve(5).keep(Keep::Counts).audit(audit), again] {
         let job = solve.in_folder(path).unwrap();
-        assert_eq!((job.terms.keep, job.terms.audit), (Keep::Counts, Some(audit)));
+        assert_eq!((job.terms.keep, job.terms.audit), (Keep::Counts, audit));
         assert_eq!(job.game.layout.offset_bits(), 9);
         assert_eq!(job.finished().unwrap().manifest, solved.manifest);
     }
@@ -67,7 +67,8 @@ fn a_folder_decides_what_is_left_open_and_contradicts_what_differs() {
         (solve(5).values(Values::Remoteness), "values", "outcomes", "remoteness"),
         (solve(5).keep(Keep::Database), "keep", "counts", "database"),
         (solve(5).keep(KeepChoice::Book), "keep", "counts", "book:7"),
-        (solve(5).audit(None), "audit", "5:3", "0"),
+        (solve(5).audit(Audit::None), "audit", "0.3", "none"),
+        (solve(5).audit(Audit::All), "audit", "0.3", "all"),
         (solve(5).layout(whole), "bid-cells", "", ""),
     ] {
         match other.in_folder(path).err().unwrap() {
@@ -97,7 +98,12 @@ fn choices_that_make_no_sense_together_are_refused_by_name() {
     let folder = scratch();
     let absent = folder.path().join("absent");
     let normal = || Solve::new(&Board::triangle(5, None).unwrap(), Rule::Normal).values(Values::Nimbers);
+    let share = "30%".parse().unwrap();
     for (solve, text) in [
+        (
+            solve(9).audit(share).placement(Placement::Dedicated),
+            "audit 0.3 makes no sense with log-placement dedicated",
+        ),
         (solve(5).values(Values::Nimbers), "values nimbers makes no sense with rule misere"),
         (normal().keep(Keep::Counts), "values nimbers makes no sense with keep counts"),
         (solve(4).keep(Keep::Book { pieces: 11 }), "keep book:11: the board has 10 pieces"),
@@ -152,7 +158,7 @@ fn defaults_are_those_of_the_table() {
                 let solve = Solve::new(&board, rule).values(values).threads(2).memory_bytes(memory);
                 let job = solve.in_folder(&absent).unwrap();
                 let (scenario, layout) = (job.scenario(), &job.game.layout);
-                let (keep, audit) = (job.terms.keep, job.terms.audit.map_or(0, |audit| audit.per_block));
+                let (keep, audit) = (job.terms.keep, job.terms.audit);
                 let memory_plan = plan::Plan::for_layout(scenario, layout).map(|plan| plan.memory);
                 let workers = memory_plan.map_or("too little".to_owned(), |memory| {
                     format!("{} workers, {} held", memory.workers, memory.held_streams)

@@ -5,7 +5,6 @@
 mod common;
 
 mod architecture;
-mod audit;
 mod beside;
 mod blocks;
 mod board;

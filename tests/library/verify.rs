@@ -20,8 +20,13 @@ use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
 use trinim::verify::{Depth, Finding, Report, verify, verify_files};
 
-const DEPTHS: [Depth; 4] =
-    [Depth::Checksums, Depth::Sample { share: 0.0, seed: 1 }, Depth::Sample { share: 0.4, seed: 2 }, Depth::Full];
+fn sample(share: &str, seed: u64) -> Depth {
+    Depth::Sample { share: share.parse().unwrap(), seed }
+}
+
+fn depths() -> [Depth; 4] {
+    [Depth::Checksums, sample("1e-9", 1), sample("40%", 2), Depth::Full]
+}
 
 /// A database in a temporary folder.
 struct Solved {
@@ -180,7 +185,7 @@ fn right_databases_are_clean_at_every_depth() {
             for cells in layouts {
                 let solved = solved(layers, None, rule, &cells);
                 let canonical_blocks = solved.game.layout.canonical_blocks().len() as u64;
-                for depth in DEPTHS {
+                for depth in depths() {
                     let report = solved.check(depth);
                     assert!(report.is_clean(), "{rule} {layers} {cells:?} {depth:?}:\n{}", texts(&report));
                     assert_eq!(report.differences, 0);
@@ -188,7 +193,7 @@ fn right_databases_are_clean_at_every_depth() {
                     assert_eq!(report.canonical_positions, report.blocks << solved.game.layout.offset_bits());
                     let expected = match depth {
                         Depth::Checksums => 0,
-                        Depth::Sample { share, .. } => ((share * canonical_blocks as f64).ceil() as u64).max(1),
+                        Depth::Sample { share, .. } => share.of(canonical_blocks),
                         Depth::Full => canonical_blocks,
                     };
                     assert_eq!(report.blocks, expected, "{rule} {layers} {cells:?} {depth:?}");
@@ -217,7 +222,7 @@ fn reports_depend_on_neither_threads_nor_time() {
         stream[5] ^= 0x9000;
         solved.rewrite(ordinal, stream);
     }
-    for depth in DEPTHS {
+    for depth in depths() {
         let database = solved.open();
         let once = check(&database, depth, 1);
         for threads in [0, 2, 3, 64] {
@@ -245,10 +250,10 @@ fn samples_are_chosen_by_their_seed() {
         stream[0] ^= 0x0100;
         solved.rewrite(ordinal, stream);
     }
-    let sample = |share, seed| texts(&solved.check(Depth::Sample { share, seed }));
-    assert_eq!(sample(0.3, 1), sample(0.3, 1));
-    assert_ne!(sample(0.3, 1), sample(0.3, 2));
-    assert_ne!(sample(0.0, 1), "");
+    let found = |share, seed| texts(&solved.check(sample(share, seed)));
+    assert_eq!(found("30%", 1), found("0.3", 1));
+    assert_ne!(found("30%", 1), found("30%", 2));
+    assert_ne!(found("1e-9", 1), "");
 }
 
 #[test]
@@ -266,7 +271,7 @@ fn every_byte_of_every_file_counts() {
                 assert!(!files.is_clean(), "byte {at} of {name} ^ {flip:#x}");
                 // A damaged manifest may be unreadable; then there is no database to verify.
                 if let Ok(database) = Database::open(solved.folder.path()) {
-                    for depth in DEPTHS {
+                    for depth in depths() {
                         let report = check(&database, depth, 1);
                         let text = texts(&report);
                         assert!(text.contains(&name) || text.contains(SUMS), "byte {at} of {name} ^ {flip:#x}: {text}");
@@ -289,7 +294,7 @@ fn files_that_are_cut_or_grow_are_found() {
     let longer = [&intact[..], b"\0"].concat();
     for bytes in [&intact[..0], &intact[..40], &intact[..intact.len() - 1], &longer] {
         fs::write(&path, bytes).unwrap();
-        for depth in DEPTHS {
+        for depth in depths() {
             let report = solved.check(depth);
             assert!(texts(&report).contains("000001.blk"), "{}", texts(&report));
         }
@@ -315,7 +320,7 @@ fn missing_files_are_found() {
         let database = solved.open();
         let intact = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        for depth in DEPTHS {
+        for depth in depths() {
             let report = check(&database, depth, 2);
             assert!(texts(&report).contains(&format!("{name} is missing")), "{depth:?} {name}: {}", texts(&report));
         }
@@ -513,7 +518,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     }
 
     let calls = AtomicU64::new(0);
-    for depth in DEPTHS {
+    for depth in depths() {
         // A stop before the start, and one in the middle.
         assert_eq!(
             verify(&database, depth, &CareRequest { stop: &AtomicBool::new(true), ..CareRequest::on(2) }).unwrap(),

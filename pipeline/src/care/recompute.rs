@@ -236,7 +236,7 @@ impl<'a> Recomputer<'a> {
         let mut targets: Vec<usize> = routes.iter().map(|(place, _)| *place).collect();
         targets.sort_unstable();
         targets.dedup();
-        targets.iter().for_each(|target| members[*target].see(source, words, &skipped));
+        targets.iter().try_for_each(|target| self.show(source, words, &skipped, oriented, &members[*target]))?;
         for routes in routes.chunk_by(|(_, one), (_, next)| one.orientation == next.orientation) {
             let words = self.turned(&routes[0].1, routes.len() > 1, words, oriented)?;
             routes.iter().try_for_each(|(place, edge)| self.apply(edge, words, &members[*place]))?;
@@ -279,7 +279,7 @@ impl<'a> Recomputer<'a> {
             assert!(is_finished, "recomputation, invariant 3: {} needs {}", member.block, source.block);
             let stream = source.bitmap.read();
             let words = stream.as_ref().map_or(&[][..], PooledBitmap::words);
-            member.see(source.block, words, &[]);
+            self.show(source.block, words, &[], &mut buffers.oriented, member)?;
             for (_, edge) in edges {
                 self.apply(edge, self.turned(edge, false, words, &mut buffers.oriented)?, member)?;
             }
@@ -344,6 +344,24 @@ impl<'a> Recomputer<'a> {
         Ok(oriented)
     }
 
+    /// Shows the auditor of a block, if it has one, a stream that is about to update the block.
+    fn show(
+        &self,
+        source: BlockId,
+        words: &[u64],
+        skipped: &[Range<usize>],
+        oriented: &mut Option<PooledBitmap>,
+        member: &Member<'_>,
+    ) -> Result<(), Error> {
+        let Some(watcher) = &member.auditor else { return Ok(()) };
+        let spare = self.memory(oriented)?.words_mut();
+        let Watcher { auditor, missing } = &mut *watcher.lock();
+        assert!(*missing > 0, "recomputation, invariant 2: {} sees {source} once more", member.block);
+        *missing -= 1;
+        auditor.see(&SourceStream::new(source, words, skipped), spare);
+        Ok(())
+    }
+
     /// Reads and decodes the whole stream of a published block, into this memory if there is some.
     pub(super) fn recall(&self, source: BlockId, memory: Option<PooledBitmap>) -> Result<PooledBitmap, Error> {
         let mut stream = memory.map_or_else(|| self.bitmaps.take(), Ok)?;
@@ -368,18 +386,6 @@ impl<'a> Recomputer<'a> {
 
     fn damage(&self, source: BlockId, unreadable: RecallError) -> Error {
         Error::corrupt(self.sources.path(source), unreadable.offset, unreadable.damage)
-    }
-}
-
-impl Member<'_> {
-    /// Shows the auditor a stream that is about to update the block.
-    fn see(&self, source: BlockId, words: &[u64], skipped: &[Range<usize>]) {
-        if let Some(watcher) = &self.auditor {
-            let Watcher { auditor, missing } = &mut *watcher.lock();
-            assert!(*missing > 0, "recomputation, invariant 2: {} sees {source} once more", self.block);
-            *missing -= 1;
-            auditor.see(&SourceStream::new(source, None, words, skipped));
-        }
     }
 }
 

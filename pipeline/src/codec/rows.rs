@@ -243,11 +243,7 @@ fn take_bytes<'a>(stored: &'a [u8], distinct: &mut [[u8; ROW_WORDS * 8]]) -> Res
 }
 
 /// Copies to each row its distinct row, found by its number.
-fn copy_rows(
-    rows: &mut [[u64; ROW_WORDS]],
-    numbers: &[u8],
-    distinct: &[[u64; ROW_WORDS]],
-) -> Result<(), DecodeError> {
+fn copy_rows(rows: &mut [[u64; ROW_WORDS]], numbers: &[u8], distinct: &[[u64; ROW_WORDS]]) -> Result<(), DecodeError> {
     for (row, number) in rows.iter_mut().zip(numbers.as_chunks().0) {
         let number = usize::from(u16::from_le_bytes(*number));
         *row = *distinct.get(number).ok_or(DecodeError("row number beyond the distinct rows"))?;

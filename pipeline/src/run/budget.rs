@@ -1,5 +1,5 @@
 //! The memory budget of the queue: everything on its way from a worker to the writer is leased from
-//! it.
+//! it, and the memory of an auditor where few blocks have one.
 //!
 //! The budget leaves out the workers' buffers, whose number is fixed for the whole run, and small
 //! allocations (headers, indexes, channels), which the block graph bounds.

@@ -52,6 +52,7 @@ mod start;
 mod worker;
 mod writer;
 
+use crate::audit::Auditors;
 use crate::checkpoint::{BlockRecord, Checkpoint};
 use crate::codec::{Codec, Rows};
 use crate::error::Error;
@@ -234,26 +235,27 @@ pub struct Footprint {
     pub stream_words: usize,
     /// Placement of the logs.
     pub placement: Placement,
-    /// Bytes of an auditor.
-    pub auditor_bytes: u64,
+    /// The auditors of its blocks.
+    pub auditors: Auditors,
 }
 
 impl Footprint {
     /// Returns that of a worker without an auditor.
     pub fn new(stream_words: usize, placement: Placement) -> Footprint {
-        Footprint { stream_words, placement, auditor_bytes: 0 }
+        Footprint { stream_words, placement, auditors: Auditors::default() }
     }
 
     /// Returns the memory in bytes that `workers` workers need, with the smallest queue.
     pub fn bytes(&self, workers: usize) -> u64 {
-        self.worker_bytes() * workers as u64 + queue_bytes_least(self.stream_words)
+        self.worker_bytes() * workers as u64 + self.queue_bytes_least()
     }
 
     /// Returns the number of streams that a run with `workers` workers holds in memory for their
     /// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave.
     /// Dedicated streams are turned by their sources, so that none is held.
     pub fn held_streams(&self, workers: usize, memory_bytes: u64) -> u64 {
-        let queue = queue_bytes_least(self.stream_words).max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
+        let queue = self.queue_bytes_least().max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
+        let queue = queue + self.borrowed_bytes();
         let left = memory_bytes.saturating_sub(self.worker_bytes() * workers as u64 + queue);
         match self.placement {
             Placement::Shared => left / (self.stream_words as u64 * 8).max(HELD_BYTES_LEAST),
@@ -270,12 +272,18 @@ impl Footprint {
             Placement::Shared => 4,
         };
         let read_ahead = (READ_AHEAD_FRAMES + 4) * frame_words(self.stream_words as u64).min(self.stream_words) * 8;
-        (self.stream_words * 8 * buffers + read_ahead) as u64 + self.auditor_bytes
+        let auditor = if self.auditors.are_everywhere { self.auditors.bytes } else { 0 };
+        (self.stream_words * 8 * buffers + read_ahead) as u64 + auditor
     }
-}
 
-fn queue_bytes_least(stream_words: usize) -> u64 {
-    (stream_words as u64 * 8).max(1 << 20)
+    /// Returns what an auditor borrows from the queue.
+    fn borrowed_bytes(&self) -> u64 {
+        if self.auditors.are_everywhere { 0 } else { self.auditors.bytes }
+    }
+
+    fn queue_bytes_least(&self) -> u64 {
+        (self.stream_words as u64 * 8).max(1 << 20).max(self.borrowed_bytes())
+    }
 }
 
 /// Gatherings of the writer that a queue of full size has room for.

@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::session::{PanicGuard, Session};
 use super::worker;
 use super::writer::{Message, Writer};
-use super::{FinishedRun, Footprint, Observer, Options, queue_bytes_least};
+use super::{FinishedRun, Footprint, Observer, Options};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -80,13 +80,13 @@ pub(super) fn run<'w>(
 }
 
 fn footprint(workload: &dyn Workload, options: &Options) -> Footprint {
-    let auditor_bytes = workload.auditor_bytes();
-    Footprint { auditor_bytes, ..Footprint::new(workload.stream_words(), options.placement) }
+    let auditors = workload.auditors();
+    Footprint { auditors, ..Footprint::new(workload.stream_words(), options.placement) }
 }
 
 fn affordable_workers(workload: &dyn Workload, options: &Options) -> Result<usize, Error> {
     let footprint = footprint(workload, options);
-    let left = options.memory_bytes.saturating_sub(queue_bytes_least(footprint.stream_words));
+    let left = options.memory_bytes.saturating_sub(footprint.bytes(0));
     let affordable = (left / footprint.worker_bytes()) as usize;
     if affordable == 0 {
         let needed_bytes = footprint.bytes(1);

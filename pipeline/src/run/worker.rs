@@ -32,7 +32,7 @@ struct Buffers {
     target: Target,
     /// An incoming stream, or an oriented outgoing one.
     stream: Bitmap,
-    /// Allocated when the first shared stream must be oriented.
+    /// Allocated when the first shared stream must be oriented or is audited.
     oriented: Option<Bitmap>,
     scratch: Scratch,
     encoded: Vec<u8>,
@@ -124,6 +124,12 @@ impl<'s> Worker<'s> {
             let _time = metrics.enter(Stage::Audit);
             workload.audit(block)?
         };
+        let auditors = workload.auditors();
+        // New memory takes room only once it is used.
+        let borrowed = match auditor {
+            Some(_) if !auditors.are_everywhere => Some(self.lease(auditors.bytes)?),
+            _ => None,
+        };
         self.gather(block, auditor.as_deref_mut())?;
         self.buffers.target.begin(*workload, block);
         {
@@ -134,6 +140,7 @@ impl<'s> Worker<'s> {
             let _time = metrics.enter(Stage::Audit);
             auditor.judge(self.buffers.target.bitmap.words()).map_err(|what| Error::Audit { block, what })?;
         }
+        drop(borrowed);
         let summary = self.publish(block)?;
         self.emit(block)?;
         // Before the schedule hands out a target.
@@ -158,8 +165,8 @@ impl<'s> Worker<'s> {
         // Those in memory first, while the reader reads ahead.
         for (source, stream) in streams {
             let served = edges.take_all(source);
-            look(session, &mut auditor, source, None, stream.words(), &[]);
             let Buffers { target, oriented, .. } = &mut self.buffers;
+            look(session, &mut auditor, Placement::Shared, &SourceStream::new(source, stream.words(), &[]), oriented)?;
             for edge in served {
                 apply(session, target, stream.words(), oriented, Placement::Shared, edge)?;
             }
@@ -167,12 +174,12 @@ impl<'s> Worker<'s> {
             give_up_on_stop(session)?;
         }
         while let Some(stream) = incoming.next()? {
-            let DecodedStream { source, placement, orientation, served, skipped, keeps } = match stream {
+            let DecodedStream { source, placement, served, skipped, keeps } = match stream {
                 Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges, auditor.is_some())?,
                 Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
             };
-            look(session, &mut auditor, source, orientation, self.buffers.stream.words(), &skipped);
             let Buffers { target, stream, oriented, .. } = &mut self.buffers;
+            look(session, &mut auditor, placement, &SourceStream::new(source, stream.words(), &skipped), oriented)?;
             for edge in served {
                 apply(session, target, stream.words(), oriented, placement, edge)?;
             }
@@ -274,8 +281,6 @@ struct DecodedStream<'e> {
     /// Whether the words are already turned. Those of a published file are not, as those of a
     /// shared log.
     placement: Placement,
-    /// The orientation of the words, if they are turned.
-    orientation: Option<u8>,
     /// The edges that are still to be applied.
     served: Vec<&'e Edge>,
     /// Words that were left out, because no edge needs them.
@@ -299,7 +304,6 @@ fn decode<'e>(
     let served = served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
     let (source, placement) = (entry.header.source, entry.header.placement);
     let keeps = placement == Placement::Shared && session.held.has_room(&session.schedule, source, block);
-    let orientation = served.first().map(|edge| edge.orientation).filter(|_| placement == Placement::Dedicated);
     let as_it_is = |edge: &&Edge| placement == Placement::Dedicated || edge.orientation == 0;
     let (at_once, served): (Vec<&Edge>, Vec<&Edge>) =
         served.into_iter().partition(|edge| session.workload.applies_frames() && as_it_is(edge));
@@ -339,7 +343,7 @@ fn decode<'e>(
     }
     assert_eq!(next, stream.words().len(), "log reader, invariant 2: words of an entry that ended");
     at_once.iter().for_each(|_| session.metrics.edge_applied());
-    Ok(DecodedStream { source, placement, orientation, served, skipped, keeps })
+    Ok(DecodedStream { source, placement, served, skipped, keeps })
 }
 
 /// Decodes the stream of a source from the file that it published.
@@ -364,7 +368,7 @@ fn recall<'e>(
         .map_err(|unreadable| Error::corrupt(session.storage.path(&file.name), unreadable.offset, unreadable.damage))?;
     let left_out: usize = skipped.iter().map(ExactSizeIterator::len).sum();
     session.metrics.decoded((stream.len() - left_out) as u64 * 8);
-    Ok(DecodedStream { source: *source, placement: Placement::Shared, orientation: None, served, skipped, keeps })
+    Ok(DecodedStream { source: *source, placement: Placement::Shared, served, skipped, keeps })
 }
 
 /// Dedicated streams are turned and restricted already: what is not needed there is zero.
@@ -379,14 +383,27 @@ fn unneeded(session: &Session<'_>, placement: Placement, edge: &Edge) -> u64 {
 fn look(
     session: &Session<'_>,
     auditor: &mut Option<&mut (dyn Auditor + '_)>,
-    source: BlockId,
-    orientation: Option<u8>,
-    words: &[u64],
-    skipped: &[Range<usize>],
-) {
-    if let Some(auditor) = auditor {
-        let _time = session.metrics.enter(Stage::Audit);
-        auditor.see(&SourceStream::new(source, orientation, words, skipped));
+    placement: Placement,
+    stream: &SourceStream<'_>,
+    oriented: &mut Option<Bitmap>,
+) -> Result<(), Error> {
+    let Some(auditor) = auditor else { return Ok(()) };
+    if placement == Placement::Dedicated {
+        let source = stream.source;
+        return Err(Error::workload(format!(
+            "an audit needs shared logs: block {source} turned its log for one target"
+        )));
+    }
+    let _time = session.metrics.enter(Stage::Audit);
+    auditor.see(stream, bitmap(session, oriented)?.words_mut());
+    Ok(())
+}
+
+/// Returns the bitmap in this place, which has any contents.
+fn bitmap<'b>(session: &Session<'_>, place: &'b mut Option<Bitmap>) -> Result<&'b mut Bitmap, Error> {
+    match place {
+        Some(bitmap) => Ok(bitmap),
+        None => Ok(place.insert(Bitmap::zeroed(session.workload.stream_words())?)),
     }
 }
 
@@ -403,10 +420,7 @@ fn apply(
     edge: &Edge,
 ) -> Result<(), Error> {
     let stream = if placement == Placement::Shared && edge.orientation != 0 {
-        let oriented = match oriented {
-            Some(oriented) => oriented,
-            None => oriented.insert(Bitmap::zeroed(session.workload.stream_words())?),
-        };
+        let oriented = bitmap(session, oriented)?;
         let _time = session.metrics.enter(Stage::Orient);
         session.workload.turn(edge, stream, oriented.words_mut());
         oriented.words()

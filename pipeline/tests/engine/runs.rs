@@ -4,13 +4,13 @@
 use crate::folders;
 use crate::mend::{look, mend};
 use crate::scratch::scratch;
-use crate::synthetic::Synthetic;
+use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::Depth;
 use pipeline::codec::{self, FRAME_WORDS, Zstd1};
 use pipeline::storage::pass_on;
 use pipeline::{
-    BlockId, Edge, Error, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage, Thresholds,
-    Workload, timeline,
+    Auditors, BlockId, Edge, Error, Event, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
+    Thresholds, Workload, timeline,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -201,6 +201,48 @@ fn streams_in_memory_change_nothing() {
             let leased = finished.peak_leased_bytes;
             assert!(leased <= 256 << 20, "{leased}");
             assert!(most == 64 || leased >= least, "{threads} threads, {held} streams: {leased} of {least}");
+        }
+    }
+}
+
+/// The memory of auditors is part of the budget: if every block has one, each worker has room for
+/// it, else they borrow it from the queue.
+#[test]
+fn auditors_stay_within_the_memory() {
+    for are_everywhere in [true, false] {
+        let auditors = Auditors { bytes: 3 << 20, are_everywhere };
+        let footprint = Footprint { auditors, ..Footprint::new(1 << 18, Placement::Shared) };
+        for (workers, missing) in (1..=4).flat_map(|workers| [(workers, 0), (workers, 1)]) {
+            let sound = Synthetic { bits: 3, words: 1 << 18, density: 5, salt: 1, stop_after: None, publishes: false };
+            let careless = Careless { auditors, doubts: Some(99), ..Careless::new(sound) };
+            let memory_bytes = footprint.bytes(workers) - missing as u64;
+            let options = Options { placement: Placement::Shared, threads: 4, memory_bytes, ..options() };
+            let begun = AtomicU32::new(0);
+            let observer = |event: &Event| {
+                if let Event::Opened { workers, .. } = event {
+                    begun.store(*workers as u32, Ordering::Relaxed);
+                }
+            };
+            let folder = scratch();
+            let run = Run::new(&careless, unsynced(folder.path())).options(&options).observer(&observer);
+            let (ended, story) = (run.start(), format!("{auditors:?}, {workers} workers, {missing} bytes too few"));
+            let workers = workers - missing;
+            if workers == 0 {
+                let refused = ended.err().map(|error| error.to_string()).unwrap_or_default();
+                assert!(refused.contains(&footprint.bytes(1).to_string()), "{story}: {refused}");
+                continue;
+            }
+            let finished = ended.unwrap();
+            assert_eq!(begun.into_inner() as usize, workers, "{story}");
+            let buffers = footprint.bytes(workers) - footprint.bytes(0);
+            let (most, least) = match are_everywhere {
+                true => (workers as u64, buffers),
+                false => ((memory_bytes - buffers) / auditors.bytes, buffers + auditors.bytes),
+            };
+            let at_work = careless.at_work[1].load(Ordering::Relaxed) as u64;
+            assert!((1..=most).contains(&at_work), "{story}: {at_work}");
+            let leased = finished.peak_leased_bytes;
+            assert!((least..=memory_bytes).contains(&leased), "{story}: {leased} of {least} to {memory_bytes}");
         }
     }
 }

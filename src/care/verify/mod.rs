@@ -69,7 +69,7 @@ mod group;
 mod totals;
 
 use crate::care::workers::{CareRequest, Watch};
-use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
+use crate::database::{BlockShare, Database, DatabaseError, MANIFEST, block_file_name};
 use crate::witness::Witness;
 pub use crate::witness::finding::{Finding, Reason, RowField};
 use crate::witness::geometry::Geometry;
@@ -88,9 +88,9 @@ pub enum Depth {
     Checksums,
     /// Checks the checksums and a share of the blocks, chosen by a seed.
     Sample {
-        /// Share of the canonical blocks, 0 to 1, rounded up; at least one block is checked.
-        share: f64,
-        /// Seed of the choice. The same seed chooses the same blocks; a larger share adds to them.
+        /// Share of the canonical blocks, as [`BlockShare::choose`] takes it.
+        share: BlockShare,
+        /// Seed of the choice.
         seed: u64,
     },
     /// Checks the checksums, every position, and the counts of the manifest.
@@ -305,13 +305,7 @@ fn chosen(depth: Depth, canonical_blocks: u32) -> BTreeSet<u32> {
     match depth {
         Depth::Checksums => BTreeSet::new(),
         Depth::Full => (0..canonical_blocks).collect(),
-        Depth::Sample { share, seed } => {
-            let mut ordinals: Vec<u32> = (0..canonical_blocks).collect();
-            ordinals.sort_by_cached_key(|ordinal| *blake3::hash(format!("{seed} {ordinal}").as_bytes()).as_bytes());
-            // A share of NaN counts as 0.
-            let wanted = (share * f64::from(canonical_blocks)).ceil() as usize;
-            ordinals.into_iter().take(wanted.max(1)).collect()
-        }
+        Depth::Sample { share, seed } => share.choose(canonical_blocks, seed),
     }
 }
 
@@ -336,20 +330,4 @@ fn check_blocks(
         },
     )?;
     Ok(finished.then(|| outcomes.into_inner()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_is_a_share_chosen_by_its_seed() {
-        let sample = |share, seed| chosen(Depth::Sample { share, seed }, 104);
-        assert_eq!(sample(0.25, 7), sample(0.25, 7));
-        assert_ne!(sample(0.25, 7), sample(0.25, 8));
-        assert!(sample(0.5, 7).is_superset(&sample(0.25, 7)));
-        for (share, blocks) in [(0.0, 1), (-1.0, 1), (f64::NAN, 1), (0.011, 2), (0.25, 26), (1.0, 104), (9.0, 104)] {
-            assert_eq!(sample(share, 1).len(), blocks, "{share}");
-        }
-    }
 }

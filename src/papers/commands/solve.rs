@@ -24,7 +24,7 @@ use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::owner;
 use trinim::cli::scenario::LEAVE_OUT;
 use trinim::cli::summary::Summary;
-use trinim::database::{Game, Keep, Values};
+use trinim::database::{Audit, Game, Keep, Values};
 use trinim::job::free_bytes;
 use trinim::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim::plan::{PROGRAM_BYTES, PlanError, engine_bytes};
@@ -189,7 +189,7 @@ impl SolveArgs {
 
     /// Returns the game in its layout, the memory budget, and the bytes of its database.
     fn planned(&self, board: &Board) -> anyhow::Result<(Game, u64, u64)> {
-        let solve = self.resources.bound(Solve::new(board, self.rule)).keep(Keep::Database).audit(None);
+        let solve = self.resources.bound(Solve::new(board, self.rule)).keep(Keep::Database).audit(Audit::None);
         let solve = match (&self.bid_cells, self.block_bits) {
             (Some(cells), _) => solve.layout(Layout::new(board, &cells.0)?),
             (None, Some(bits)) => solve.block_bits(bits),

@@ -13,7 +13,7 @@ use terminal::exit::Exit;
 use terminal::output::{Out, counted, note, seconds};
 use trinim::cli::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
 use trinim::cli::board::RequiredBoard;
-use trinim::cli::keep::{self, AuditChoice};
+use trinim::cli::keep;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::summary::{GameFields, Summary};
 use trinim::database::{Audit, Game, Keep, Terms};
@@ -49,11 +49,10 @@ pub struct InitArgs {
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     keep: Option<KeepChoice>,
 
-    /// Audit: compare N positions of each block with their children while these pass by, 1 to
-    /// 10000, drawn with SEED if it follows; all of them with all; 0 for none [default: none, and
-    /// from nine layers on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]|all", value_parser = keep::parse_audit)]
-    audit: Option<AuditChoice>,
+    /// Compare blocks with their children before they are saved: a share of them like 1%, all, or
+    /// none [default: none, and 1% from nine layers on]
+    #[arg(long, help_heading = "Output", value_name = "SHARE|all|none")]
+    audit: Option<Audit>,
 
     #[command(flatten)]
     memory: MemoryArgs,
@@ -112,7 +111,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (None, None) => trinim::plan::choose_layout(&board, args.memory.bytes()),
     };
     let game = Game { board, rule: args.rule, layout };
-    let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
+    let audit = args.audit.unwrap_or_else(|| Audit::usual(&game.board));
     let terms = Terms { keep, audit, ..Terms::default() };
     let store = store::create(&args.store.name)?;
     let spec = terms.spec(&game);

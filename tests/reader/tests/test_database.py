@@ -134,7 +134,7 @@ class Solved(InFolder):
 
     def test_every_value_of_six_layers_and_of_boards(self) -> None:
         for options in (
-            "--layers 6", "--layers 6 --rule normal", "--layers 6 --block-bits 14 --audit 50:7",
+            "--layers 6", "--layers 6 --rule normal", "--layers 6 --block-bits 14 --audit 30%",
             "--layers 6 --max-take 3 --block-bits 16", "--layers 5 --min-take 2 --block-bits 9",
             "--board rect:3x3 --block-bits 5", "--board rect:3x5 --max-take 2 --rule normal",
             "--board cram:4x4 --block-bits 8", "--board hex:3 --block-bits 12",

@@ -187,7 +187,7 @@ class Killed(Compared):
             "--layers 6 --keep book:9 --block-bits 12 --log-placement dedicated",
             "--layers 5 --rule normal --values nimbers --block-bits 8",
             "--layers 5 --rule normal --values nimbers --block-bits 8 --log-placement dedicated",
-            "--layers 5 --values remoteness --block-bits 8 --audit 20",
+            "--layers 5 --values remoteness --block-bits 8 --audit 20%",
         ):
             with self.subTest(options=options):
                 killed(self.folder, options)
@@ -256,7 +256,7 @@ class Tasks(Compared):
         for options, blocks_left in (
             ("--layers 5 --block-bits 10", True),
             ("--layers 5 --block-bits 10 --rule normal --keep counts", False),
-            ("--board cram:3x4 --block-bits 8 --audit 10", True),
+            ("--board cram:3x4 --block-bits 8 --audit 10%", True),
             ("--layers 4 --min-take 2 --block-bits 7 --keep counts --rule normal", False),
         ):
             with self.subTest(options=options):

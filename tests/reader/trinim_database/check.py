@@ -84,8 +84,11 @@ def database(one: Database) -> int:
             raise Damaged(f"{path}: by_distance differs from the blocks")
     if "audit" in manifest:
         audit = manifest["audit"]
-        drawn = min(audit["per_block"], layout.size) * len(manifest["blocks"])
-        if audit["positions"] != drawn or audit["misses"] != 0:
+        blocks = audit.get("blocks", len(manifest["blocks"]))
+        of_a_block = min(audit["per_block"], layout.size)
+        if "blocks" in audit and (of_a_block < layout.size or not 1 <= blocks <= len(manifest["blocks"])):
+            raise Damaged(f"{path}: the audit has {audit}")
+        if audit["positions"] != of_a_block * blocks or audit["misses"] != 0:
             raise Damaged(f"{path}: the audit has {audit}")
     if one.book:
         one.book.check()

@@ -3,10 +3,10 @@
 //! densities from none to all.
 
 use pipeline::storage::pass_on;
-use pipeline::{Auditor, BlockId, Edge, Error, Publication, RecallError, SourceStream, Workload};
+use pipeline::{Auditor, Auditors, BlockId, Edge, Error, Publication, RecallError, SourceStream, Workload};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use testing::Random;
 
 /// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and
@@ -197,12 +197,25 @@ pub struct Careless {
     pub other_summaries: bool,
     /// Has an audit, which is not content with this block.
     pub doubts: Option<u32>,
+    /// What it says of its auditors.
+    pub auditors: Auditors,
+    /// Auditors at work, and the most of them at a time.
+    pub at_work: [AtomicUsize; 2],
 }
 
 impl Careless {
     /// Returns the sound workload, to change one field of it.
     pub fn new(sound: Synthetic) -> Careless {
-        Careless { sound, panics_at: None, published_bytes: None, swaps_at: None, other_summaries: false, doubts: None }
+        Careless {
+            sound,
+            panics_at: None,
+            published_bytes: None,
+            swaps_at: None,
+            other_summaries: false,
+            doubts: None,
+            auditors: Auditors::default(),
+            at_work: Default::default(),
+        }
     }
 }
 
@@ -234,7 +247,12 @@ impl Workload for Careless {
     }
     fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
         let sources = self.sound.edges_into(block).iter().map(|edge| edge.source).collect();
-        Ok(self.doubts.map(|doubted| Box::new(Witness { sources, doubts: doubted == block.0 }) as Box<dyn Auditor>))
+        let witness =
+            |doubted| Witness { sources, doubts: doubted == block.0, is_at_work: false, at_work: &self.at_work };
+        Ok(self.doubts.map(|doubted| Box::new(witness(doubted)) as Box<dyn Auditor>))
+    }
+    fn auditors(&self) -> Auditors {
+        self.auditors
     }
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let sound = self.sound.publish(block, stream)?;
@@ -244,14 +262,28 @@ impl Workload for Careless {
 }
 
 /// An audit that wants to see every source, with all of its bits.
-struct Witness {
+struct Witness<'a> {
     sources: BTreeSet<BlockId>,
     doubts: bool,
+    is_at_work: bool,
+    at_work: &'a [AtomicUsize; 2],
 }
 
-impl Auditor for Witness {
-    fn see(&mut self, stream: &SourceStream<'_>) {
-        if stream.bit(0).is_some() {
+impl Drop for Witness<'_> {
+    fn drop(&mut self) {
+        self.at_work[0].fetch_sub(self.is_at_work.into(), Ordering::Relaxed);
+    }
+}
+
+impl Auditor for Witness<'_> {
+    fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]) {
+        if !std::mem::replace(&mut self.is_at_work, true) {
+            let others = self.at_work[0].fetch_add(1, Ordering::Relaxed);
+            self.at_work[1].fetch_max(others + 1, Ordering::Relaxed);
+        }
+        assert_eq!(spare.len(), stream.words().len());
+        spare.fill(u64::MAX);
+        if stream.hashes().iter().all(Option::is_some) {
             self.sources.remove(&stream.source);
         }
     }

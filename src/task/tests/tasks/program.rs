@@ -36,10 +36,10 @@ fn families_are_solved_as_tasks() {
 fn the_audit_of_a_store_is_on_from_nine_layers() {
     let folder = scratch();
     let defaults: [(&[&str], Option<&str>); 4] = [
-        (&["9"], Some("1048:1")),
-        (&["9", "--audit", "0"], None),
+        (&["9"], Some("0.01")),
+        (&["9", "--audit", "none"], None),
         (&["8"], None),
-        (&["8", "--audit", "7:3"], Some("7:3")),
+        (&["8", "--audit", "7%"], Some("0.07")),
     ];
     for (number, (args, audit)) in defaults.into_iter().enumerate() {
         let store = format!("store-{number}");

@@ -17,7 +17,7 @@ fn another_store_another_version_and_damage_are_refused_by_name() {
     for (more, name) in [
         (&["--rule", "normal"][..], "rule = misere, not normal"),
         (&["--keep", "counts"], "keep = database, not counts"),
-        (&["--audit", "5:1"], "audit = none, not 5:1"),
+        (&["--audit", "5%"], "audit = none, not 0.05"),
         (&["--max-take", "2"], "max_take = none, not 2"),
     ] {
         refused(path, &[&begin[..], more].concat(), &["s/task.json", name]);

@@ -17,7 +17,7 @@ fn every_output_is_valid_and_every_field_is_printed() {
     let path = folder.path();
     let mut seen = ReportFields::new();
     for (code, command) in [
-        (0, &["init", "--store", "tasks", "-k", "3", "--bid-cells", "(0,0)", "--audit", "9", "--json"][..]),
+        (0, &["init", "--store", "tasks", "-k", "3", "--bid-cells", "(0,0)", "--audit", "9%", "--json"][..]),
         (0, &["plan", "--store", "tasks"]),
         (0, &["plan", "--store", "tasks", "--batches", "1"]),
         (0, &["--store", "tasks", "--batch", "0,1", "--json"]),

@@ -6,8 +6,6 @@ mod common;
 #[path = "../../../../src/task/tests/tasks/contract.rs"]
 mod contract;
 
-#[path = "../../../../tests/library/audit.rs"]
-mod audit;
 #[path = "../../../../tests/library/book.rs"]
 mod book;
 #[path = "../../../../tests/library/keep.rs"]
@@ -24,3 +22,5 @@ mod solve;
 mod task;
 #[path = "../../../../tests/library/verify.rs"]
 mod verify;
+#[path = "../../../../tests/library/witness.rs"]
+mod witness;
