@@ -131,28 +131,28 @@ fn imports_run_one_way() {
 
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
-    ("pipeline/src/", 10_954),
-    ("src/care/", 2_342),
-    ("src/cli/", 2_260),
-    ("src/commands/", 3_236),
-    ("src/database/", 4_224),
+    ("pipeline/src/", 10_541),
+    ("src/care/", 2_335),
+    ("src/cli/", 2_227),
+    ("src/commands/", 3_201),
+    ("src/database/", 4_290),
     ("src/evolve/", 8_384),
     ("src/game/", 2_321),
-    ("src/job/", 940),
+    ("src/job/", 935),
     ("src/kernel/", 2_897),
     ("src/layout/", 1_871),
-    ("src/papers/", 6_069),
-    ("src/plan/", 1_467),
+    ("src/papers/", 6_065),
+    ("src/plan/", 1_389),
     ("src/plane/", 2_993),
-    ("src/play/", 1_218),
+    ("src/play/", 1_219),
     ("src/serve/", 2_526),
-    ("src/solve/", 1_541),
-    ("src/task/", 3_598),
-    ("src/terminal/", 2_883),
-    ("src/witness/", 1_247),
+    ("src/solve/", 1_382),
+    ("src/task/", 3_616),
+    ("src/terminal/", 2_888),
+    ("src/witness/", 1_251),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_608;
+const CORE_AT_MOST: usize = 38_947;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 
