@@ -97,9 +97,8 @@ impl<'a> Countdown<'a> {
     }
 
     /// Finds all distances: plane `d` has the positions with a child of distance `d - 1` in another
-    /// block, and gets those of distance `d`. Returns the number of planes up to the last that is
-    /// not empty.
-    pub(super) fn run(mut self, over: &[u64], planes: &mut [u64]) -> usize {
+    /// block, and gets those of distance `d`.
+    pub(super) fn run(mut self, over: &[u64], planes: &mut [u64]) {
         let words = over.len();
         let all = planes.len() / words;
         // For losses, the marks of all later planes: from the last to the first.
@@ -115,14 +114,15 @@ impl<'a> Countdown<'a> {
         }
         let (first, mut rest) = planes.split_at_mut(words);
         self.begin(over, first);
-        let (mut before, mut used) = (first, 1);
-        while used < all && !self.is_over() {
+        let mut before = first;
+        for distance in 1..all as u32 {
+            if self.is_over() {
+                break;
+            }
             let (plane, others) = rest.split_at_mut(words);
-            self.step(used as u32, before, plane);
+            self.step(distance, before, plane);
             (before, rest) = (plane, others);
-            used += 1;
         }
         rest.fill(0);
-        used
     }
 }

@@ -39,7 +39,6 @@ use pipeline::{Auditor, Auditors, BlockId, Edge, Error, Publication, RecallError
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim_game::Rule;
 use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 
@@ -62,9 +61,6 @@ pub struct RemovalGame<'a> {
     /// The moves inside a block as updates, if distances are counted.
     inner: Option<ApplyPlan>,
     planes: usize,
-    /// By block: the planes that are not known to be empty. It only saves work: an empty plane
-    /// updates nothing.
-    used: Vec<AtomicUsize>,
     turns: Vec<PermutePlan>,
     form: BlockForm,
     publish: bool,
@@ -99,7 +95,6 @@ impl<'a> RemovalGame<'a> {
         let is_counted = spec.terms.values == Values::Remoteness;
         let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
         let planes = spec.planes();
-        let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
         let (form, publish) = (BlockForm::new(spec), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::new(game));
         let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
@@ -117,7 +112,6 @@ impl<'a> RemovalGame<'a> {
             settle,
             inner,
             planes,
-            used,
             turns,
             form,
             publish,
@@ -150,13 +144,15 @@ impl<'a> RemovalGame<'a> {
         bitmap_words(self.game.layout.offset_bits())
     }
 
-    fn planes_in_use(&self, block: BlockId) -> usize {
-        self.used[block.index()].load(Ordering::Relaxed)
+    /// Returns the planes up to the last that is not empty: an empty plane updates nothing.
+    fn planes_in_use(&self, stream: &[u64]) -> usize {
+        let planes = stream.chunks_exact(self.plane_words()).rev();
+        let empty = planes.take(self.planes - 1).take_while(|plane| plane.iter().all(|word| *word == 0));
+        self.planes - empty.count()
     }
 
-    /// Settles the planes of distances, of which the first has the wins; returns how many there
-    /// are.
-    fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) -> usize {
+    /// Settles the planes of distances, of which the first has the wins.
+    fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) {
         let layout = &self.game.layout;
         let (losses, planes) = bitmap.split_at_mut(self.plane_words());
         self.kernel.settle(&self.settle, losses);
@@ -166,7 +162,7 @@ impl<'a> RemovalGame<'a> {
             bid => over[0] = u64::from(bid == Bid(0)),
         }
         let countdown = Countdown::new(self.kernel, inner, self.game.rule, layout.offset_bits(), losses);
-        1 + countdown.run(&over, planes)
+        countdown.run(&over, planes);
     }
 
     /// Returns the losses by pieces on offset cells, of the first plane, and the digest of all:
@@ -260,10 +256,11 @@ impl Workload for RemovalGame<'_> {
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         let plan = &self.turns[usize::from(edge.orientation)];
         let (words, unneeded) = (self.plane_words(), self.unneeded(edge));
-        let planes = stream.chunks_exact(words).zip(oriented.chunks_exact_mut(words));
-        for (stream, oriented) in planes.take(self.planes_in_use(edge.source)) {
+        let (oriented, rest) = oriented.split_at_mut(words * self.planes_in_use(stream));
+        for (stream, oriented) in stream.chunks_exact(words).zip(oriented.chunks_exact_mut(words)) {
             self.kernel.permute_needed(plan, unneeded, stream, oriented);
         }
+        rest.fill(0);
     }
 
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
@@ -271,7 +268,7 @@ impl Workload for RemovalGame<'_> {
         let words = self.plane_words();
         // A distance is one more for the parents.
         let (losses, more) = if self.inner.is_some() { (1, words) } else { (self.planes, 0) };
-        let sources = stream.chunks_exact(words).take(self.planes_in_use(edge.source)).enumerate();
+        let sources = stream.chunks_exact(words).take(self.planes_in_use(stream)).enumerate();
         for (plane, stream) in sources {
             let first = plane * words + if plane < losses { 0 } else { more };
             // No position has a child of the largest distance that there may be.
@@ -306,23 +303,19 @@ impl Workload for RemovalGame<'_> {
             return self.kernel.settle(&self.settle, bitmap);
         }
         if let Some(inner) = &self.inner {
-            let used = self.count_down(inner, block, bitmap);
-            return self.used[block.index()].store(used, Ordering::Relaxed);
+            return self.count_down(inner, block, bitmap);
         }
         let mut settled = vec![0; self.plane_words()];
         mark_phantoms(self.game.layout.offset_bits(), &mut settled);
         let mut planes = bitmap.chunks_exact_mut(settled.len());
-        let mut used = 0;
         while settled.iter().any(|word| *word != u64::MAX)
             && let Some(plane) = planes.next()
         {
             settle_plane(self.kernel, &self.settle, &mut settled, plane);
-            used += 1;
         }
         let is_settled = settled.iter().all(|word| *word == u64::MAX);
         assert!(is_settled, "workload, invariant 1: positions of block {block} have no nimber");
         planes.for_each(|plane| plane.fill(0));
-        self.used[block.index()].store(used, Ordering::Relaxed);
     }
 
     fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
