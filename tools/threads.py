@@ -5,7 +5,7 @@
 
 REPORT is what `trinim solve --json` printed of a triangle whose blocks went through shared logs. The time of each stage is
 spread over the block graph (`trinim papers layout --edges`): settle, publish, encode and write evenly over the blocks, decode,
-waiting for reads, apply and audit over the edges, turns over the turned edges. As many workers as there are threads then
+waiting for reads, apply and audit over the edges, orienting over the oriented edges. As many workers as threads then
 take blocks in the order of the solve, each as soon as its sources are finished.
 
 The model knows the graph alone. It takes every core to be as fast as one of those of the report, so the columns beside the
@@ -25,20 +25,20 @@ OF_EDGES = ("decode", "await_read", "read", "apply", "audit")
 
 
 def graph(program, report):
-    """Returns for each block, in the order of the solve, its sources and how many edges are turned."""
+    """Returns for each block, in the order of the solve, its sources and how many edges are oriented."""
     command = [program, "papers", "layout", "--layers", str(report["layers"]), "--edges", "--json"]
     command += ["--block-bits", str(report["offset_bits"])]
     layout = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     if sorted(layout["bid_cells"]) != sorted(report["bid_cells"]):
         raise SystemExit("the report is of another layout than the suggested one")
     edges = collections.defaultdict(list)
-    turned = collections.Counter()
+    oriented = collections.Counter()
     for edge in layout["edges"]:
         edges[edge["target"]].append(edge["source"])
-        turned[edge["target"]] += edge["child"] != edge["source"]
+        oriented[edge["target"]] += edge["child"] != edge["source"]
     blocks = sorted({*edges, *(source for sources in edges.values() for source in sources)})
     assert len(blocks) == layout["canonical_blocks"]
-    return [(block, edges[block], turned[block]) for block in blocks]
+    return [(block, edges[block], oriented[block]) for block in blocks]
 
 
 def costs(blocks, stages):
@@ -46,8 +46,8 @@ def costs(blocks, stages):
     edges = sum(len(sources) for _, sources, _ in blocks)
     of_block = sum(stages.get(name, 0) for name in OF_BLOCKS) / len(blocks)
     of_edge = sum(stages.get(name, 0) for name in OF_EDGES) / edges
-    of_turn = stages.get("orient", 0) / max(1, sum(turned for *_, turned in blocks))
-    return {block: of_block + of_edge * len(sources) + of_turn * turned for block, sources, turned in blocks}
+    of_turn = stages.get("orient", 0) / max(1, sum(oriented for *_, oriented in blocks))
+    return {block: of_block + of_edge * len(sources) + of_turn * oriented for block, sources, oriented in blocks}
 
 
 def seconds(blocks, cost, workers):

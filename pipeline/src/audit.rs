@@ -2,11 +2,11 @@
 //! these streams that shares nothing with the kernels.
 //!
 //! A worker asks the workload for an [`Auditor`] before it gathers a block, shows it every stream
-//! as decoded, before the stream is turned or applied, and then the finished block. What the
+//! as decoded, before the stream is oriented or applied, and then the finished block. What the
 //! auditor has not been shown when the block is finished, no update has used either.
 //!
-//! An auditor sees streams as their blocks finished them. A dedicated log was turned by its source,
-//! so a block with an auditor and such a log ends the run ([`Error::Workload`]).
+//! An auditor sees streams as their blocks finished them. A dedicated log was oriented by its
+//! source, so a block with an auditor and such a log ends the run ([`Error::Workload`]).
 //!
 //! [`Error::Workload`]: crate::Error::Workload
 

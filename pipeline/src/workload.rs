@@ -6,9 +6,9 @@
 //! apply with it. The engine moves streams; only the workload interprets an operation.
 //!
 //! # Life of a block
-//! [`begin`](Workload::begin) → for each edge into it, [`turn`](Workload::turn) if the log is
-//! shared or the stream is [recalled](Workload::recall_needed) from a published file, and
-//! [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its stream →
+//! [`begin`](Workload::begin) → for each edge into it, [`orient_needed`](Workload::orient_needed)
+//! if the log is shared or the stream is [recalled](Workload::recall_needed) from a published file,
+//! and [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its stream →
 //! [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from it,
 //! [`orient`](Workload::orient) if the logs are dedicated. An [`audit`](Workload::audit) sees every
 //! decoded stream, and the finished block before it is summarised.
@@ -112,8 +112,8 @@ pub trait Workload: Sync {
     ///
     /// Orientation 0 changes nothing and restriction 0 excludes nothing: with both, `oriented` is a
     /// copy. The source orients and restricts an entry for one target; each target
-    /// [`turn`](Workload::turn)s a shared entry. A restriction only saves space in the logs:
-    /// [`apply`](Workload::apply) must do the same with and without the excluded bits.
+    /// [orients](Workload::orient_needed) a shared entry. A restriction only saves space in the
+    /// logs: [`apply`](Workload::apply) must do the same with and without the excluded bits.
     ///
     /// By default it copies, which is right for workloads whose edges all have orientation 0.
     ///
@@ -121,12 +121,12 @@ pub trait Workload: Sync {
     /// The default panics if `orientation` is not 0.
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
         let _ = restriction;
-        assert_eq!(orientation, 0, "a workload whose edges have orientations says how a stream is turned");
+        assert_eq!(orientation, 0, "a workload whose edges have orientations says how a stream is oriented");
         oriented.copy_from_slice(stream);
     }
 
     /// Returns which words of the source's stream a shared entry need not bring to `edge`: those
-    /// whose number has a bit of the returned mask. They hold anything when the stream is turned
+    /// whose number has a bit of the returned mask. They hold anything when the stream is oriented
     /// and applied, so the result must not depend on them. By default 0: every word is needed.
     fn unneeded(&self, edge: &Edge) -> u64 {
         let _ = edge;
@@ -136,7 +136,7 @@ pub trait Workload: Sync {
     /// Writes the stream of a shared entry in the orientation of `edge`. Words that
     /// [`apply`](Workload::apply) ignores may keep what they had. By default,
     /// [`orient`](Workload::orient) without a restriction.
-    fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
+    fn orient_needed(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         self.orient(edge.orientation, 0, stream, oriented);
     }
 

@@ -291,7 +291,7 @@ impl Solve {
         let refuse = |choice, other, reason| Err(Contradiction { choice, other, reason }.into());
         if let Some(placement @ Placement::Dedicated) = self.placement.filter(|_| audit != Audit::None) {
             let other = Choice::new("log-placement", plan::placement_name(placement));
-            let reason = "an audit compares streams as their blocks finished them, not those turned for one target";
+            let reason = "an audit compares streams as their blocks finished them, not those oriented for one target";
             return refuse(Choice::new("audit", audit), other, reason);
         }
         let of_values = || Choice::new("values", values);

@@ -2,8 +2,9 @@
 //!
 //! The assignment of cells to BID bits decides which block of an isomorphic group has the smallest
 //! number and stands for the group. An edge whose child is another block of its group needs a
-//! *turn*: the losses of the block that stands for it are rotated or reflected first. The bits are
-//! ordered so that a move, which empties few BID cells, seldom changes which image is smallest.
+//! *orientation*: the losses of the block that stands for it are rotated or reflected first. The
+//! bits are ordered so that a move, which empties few BID cells, seldom changes which image is
+//! smallest.
 //!
 //! **Orbits.** The cells of one rotation orbit are neighbouring bits. Images are then compared
 //! orbit by orbit, and a move below the highest orbit in which they differ changes nothing. If no
@@ -13,14 +14,14 @@
 //! cell. Low orbits lie on lines with other BID cells, and moves along those empty several.
 //!
 //! **Inside an orbit**, from the low bit: the cell of sector 0 (see `offset_order`), then its
-//! images under the rotations, the last first. Other orders inside an orbit turn about as many
+//! images under the rotations, the last first. Other orders inside an orbit orient about as many
 //! edges, but make logs larger, up to 1.13 times at eight layers.
 //!
-//! Without a symmetry there is nothing to turn, and bits follow the indices.
+//! Without a symmetry there is nothing to orient, and bits follow the indices.
 //!
 //! ```text
 //!         0             nine layers, 15 BID cells, a digit for the bit of each:
-//!        . .            22,072 of 78,852 edges need a turn; 32,284 if bits
+//!        . .            22,072 of 78,852 edges are oriented; 32,284 if bits
 //!       . C .           follow the indices of the cells, and at least 21,244 if
 //!      3 . . 6          each group is free to choose
 //!     . . 9 . .
@@ -88,15 +89,15 @@ mod tests {
     use super::*;
     use crate::layout::Layout;
 
-    /// Returns how many edges of a layout need a turn.
-    fn turned(layout: &Layout) -> usize {
+    /// Returns how many edges of a layout need another orientation.
+    fn oriented(layout: &Layout) -> usize {
         let edges = layout.ordinals().flat_map(|target| layout.edges_into(target));
         edges.filter(|edge| edge.symmetry != 0).count()
     }
 
     #[test]
     fn few_edges_need_a_turn() {
-        // Offset bits, and the turned edges in this order and in that of the indices.
+        // Offset bits, and the oriented edges in this order and in that of the indices.
         let triangle = |layers| Board::triangle(layers, None).unwrap();
         let named = |name| Board::named(name, Default::default()).unwrap();
         let cases = [
@@ -117,7 +118,7 @@ mod tests {
             let edges =
                 |layout: &Layout| layout.ordinals().map(|target| layout.edges_into(target).len()).sum::<usize>();
             assert_eq!(edges(&layout), edges(&other), "{}", board.name());
-            assert_eq!([turned(&layout), turned(&other)], [ordered, by_index], "{}, {bits} bits", board.name());
+            assert_eq!([oriented(&layout), oriented(&other)], [ordered, by_index], "{}, {bits} bits", board.name());
         }
     }
 

@@ -94,7 +94,7 @@ pub struct Layout {
 
 impl Layout {
     /// Creates the layout of `board` with these BID cells, listed in any order: bits are given to
-    /// them so that few edges need a turn.
+    /// them so that few edges need another orientation.
     ///
     /// # Errors
     /// Returns [`LayoutError::Outside`] for a cell that is not on the board,

@@ -16,7 +16,8 @@ pub const PROGRAM_BYTES: u64 = 32 << 20;
 /// bucket a worker then reads from front to back. That is slower, also there, but by some
 /// hundredths of a second. Larger boards write a multiple of what shared logs take, and have as
 /// much more on disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so
-/// that writing none of them twice counts more. An audit has to see streams that nobody has turned.
+/// that writing none of them twice counts more. An audit has to see streams that nobody has
+/// oriented.
 pub fn default_placement(layers: u32, values: Values, audit: Audit) -> Placement {
     match layers <= 7 && values.is_outcomes() && audit == Audit::None {
         true => Placement::Dedicated,

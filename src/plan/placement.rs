@@ -88,13 +88,13 @@ pub(super) fn placement_plan(
             (blocks - 1.0, loads as f64, shape.peak_shared_streams as f64, passes)
         }
         Placement::Dedicated => {
-            let (turned, encoded, fetched) = (orientations, orientations, edges * entry);
-            let passes = Passes { decoded: edges, turned, applied: edges, blocks, encoded, fetched, audited: 0.0 };
+            let (oriented, encoded, fetched) = (orientations, orientations, edges * entry);
+            let passes = Passes { decoded: edges, oriented, applied: edges, blocks, encoded, fetched, audited: 0.0 };
             (edges, edges, shape.peak_dedicated_streams as f64, passes)
         }
     };
     let audited = scenario.audit.of(shape.canonical_blocks) as f64 / blocks;
-    let passes = Passes { audited: audited * (passes.turned + passes.applied + passes.blocks), ..passes };
+    let passes = Passes { audited: audited * (passes.oriented + passes.applied + passes.blocks), ..passes };
     let stages = |speed: f64| passes.seconds(&rates.at_speed(speed), shape.raw_bytes());
     let (written, read) = (if is_published { 0.0 } else { entry * copies }, entry * reads);
     let fresh = memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;

@@ -21,7 +21,7 @@ use trinim_game::Board;
 pub struct Rates {
     /// Decoding log frames, apart from what depends on their stored bytes.
     pub decode_bytes_per_second: f64,
-    /// Turning a stream into another orientation.
+    /// Orienting a stream.
     pub orient_bytes_per_second: f64,
     /// Applying the operations of one edge.
     pub apply_bytes_per_second: f64,
@@ -31,7 +31,7 @@ pub struct Rates {
     pub publish_bytes_per_second: f64,
     /// Encoding a stream for the logs.
     pub encode_bytes_per_second: f64,
-    /// Turning or marking a stream for the witness, or comparing a block.
+    /// Orienting or marking a stream for the witness, or comparing a block.
     pub audit_bytes_per_second: f64,
     /// Reading log frames that are in memory, and decoding them: stored bytes a second, on top of
     /// the time for raw bytes.

@@ -15,7 +15,7 @@ use trinim_game::{Board, Cell};
 const WALKED_BID_BITS_MAX: u32 = 20;
 
 /// Largest share of all blocks alive at a time, and of all dedicated copies waiting at a time, and
-/// the share of edges that need a turn, for graphs that are too large to walk: the values found at
+/// the share of edges that are oriented, for graphs that are too large to walk: the values found at
 /// nine layers with 15 to 18 BID bits.
 const LIVE_SHARE: f64 = 0.42;
 const WAITING_SHARE: f64 = 0.29;
@@ -42,7 +42,7 @@ pub struct Shape {
     pub edges: u64,
     /// Pairs of a target and a canonical source: the decoded streams with shared logs.
     pub loads: u64,
-    /// Edges that need their source turned.
+    /// Edges that need their source oriented.
     pub turned_edges: u64,
     /// Distinct (source, orientation, restriction): the encoded streams with dedicated logs.
     pub orientations: u64,
@@ -60,9 +60,9 @@ pub struct Shape {
 /// What one block adds and makes superfluous, for [shared, dedicated] logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Step {
-    /// Streams turned and applied, in shares of whole streams: an edge needs only the words that
+    /// Streams oriented and applied, in shares of whole streams: an edge needs only the words that
     /// its restriction leaves.
-    turned: f64,
+    oriented: f64,
     applied: f64,
     /// Streams that it writes.
     sent: [u32; 2],
@@ -102,7 +102,7 @@ pub(super) struct Reads {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Passes {
     pub(super) decoded: f64,
-    pub(super) turned: f64,
+    pub(super) oriented: f64,
     pub(super) applied: f64,
     /// Settled and published.
     pub(super) blocks: f64,
@@ -119,7 +119,7 @@ pub(super) struct Passes {
 pub struct StageSeconds {
     /// Decoding streams, and waiting for what is read of them.
     pub decode: f64,
-    /// Turning streams.
+    /// Orienting streams.
     pub orient: f64,
     /// Applying streams.
     pub apply: f64,
@@ -145,7 +145,7 @@ impl Passes {
     pub(super) fn seconds(&self, rates: &Rates, raw: f64) -> StageSeconds {
         StageSeconds {
             decode: raw * self.decoded / rates.decode_bytes_per_second + self.fetched / rates.fetch_bytes_per_second,
-            orient: raw * self.turned / rates.orient_bytes_per_second,
+            orient: raw * self.oriented / rates.orient_bytes_per_second,
             apply: raw * self.applied / rates.apply_bytes_per_second,
             settle: raw * self.blocks / rates.settle_bytes_per_second,
             publish: raw * self.blocks / rates.publish_bytes_per_second,
@@ -158,7 +158,7 @@ impl Passes {
 impl AddAssign for Passes {
     fn add_assign(&mut self, other: Passes) {
         self.decoded += other.decoded;
-        self.turned += other.turned;
+        self.oriented += other.oriented;
         self.applied += other.applied;
         self.blocks += other.blocks;
         self.encoded += other.encoded;
@@ -177,7 +177,7 @@ impl Shape {
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, block)| places[block.index()] = place);
         let mut steps = vec![Step::default(); order.len()];
-        // By the place of a source: its last target, and the streams that leave it turned.
+        // By the place of a source: its last target, and the streams that leave it oriented.
         let mut last_use = vec![None; order.len()];
         let mut streams: Vec<BTreeSet<(u8, u64)>> = vec![BTreeSet::new(); order.len()];
         let (mut edges, mut loads, mut turned_edges) = (0, 0, 0);
@@ -194,11 +194,11 @@ impl Shape {
                 steps[source as usize].sent[1] += edges.len() as u32;
                 let restricted = edges.iter().map(|edge| layout.restricted(edge.symmetry, restriction(edge)));
                 let restricted: Vec<u64> = restricted.collect();
-                let Step { turned, applied, sources, .. } = &mut steps[place];
+                let Step { oriented, applied, sources, .. } = &mut steps[place];
                 sources.push((source, needed_frames(layout.offset_bits(), &restricted)));
                 for (edge, restricted) in edges.iter().zip(restricted) {
                     *applied += left_by(restriction(edge) >> VECTOR_BITS);
-                    *turned += if edge.symmetry == 0 { 0.0 } else { left_by(restricted >> VECTOR_BITS) };
+                    *oriented += if edge.symmetry == 0 { 0.0 } else { left_by(restricted >> VECTOR_BITS) };
                 }
             }
         }
@@ -351,7 +351,7 @@ impl Shape {
     pub(super) fn passes(&self, reads: &[Reads], stream_bytes: f64) -> impl Iterator<Item = Passes> {
         self.steps.iter().zip(reads).map(move |(step, &Reads { decoded, stored, .. })| Passes {
             decoded,
-            turned: step.turned,
+            oriented: step.oriented,
             applied: step.applied,
             blocks: 1.0,
             encoded: f64::from(step.sent[0]),
@@ -366,7 +366,7 @@ impl Shape {
         let (loads, blocks) = (self.loads as f64, self.canonical_blocks as f64);
         Passes {
             decoded: loads,
-            turned: self.turned_edges as f64,
+            oriented: self.turned_edges as f64,
             applied: self.edges as f64,
             blocks,
             encoded: blocks,
@@ -487,8 +487,8 @@ mod tests {
         let live = shape.peak_shared_streams as f64 / shape.canonical_blocks as f64;
         let waiting = shape.peak_dedicated_streams as f64 / shape.edges as f64;
         assert!((live - LIVE_SHARE).abs() < 0.03, "{live}");
-        let turned = shape.turned_edges as f64 / shape.edges as f64;
+        let oriented = shape.turned_edges as f64 / shape.edges as f64;
         assert!((waiting - WAITING_SHARE).abs() < 0.05, "{waiting}");
-        assert!((turned - TURNED_SHARE).abs() < 0.02, "{turned}");
+        assert!((oriented - TURNED_SHARE).abs() < 0.02, "{oriented}");
     }
 }

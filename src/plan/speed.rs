@@ -59,11 +59,11 @@ fn seconds_of_rounds(threads: usize) -> Vec<f64> {
 }
 
 /// What a solve does to a block for the most part, in about the same shares: it applies streams,
-/// turns some of them, and settles the block.
+/// orients some of them, and settles the block.
 struct Work {
     kernel: Kernel,
     apply: ApplyPlan,
-    turn: PermutePlan,
+    rotation: PermutePlan,
     settle: SettlePlan,
 }
 
@@ -78,7 +78,7 @@ impl Work {
         Work {
             kernel: Kernel::detect(),
             apply: ApplyPlan::new(BITS, &operations),
-            turn: PermutePlan::new(&rotation),
+            rotation: PermutePlan::new(&rotation),
             settle: SettlePlan::new(BITS, &inner),
         }
     }
@@ -96,7 +96,7 @@ impl Work {
             for _ in 0..2 {
                 self.kernel.apply(&self.apply, stream, block);
             }
-            self.kernel.permute(&self.turn, stream, block);
+            self.kernel.permute(&self.rotation, stream, block);
             self.kernel.settle(&self.settle, block);
             *round = watch.elapsed().as_secs_f64();
         }

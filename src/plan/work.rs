@@ -1,6 +1,6 @@
 //! The work of a session within that of a whole solve, in planned time.
 //!
-//! The plan says how long each block takes on its machine: its sources decoded, turned, applied,
+//! The plan says how long each block takes on its machine: its sources decoded, oriented, applied,
 //! and the block itself. The share of the work that is done is of these times without held streams,
 //! earlier sessions included: a folder does not say how much memory its solve has. The time left is
 //! in the times of this session, whose memory decides which streams it holds.

@@ -24,7 +24,7 @@
 //!    so targets read it in place of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
-//!    or turned.
+//!    or oriented.
 
 use super::book::Parts;
 use super::distances::Countdown;
@@ -61,7 +61,7 @@ pub struct RemovalGame<'a> {
     /// The moves inside a block as updates, if distances are counted.
     inner: Option<ApplyPlan>,
     planes: usize,
-    turns: Vec<PermutePlan>,
+    orientations: Vec<PermutePlan>,
     form: BlockForm,
     publish: bool,
     /// The parts of a book, if that is kept.
@@ -90,7 +90,7 @@ impl<'a> RemovalGame<'a> {
         };
         let apply = operations.iter().map(|masks| (masks.clone(), plan(masks))).collect();
         let settle = SettlePlan::new(bits, layout.inner_moves());
-        let turns =
+        let orientations =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
         let is_counted = spec.terms.values == Values::Remoteness;
         let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
@@ -112,7 +112,7 @@ impl<'a> RemovalGame<'a> {
             settle,
             inner,
             planes,
-            turns,
+            orientations,
             form,
             publish,
             parts,
@@ -238,7 +238,7 @@ impl Workload for RemovalGame<'_> {
             if orientation == 0 {
                 oriented.copy_from_slice(stream);
             } else {
-                self.kernel.permute(&self.turns[usize::from(orientation)], stream, oriented);
+                self.kernel.permute(&self.orientations[usize::from(orientation)], stream, oriented);
             }
             if restriction != 0 {
                 self.kernel.restrict(restriction, oriented);
@@ -253,8 +253,8 @@ impl Workload for RemovalGame<'_> {
         self.game.layout.restricted(edge.orientation, edge.restriction) >> 6
     }
 
-    fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
-        let plan = &self.turns[usize::from(edge.orientation)];
+    fn orient_needed(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
+        let plan = &self.orientations[usize::from(edge.orientation)];
         let (words, unneeded) = (self.plane_words(), self.unneeded(edge));
         let (oriented, rest) = oriented.split_at_mut(words * self.planes_in_use(stream));
         for (stream, oriented) in stream.chunks_exact(words).zip(oriented.chunks_exact_mut(words)) {

@@ -56,12 +56,12 @@ pub struct BatchRow {
 pub fn plan(spec: SolveSpec<'_>) -> Vec<BlockRow> {
     let mut rows: Vec<BlockRow> = Vec::new();
     let cost = cost(spec);
-    each_block(spec, |block, sources, [edges, turned]| {
+    each_block(spec, |block, sources, [edges, oriented]| {
         for source in sources {
             rows[*source as usize].targets += 1;
         }
         let level = sources.iter().map(|source| rows[*source as usize].level + 1).max().unwrap_or(0);
-        let cost = rounded(cost(1.0, edges as f64, turned as f64, sources.len() as f64));
+        let cost = rounded(cost(1.0, edges as f64, oriented as f64, sources.len() as f64));
         rows.push(BlockRow { block, level, sources: sources.to_vec(), targets: 0, cost });
     });
     let places = places(spec);
@@ -90,13 +90,13 @@ pub fn batches(spec: SolveSpec<'_>, wanted: u32) -> Vec<BatchRow> {
     let new = |batch| BatchRow { batch, blocks: Vec::new(), sources: Vec::new(), reads: 0, level: 0, cost: 0.0 };
     let mut batches: Vec<BatchRow> = (0..all.len() as u32).map(new).collect();
     let mut counts = vec![[0_usize; 3]; all.len()];
-    each_block(spec, |block, sources, [edges, turned]| {
+    each_block(spec, |block, sources, [edges, oriented]| {
         let batch = batch_of[block as usize];
         let row = &mut batches[batch as usize];
         row.blocks.push(block);
         row.sources.extend(sources.iter().filter(|source| batch_of[**source as usize] != batch));
         let sum = &mut counts[batch as usize];
-        [edges, turned, sources.len()].into_iter().zip(sum).for_each(|(more, sum)| *sum += more);
+        [edges, oriented, sources.len()].into_iter().zip(sum).for_each(|(more, sum)| *sum += more);
     });
     let cost = cost(spec);
     for batch in 0..batches.len() {
@@ -111,11 +111,11 @@ pub fn batches(spec: SolveSpec<'_>, wanted: u32) -> Vec<BatchRow> {
         distinct(&mut sources);
         batches[batch].level = sources.iter().map(|source| batches[*source as usize].level + 1).max().unwrap_or(0);
         batches[batch].sources = sources;
-        // A source is decoded, and turned, once for all blocks.
-        let [edges, turned, loads] = counts[batch].map(|count| count as f64);
+        // A source is decoded, and oriented, once for all blocks.
+        let [edges, oriented, loads] = counts[batch].map(|count| count as f64);
         let reads = f64::from(batches[batch].reads);
         let blocks = batches[batch].blocks.len() as f64;
-        batches[batch].cost = rounded(cost(blocks, edges, turned * reads / loads.max(1.0), reads));
+        batches[batch].cost = rounded(cost(blocks, edges, oriented * reads / loads.max(1.0), reads));
     }
     batches
 }
@@ -179,9 +179,9 @@ fn subsets(mask: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Calls `each` with every block, ascending, which is an order of the block graph; with the blocks
-/// that it needs, ascending; and with the number of its edges and of those that turn a stream. The
-/// engine asks for the edges of a block ([`Layout::edges_into`]) when its turn has come; here those
-/// of millions of blocks are looked at, so that the canonical blocks are in a table.
+/// that it needs, ascending; and with the number of its edges and of those that orient a stream.
+/// The engine asks for the edges of a block ([`Layout::edges_into`]) when its turn has come; here
+/// those of millions of blocks are looked at, so that the canonical blocks are in a table.
 fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
     let layout = &spec.game.layout;
     let ordinals = ordinals_by_bid(layout);
@@ -190,16 +190,16 @@ fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])
     for block in layout.ordinals() {
         let Bid(bid) = layout.bid(block);
         sources.clear();
-        let mut turned = 0;
+        let mut oriented = 0;
         for child in parts.iter().filter(|part| *part & !bid == 0).map(|part| bid ^ part) {
             let source = ordinals[child as usize];
-            turned += usize::from(layout.bid(BlockId(source)) != Bid(child));
+            oriented += usize::from(layout.bid(BlockId(source)) != Bid(child));
             sources.push(source);
         }
         let edges = sources.len();
         sources.sort_unstable();
         sources.dedup();
-        each(block.0, &sources, [edges, turned]);
+        each(block.0, &sources, [edges, oriented]);
     }
 }
 
@@ -212,16 +212,16 @@ fn ordinals_by_bid(layout: &Layout) -> Vec<u32> {
     ordinals
 }
 
-/// Returns the estimate of one worker's time in seconds for a number of blocks, edges, turned
+/// Returns the estimate of one worker's time in seconds for a number of blocks, edges, oriented
 /// streams and read files. The file of a block is written even if it is not kept.
 fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
     let block_bytes = 8 * spec.stream_words() as u64;
     let (layers, offset_bits) = (spec.game.board.size_in_layers(), spec.game.layout.offset_bits());
     let rates = rates::for_blocks(Keep::Database, block_bytes);
     let stored_share = rates::database_bits_per_position(Values::Outcomes, layers, offset_bits);
-    move |blocks, edges, turned, reads| {
+    move |blocks, edges, oriented, reads| {
         let work = reads * (1.0 / rates.decode_bytes_per_second + stored_share / rates.fetch_bytes_per_second)
-            + turned / rates.orient_bytes_per_second
+            + oriented / rates.orient_bytes_per_second
             + edges / rates.apply_bytes_per_second
             + blocks / rates.settle_bytes_per_second
             + blocks / rates.publish_bytes_per_second;
@@ -254,8 +254,8 @@ mod tests {
                     let mut wanted: Vec<u32> = edges.iter().map(|edge| edge.source.0).collect();
                     wanted.dedup();
                     assert_eq!(sources, wanted, "{} {block}", board.name());
-                    let turned = edges.iter().filter(|edge| edge.symmetry != 0).count();
-                    assert_eq!(counts, [edges.len(), turned]);
+                    let oriented = edges.iter().filter(|edge| edge.symmetry != 0).count();
+                    assert_eq!(counts, [edges.len(), oriented]);
                 });
                 assert_eq!(blocks.next(), None);
             }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     /// A row of the plan has the time of each of its parts, by the rate of its stage: of a block
-    /// alone, and of a batch, which reads and turns each source outside once.
+    /// alone, and of a batch, which reads and orients each source outside once.
     #[test]
     fn rows_cost_what_their_parts_cost() {
         for (layers, bits, wanted) in [(5, 9, 4), (6, 12, 30), (6, 12, 1 << 20), (6, 12, 1)] {
@@ -273,19 +273,19 @@ mod tests {
             let raw = 8.0 * spec.stream_words() as f64;
             let rates = rates::for_blocks(Keep::Database, raw as u64);
             let bits = rates::database_bits_per_position(Values::Outcomes, layers, layout.offset_bits());
-            let time = |reads: f64, edges: f64, turned: f64, blocks: f64| {
+            let time = |reads: f64, edges: f64, oriented: f64, blocks: f64| {
                 let read = reads / rates.decode_bytes_per_second + reads * bits / rates.fetch_bytes_per_second;
-                let applied = turned / rates.orient_bytes_per_second + edges / rates.apply_bytes_per_second;
+                let applied = oriented / rates.orient_bytes_per_second + edges / rates.apply_bytes_per_second;
                 let made = blocks / rates.settle_bytes_per_second + blocks / rates.publish_bytes_per_second;
                 raw * (read + applied + made)
             };
             let close = |found: f64, expected: f64| assert!((found - expected).abs() <= 1.1e-6, "{found} {expected}");
             let edges = |block: u32| layout.edges_into(BlockId(block));
-            let turned = |block: u32| edges(block).iter().filter(|edge| edge.symmetry != 0).count();
+            let oriented = |block: u32| edges(block).iter().filter(|edge| edge.symmetry != 0).count();
             let rows = plan(spec);
             for row in &rows {
-                let (all, turned) = (edges(row.block).len() as f64, turned(row.block) as f64);
-                close(row.cost, time(row.sources.len() as f64, all, turned, 1.0));
+                let (all, oriented) = (edges(row.block).len() as f64, oriented(row.block) as f64);
+                close(row.cost, time(row.sources.len() as f64, all, oriented, 1.0));
             }
             for batch in batches(spec, wanted) {
                 let of_batch = rows.iter().filter(|row| batch.blocks.contains(&row.block));
@@ -294,10 +294,10 @@ mod tests {
                 assert_eq!(batch.reads as usize, outside.len());
                 let sum = |count: &dyn Fn(u32) -> usize| batch.blocks.iter().map(|block| count(*block)).sum::<usize>();
                 let reads = f64::from(batch.reads);
-                let turned = sum(&turned) as f64 * reads / sources.len().max(1) as f64;
+                let oriented = sum(&oriented) as f64 * reads / sources.len().max(1) as f64;
                 close(
                     batch.cost,
-                    time(reads, sum(&|block| edges(block).len()) as f64, turned, batch.blocks.len() as f64),
+                    time(reads, sum(&|block| edges(block).len()) as f64, oriented, batch.blocks.len() as f64),
                 );
             }
         }

@@ -6,7 +6,7 @@
 //! in it, and the lowest six bits become a shift of that word. The target is processed in chunks
 //! that stay in the nearest cache while all moves read their lines of the child.
 
-use super::turn::LINE;
+use super::orient::LINE;
 use trinim_kernel::{Work, run_wide};
 
 /// Lines of a chunk of the target: 16 KiB.

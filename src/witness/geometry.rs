@@ -15,7 +15,7 @@ use trinim_game::{Board, Cell};
 const LEAST_BITS: u32 = 9;
 
 /// A symmetry of the game that keeps the set of BID cells.
-pub(crate) struct Turn {
+pub(crate) struct Orientation {
     /// Offset bit `i` goes to bit `offset[i]`.
     pub offset: Vec<u8>,
     /// BID bit `i` goes to bit `bid[i]`.
@@ -32,8 +32,9 @@ struct Trace {
 pub(crate) struct Child<'a> {
     /// Ordinal of its canonical block.
     pub ordinal: u32,
-    /// The turn that takes the canonical block to the child, an index into [`Geometry::turns`].
-    pub turn: usize,
+    /// The orientation that takes the canonical block to the child, an index into
+    /// [`Geometry::orientations`].
+    pub orientation: usize,
     /// Offset masks of the moves that lead to the child.
     pub moves: &'a [u64],
 }
@@ -47,9 +48,9 @@ pub(crate) struct Geometry {
     bid_cells: Vec<u8>,
     canonical: Vec<u32>,
     moves: Vec<u64>,
-    turns: Vec<Turn>,
-    /// For each BID the ordinal of its canonical block and the turn that takes the canonical block
-    /// to it.
+    orientations: Vec<Orientation>,
+    /// For each BID the ordinal of its canonical block and the orientation that takes the canonical
+    /// block to it.
     blocks: Vec<(u32, u8)>,
     inner: Vec<u64>,
     traces: Vec<Trace>,
@@ -75,14 +76,14 @@ impl Geometry {
             places.into_iter().eq(0..board.cells() as u8)
                 && moves.iter().all(|cells| known.contains(&spread(image, *cells)))
         });
-        let turns: Vec<Turn> = kept
+        let orientations: Vec<Orientation> = kept
             .filter_map(|image| {
                 let (offset, bid) = (along(image, &offset_cells)?, along(image, &bid_cells)?);
-                Some(Turn { offset, bid })
+                Some(Orientation { offset, bid })
             })
             .collect();
         let stays = |places: &[u8]| places.iter().copied().eq(0..places.len() as u8);
-        if !turns.first().is_some_and(|turn| stays(&turn.offset) && stays(&turn.bid)) {
+        if !orientations.first().is_some_and(|orientation| stays(&orientation.offset) && stays(&orientation.bid)) {
             return Err("the identity is not the first symmetry".into());
         }
         let mut inner = Vec::new();
@@ -104,7 +105,7 @@ impl Geometry {
             offset_cells,
             bid_cells,
             moves,
-            turns,
+            orientations,
             inner,
         };
         geometry.claim_blocks()?;
@@ -117,14 +118,14 @@ impl Geometry {
             return Err("the canonical blocks are not in ascending order".into());
         }
         for (ordinal, &bid) in (0..).zip(&self.canonical) {
-            for (turn, symmetry) in (0..).zip(&self.turns) {
+            for (orientation, symmetry) in (0..).zip(&self.orientations) {
                 let image = spread(&symmetry.bid, bid.into());
                 if image < u64::from(bid) {
                     return Err(format!("canonical block {ordinal} is not the smallest of its images"));
                 }
                 let block = &mut self.blocks[image as usize];
                 if *block == NOBODY {
-                    *block = (ordinal, turn);
+                    *block = (ordinal, orientation);
                 } else if block.0 != ordinal {
                     return Err(format!("canonical blocks {} and {ordinal} are images of each other", block.0));
                 }
@@ -161,8 +162,8 @@ impl Geometry {
     }
 
     /// Returns the symmetries, the identity first.
-    pub(crate) fn turns(&self) -> &[Turn] {
-        &self.turns
+    pub(crate) fn orientations(&self) -> &[Orientation] {
+        &self.orientations
     }
 
     /// Returns the offset masks of the moves inside a block.
@@ -180,21 +181,23 @@ impl Geometry {
             .iter()
             .filter(|trace| bid & trace.bid == trace.bid)
             .map(|trace| {
-                let (ordinal, turn) = self.blocks[(bid ^ trace.bid) as usize];
-                Child { ordinal, turn: turn.into(), moves: &trace.offsets }
+                let (ordinal, orientation) = self.blocks[(bid ^ trace.bid) as usize];
+                Child { ordinal, orientation: orientation.into(), moves: &trace.offsets }
             })
             .collect();
-        children.sort_by_key(|child| (child.ordinal, child.turn));
+        children.sort_by_key(|child| (child.ordinal, child.orientation));
         children
     }
 
-    /// Returns one turn to each block of the isomorphic group, the canonical block included.
-    fn images(&self, ordinal: u32) -> impl Iterator<Item = &Turn> {
+    /// Returns one orientation to each block of the isomorphic group, the canonical block included.
+    fn images(&self, ordinal: u32) -> impl Iterator<Item = &Orientation> {
         let bid = u64::from(self.bid(ordinal));
-        let turns = (0..).zip(&self.turns);
-        turns
-            .filter(move |(index, turn)| self.blocks[spread(&turn.bid, bid) as usize] == (ordinal, *index))
-            .map(|(_, turn)| turn)
+        let orientations = (0..).zip(&self.orientations);
+        orientations
+            .filter(move |(index, orientation)| {
+                self.blocks[spread(&orientation.bid, bid) as usize] == (ordinal, *index)
+            })
+            .map(|(_, orientation)| orientation)
     }
 
     /// Returns the number of blocks in the isomorphic group.
@@ -207,8 +210,8 @@ impl Geometry {
     pub(crate) fn last_row_masks(&self, ordinal: u32) -> Vec<u64> {
         let bid = u64::from(self.bid(ordinal));
         let (row_bid, row_offset) = (gather(&self.bid_cells, self.last_row), gather(&self.offset_cells, self.last_row));
-        let disjoint = self.images(ordinal).filter(|turn| spread(&turn.bid, bid) & row_bid == 0);
-        disjoint.map(|turn| gather(&turn.offset, row_offset)).collect()
+        let disjoint = self.images(ordinal).filter(|orientation| spread(&orientation.bid, bid) & row_bid == 0);
+        disjoint.map(|orientation| gather(&orientation.offset, row_offset)).collect()
     }
 
     /// Returns the position at an offset of a canonical block.
@@ -286,10 +289,10 @@ mod tests {
             let cells: Vec<Cell> = cells.into_iter().map(Cell::from_index).collect();
             let layout = Layout::new(&board, &cells).unwrap();
             let geometry = Geometry::new(&board, &layout).unwrap();
-            for (bid, &(ordinal, turn)) in (0..).zip(&geometry.blocks) {
+            for (bid, &(ordinal, orientation)) in (0..).zip(&geometry.blocks) {
                 assert_eq!(BlockId(ordinal), layout.canonical(Bid(bid)).0);
                 let from = u64::from(geometry.bid(ordinal));
-                assert_eq!(spread(&geometry.turns[usize::from(turn)].bid, from), u64::from(bid));
+                assert_eq!(spread(&geometry.orientations[usize::from(orientation)].bid, from), u64::from(bid));
             }
             for ordinal in 0..geometry.canonical_blocks() {
                 assert_eq!(geometry.weight(ordinal), u64::from(layout.orbit_size(BlockId(ordinal))));
@@ -305,7 +308,9 @@ mod tests {
         let cells: Vec<Cell> = [1, 2, 6, 9, 11, 13].into_iter().map(Cell::from_index).collect();
         let sound = || Geometry::new(&board, &Layout::new(&board, &cells).unwrap()).unwrap();
         let geometry = sound();
-        let largest = |bid: u32| geometry.turns.iter().map(|turn| spread(&turn.bid, bid.into()) as u32).max();
+        let largest = |bid: u32| {
+            geometry.orientations.iter().map(|orientation| spread(&orientation.bid, bid.into()) as u32).max()
+        };
         let moved = (0..)
             .zip(&geometry.canonical)
             .find_map(|(ordinal, bid)| Some((ordinal, largest(*bid)?)).filter(|(_, image)| image != bid));

@@ -3,13 +3,13 @@
 //!
 //! It generates the moves again from the ends of runs, tests that symmetries preserve them, assigns
 //! blocks to canonical blocks by its own table and tests that the table is complete
-//! ([`Geometry`]). It turns blocks by exchanging two index bits at a time ([`Reorder`]),
+//! ([`Geometry`]). It orients blocks by exchanging two index bits at a time ([`Reorder`]),
 //! and looks at the children of every position, where the solver marks the parents of losses
 //! ([`Moves`]). It uses no edge of [`layout`](crate::layout), and of [`trinim_kernel`] only the
 //! choice of instructions for its own loops.
 //!
-//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit` shows it
-//! each stream on its way into a block that is audited ([`Witnesses`]).
+//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit` shows
+//! it each stream on its way into a block that is audited ([`Witnesses`]).
 //!
 //! # Invariants
 //! 1. What is compared does not depend on who shows the blocks: [`Witness::mark`] once for each
@@ -20,16 +20,16 @@
 pub(crate) mod children;
 pub(crate) mod finding;
 pub(crate) mod geometry;
-pub(crate) mod turn;
+pub(crate) mod orient;
 mod whole;
 
 use crate::database::{Game, Values, value_at};
 use children::Moves;
 use finding::{Finding, Reason};
 use geometry::Geometry;
+use orient::{LINE, Reorder, Tile};
 use trinim_game::position::cells;
 use trinim_game::{Board, Rule, Value, position};
-use turn::{LINE, Reorder, Tile};
 pub(crate) use whole::Witnesses;
 
 /// Positions listed for one block; further ones are only counted.
@@ -40,7 +40,7 @@ pub(crate) struct Witness<'a> {
     board: &'a Board,
     rule: Rule,
     pub(crate) geometry: Geometry,
-    /// One for each turn; the first, for the identity, is never used.
+    /// One for each orientation; the first, for the identity, is never used.
     reorders: Vec<Reorder>,
     inner: Moves,
     values: Values,
@@ -69,21 +69,21 @@ impl<'a> Witness<'a> {
     pub(crate) fn new(game: &'a Game, values: Values) -> Result<Witness<'a>, String> {
         let Game { board, rule, layout } = game;
         let geometry = Geometry::new(board, layout)?;
-        let reorders = geometry.turns().iter().map(|turn| Reorder::new(&turn.offset)).collect();
+        let reorders = geometry.orientations().iter().map(|orientation| Reorder::new(&orientation.offset)).collect();
         let words = 1 << (geometry.index_bits() - 6);
         let inner = Moves::new(geometry.inner());
         Ok(Witness { board, rule: *rule, geometry, reorders, inner, values, planes: values.planes(board), words })
     }
 
-    /// Marks the parents of a source in the blocks that reach it in one turn: `uses` has for each
-    /// of these its planes of positions with a child there, and its steps. `turned` has room for a
-    /// plane.
+    /// Marks the parents of a source in the blocks that reach it in one orientation: `uses` has for
+    /// each of these its planes of positions with a child there, and its steps. `oriented` has room
+    /// for a plane.
     pub(crate) fn mark(
         &self,
-        turn: usize,
+        orientation: usize,
         source: &[u64],
         uses: &mut [(&mut [u64], Steps)],
-        (turned, tile): (&mut [u64], &mut Tile),
+        (oriented, tile): (&mut [u64], &mut Tile),
     ) {
         let unneeded = uses.iter().fold(u64::MAX, |unneeded, (_, steps)| unneeded & steps.taken);
         for (plane, source) in source.chunks_exact(self.words).enumerate() {
@@ -91,11 +91,11 @@ impl<'a> Witness<'a> {
             if self.planes > 1 && source.iter().all(|word| *word == 0) {
                 continue;
             }
-            let child = match turn {
+            let child = match orientation {
                 0 => lines(source),
                 _ => {
-                    self.reorders[turn].turn(unneeded, lines(source), lines_mut(turned), tile);
-                    lines(turned)
+                    self.reorders[orientation].orient(unneeded, lines(source), lines_mut(oriented), tile);
+                    lines(oriented)
                 }
             };
             for (losing, steps) in &mut *uses {

@@ -11,7 +11,7 @@
 
 use super::finding::Finding;
 use super::geometry::{Child, Geometry, spread};
-use super::turn::Tile;
+use super::orient::Tile;
 use super::{Steps, Witness};
 use crate::database::{Audit, SolveSpec};
 use parking_lot::Mutex;
@@ -25,8 +25,8 @@ pub(crate) struct Witnesses<'a> {
     witness: Result<Witness<'a>, String>,
     /// The audited blocks; `None` for all.
     chosen: Option<BTreeSet<u32>>,
-    /// Buffers for further blocks, if every block is audited. Others are freed, because their memory
-    /// is borrowed.
+    /// Buffers for further blocks, if every block is audited. Others are freed, because their
+    /// memory is borrowed.
     free: Mutex<Vec<Buffers>>,
     checksums: Checksums,
 }
@@ -92,7 +92,7 @@ pub(crate) struct BlockWitness<'a> {
     checksums: &'a Checksums,
     block: u32,
     children: Vec<Child<'a>>,
-    /// Ordinal and turn of the children whose stream has passed.
+    /// Ordinal and orientation of the children whose stream has passed.
     shown: BTreeSet<(u32, usize)>,
     /// A source whose stream is not the one that was finished.
     changed: Option<u32>,
@@ -108,9 +108,9 @@ impl Auditor for BlockWitness<'_> {
         }
         for child in self.children.iter().filter(|child| child.ordinal == stream.source.0) {
             let is_needed = |words: &Range<usize>| is_needed(&self.witness.geometry, self.witness.words, child, words);
-            if !stream.skipped().iter().any(is_needed) && self.shown.insert((child.ordinal, child.turn)) {
+            if !stream.skipped().iter().any(is_needed) && self.shown.insert((child.ordinal, child.orientation)) {
                 let uses = &mut [(losing.words_mut(), Steps::new(child.moves))];
-                self.witness.mark(child.turn, stream.words(), uses, (&mut spare[..self.witness.words], tile));
+                self.witness.mark(child.orientation, stream.words(), uses, (&mut spare[..self.witness.words], tile));
             }
         }
     }
@@ -121,7 +121,9 @@ impl Auditor for BlockWitness<'_> {
         if let Some(source) = changed {
             return Err(format!("the stream of block {source} is not the one that was compared when it was finished"));
         }
-        if let Some(child) = self.children.iter().find(|child| !self.shown.contains(&(child.ordinal, child.turn))) {
+        if let Some(child) =
+            self.children.iter().find(|child| !self.shown.contains(&(child.ordinal, child.orientation)))
+        {
             let name = |ordinal| self.witness.geometry.position(ordinal, 0);
             return Err(format!(
                 "not all of the stream of block {} passed, which moves from block {} lead to (positions {:#x} and {:#x})",
@@ -170,7 +172,7 @@ fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
 fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: &Range<usize>) -> bool {
     let frame = words.len().next_power_of_two();
     let common = (words.start % plane_words) as u64 & !(frame as u64 - 1);
-    let common = spread(&geometry.turns()[child.turn].offset, common * 64);
+    let common = spread(&geometry.orientations()[child.orientation].offset, common * 64);
     child.moves.iter().any(|cells| cells & common == 0)
 }
 

@@ -297,7 +297,7 @@ fn targets_do_not_depend_on_words_that_no_edge_needs() {
             (0u64..).zip(&mut garbled).filter(|(word, _)| word & unneeded != 0).for_each(|(_, bits)| *bits = !*bits);
             let mut oriented = vec![u64::MAX; words];
             if edge.orientation != 0 {
-                workload.turn(&edge, &garbled, &mut oriented);
+                workload.orient_needed(&edge, &garbled, &mut oriented);
             }
             let mut wins = vec![0; words];
             workload.apply(&edge, if edge.orientation == 0 { &garbled } else { &oriented }, &mut wins);

@@ -31,13 +31,13 @@ enum Plant {
     Unapplied(u8),
     /// The kernel does not apply edges with the operations of the last trace.
     Untraced,
-    /// The kernel turns by the second symmetry in place of the first; by 0, it copies.
+    /// The kernel orients by the second symmetry in place of the first; by 0, it copies.
     TurnedAs(u8, u8),
-    /// The kernel turns the first half only.
+    /// The kernel orients the first half only.
     HalfTurned,
-    /// The kernel loses the first word of a turned stream that is not empty.
+    /// The kernel loses the first word of an oriented stream that is not empty.
     WordLost,
-    /// The kernel turns less than the operations of the edge need.
+    /// The kernel orients less than the operations of the edge need.
     TooRestricted,
     /// The kernel reads the stream a word further on.
     WordOff,
@@ -171,11 +171,11 @@ impl Workload for Planted<'_> {
         let unneeded = self.sound.unneeded(edge);
         if let Plant::Skipped(bit) = self.plant { unneeded | (bit * FRAME_WORDS as u64) } else { unneeded }
     }
-    fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
+    fn orient_needed(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         match self.plant {
             Plant::TurnedAs(from, 0) if edge.orientation == from => return oriented.copy_from_slice(stream),
             Plant::TurnedAs(from, to) if edge.orientation == from => {
-                return self.sound.turn(&Edge { orientation: to, ..edge.clone() }, stream, oriented);
+                return self.sound.orient_needed(&Edge { orientation: to, ..edge.clone() }, stream, oriented);
             }
             Plant::TooRestricted => {
                 let restriction = 1 << (self.bits() - 1) | edge.restriction;
@@ -184,7 +184,7 @@ impl Workload for Planted<'_> {
             }
             _ => {}
         }
-        self.sound.turn(edge, stream, oriented);
+        self.sound.orient_needed(edge, stream, oriented);
         match self.plant {
             Plant::HalfTurned => oriented[stream.len() / 2..].fill(0),
             Plant::WordLost => oriented.iter_mut().filter(|word| **word != 0).take(1).for_each(|word| *word = 0),
@@ -290,7 +290,7 @@ fn run(game: &Game, terms: Terms, plant: Plant) -> Option<String> {
 }
 
 /// A game whose blocks have several orientations, some of them blocks that are their own images.
-fn turned(rule: Rule) -> Game {
+fn oriented(rule: Rule) -> Game {
     let board = Board::triangle(5, None).unwrap();
     let layout = layout_with(&board, 6, 6).expect("five layers have a layout with all symmetries");
     Game { board, rule, layout }
@@ -350,7 +350,7 @@ fn each_fault_is_caught_by_the_audit_of_all_alone() {
         Plant::OtherRule,
     ];
     for rule in Rule::ALL {
-        let game = turned(rule);
+        let game = oriented(rule);
         assert_eq!(run(&game, ALL, Plant::Sound), None, "{rule}");
         for plant in plants {
             assert!(run(&game, ALL, plant).is_some(), "{rule}, {plant:?}");
@@ -400,7 +400,7 @@ fn wrong_numbers_are_caught() {
     let kinds =
         [(Values::Nimbers, Rule::Normal), (Values::Remoteness, Rule::Normal), (Values::Remoteness, Rule::Misere)];
     for (values, rule) in kinds {
-        let game = turned(rule);
+        let game = oriented(rule);
         let [plain, all] = [Audit::None, Audit::All].map(|audit| Terms { values, keep: Keep::Database, audit });
         assert_eq!(run(&game, all, Plant::Sound), None, "{values}, {rule}");
         for plant in [Plant::OtherNumber, Plant::Untraced, Plant::NoTrace, Plant::TurnedAs(1, 2)] {
@@ -415,11 +415,11 @@ fn wrong_numbers_are_caught() {
     }
 }
 
-/// A share is compared as all are: what is wrong in a block of the share is caught, whoever computes
-/// it and in whichever session, and the other blocks are not compared.
+/// A share is compared as all are: what is wrong in a block of the share is caught, whoever
+/// computes it and in whichever session, and the other blocks are not compared.
 #[test]
 fn the_blocks_of_a_share_are_compared() {
-    let game = turned(Rule::Misere);
+    let game = oriented(Rule::Misere);
     let share: BlockShare = "30%".parse().unwrap();
     let terms = Terms { audit: Audit::Share(share), ..PLAIN };
     let (spec, blocks) = (terms.spec(&game), game.layout.canonical_blocks().len() as u32);
@@ -452,10 +452,10 @@ fn the_blocks_of_a_share_are_compared() {
     }
 }
 
-/// What is turned for one target is not what its block finished, and is not taken for it.
+/// What is oriented for one target is not what its block finished, and is not taken for it.
 #[test]
 fn an_audit_needs_shared_logs() {
-    let game = turned(Rule::Misere);
+    let game = oriented(Rule::Misere);
     let sound = RemovalGame::new(ALL.spec(&game), Kernel::detect());
     let options = Options { placement: Placement::Dedicated, ..options(ALL.spec(&game), 1, 0) };
     let refused = Run::new(&sound, Arc::new(SimulatedStorage::new(1))).options(&options).start().err().unwrap();
@@ -504,7 +504,8 @@ fn an_audit_changes_nothing_else() {
                 assert_eq!((&found.digest, &found.census), (&plain.digest, &plain.census));
                 if keep == Keep::Database {
                     assert_eq!(Manifest { audit: None, ..found }, plain);
-                    // The same bytes from another number of threads, another memory and another codec.
+                    // The same bytes from another number of threads, another memory and another
+                    // codec.
                     let other = Way { threads: 1, codec: "raw", spare_bytes: 2 << 20, ..way };
                     let other = solved(other, Terms { audit, ..keep.into() }).0;
                     let [one, other] = [&folder, &other].map(|folder| database_files(folder.path()));

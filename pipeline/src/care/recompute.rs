@@ -2,11 +2,11 @@
 //!
 //! Repair restores damaged files so, and a computation that is spread over machines does nothing
 //! else: there, published files are all that blocks exchange. Of blocks that are computed together,
-//! each has a bitmap in memory, and a source is read and decoded once for all of them, and turned
+//! each has a bitmap in memory, and a source is read and decoded once for all of them, and oriented
 //! once for all edges that need it in one orientation.
 //!
 //! ```text
-//! each source outside:  published file  --recall_needed-->  stream  --turn-->  applied to all its targets
+//! each source outside:  published file  --recall_needed-->  stream  --orient-->  applied to all its targets
 //!                       (or its stream, if it is in memory; it is decoded whole if it is to stay there)
 //! then, level by level: the streams of finished members applied, finish, summarise, publish
 //! ```
@@ -197,7 +197,7 @@ impl<'a> Recomputer<'a> {
             let (bitmap, is_finished) = (RwLock::default(), AtomicBool::new(false));
             members.push(Member { block: *block, bitmap, parts, auditor, inner, is_finished });
         }
-        // What is turned once stands together.
+        // What is oriented once stands together.
         outside.values_mut().for_each(|routes| routes.sort_by_key(|(_, edge)| edge.orientation));
         // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
         let (mut outside, mut others): (Vec<_>, Vec<_>) =
@@ -238,7 +238,7 @@ impl<'a> Recomputer<'a> {
         targets.dedup();
         targets.iter().try_for_each(|target| self.show(source, words, &skipped, oriented, &members[*target]))?;
         for routes in routes.chunk_by(|(_, one), (_, next)| one.orientation == next.orientation) {
-            let words = self.turned(&routes[0].1, routes.len() > 1, words, oriented)?;
+            let words = self.oriented(&routes[0].1, routes.len() > 1, words, oriented)?;
             routes.iter().try_for_each(|(place, edge)| self.apply(edge, words, &members[*place]))?;
         }
         Ok(())
@@ -281,7 +281,7 @@ impl<'a> Recomputer<'a> {
             let words = stream.as_ref().map_or(&[][..], PooledBitmap::words);
             self.show(source.block, words, &[], &mut buffers.oriented, member)?;
             for (_, edge) in edges {
-                self.apply(edge, self.turned(edge, false, words, &mut buffers.oriented)?, member)?;
+                self.apply(edge, self.oriented(edge, false, words, &mut buffers.oriented)?, member)?;
             }
         }
         let mut bitmap = member.bitmap.write();
@@ -326,7 +326,7 @@ impl<'a> Recomputer<'a> {
 
     /// Returns a stream in the orientation of an edge: what this edge needs of it, or the whole for
     /// several edges of this orientation.
-    fn turned<'w>(
+    fn oriented<'w>(
         &self,
         edge: &Edge,
         is_for_several: bool,
@@ -338,7 +338,7 @@ impl<'a> Recomputer<'a> {
         }
         let oriented = self.memory(oriented)?.words_mut();
         match is_for_several {
-            false => self.workload.turn(edge, words, oriented),
+            false => self.workload.orient_needed(edge, words, oriented),
             true => self.workload.orient(edge.orientation, 0, words, oriented),
         }
         Ok(oriented)

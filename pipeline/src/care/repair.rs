@@ -339,12 +339,12 @@ fn append(
         let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::from).collect());
         return Ok(vec![logs.append(source, &header, &encode(stream))?]);
     };
-    let mut turned = recomputer.bitmaps().take()?;
+    let mut oriented = recomputer.bitmaps().take()?;
     let mut extents = Vec::new();
     for edge in &edges {
-        workload.orient(edge.orientation, edge.restriction, stream, turned.words_mut());
+        workload.orient(edge.orientation, edge.restriction, stream, oriented.words_mut());
         let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::from(edge)]);
-        extents.push(logs.append(target, &header, &encode(turned.words()))?);
+        extents.push(logs.append(target, &header, &encode(oriented.words()))?);
     }
     assert!(extents.len() == edges.len(), "repair, invariant 3: {source} has other edges for {target}");
     Ok(extents)

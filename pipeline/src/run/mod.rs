@@ -252,7 +252,7 @@ impl Footprint {
 
     /// Returns the number of streams that a run with `workers` workers holds in memory for their
     /// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave.
-    /// Dedicated streams are turned by their sources, so that none is held.
+    /// Dedicated streams are oriented by their sources, so that none is held.
     pub fn held_streams(&self, workers: usize, memory_bytes: u64) -> u64 {
         let queue = self.queue_bytes_least().max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
         let queue = queue + self.borrowed_bytes();

@@ -230,24 +230,24 @@ impl<'s> Worker<'s> {
             groups.entry((edge.orientation, edge.restriction)).or_default().push(edge);
         }
         for ((orientation, restriction), group) in groups {
-            let turned = (orientation, restriction) != (0, 0);
-            if turned {
+            let oriented = (orientation, restriction) != (0, 0);
+            if oriented {
                 let _time = metrics.enter(Stage::Orient);
                 let (from, to) = (self.buffers.target.bitmap.words(), self.buffers.stream.words_mut());
                 workload.orient(orientation, restriction, from, to);
             }
             let header = |edge| EntryHeader::new(*workload, block, Placement::Dedicated, vec![Route::from(edge)]);
             let entries = group.into_iter().map(|edge| (edge.target, header(edge))).collect();
-            self.emit_entries(entries, turned)?;
+            self.emit_entries(entries, oriented)?;
         }
         Ok(())
     }
 
     /// Encodes one stream (the oriented one, or the bitmap itself) and sends it with its entries.
-    fn emit_entries(&mut self, entries: Vec<(BlockId, EntryHeader)>, turned: bool) -> Result<(), Halt> {
+    fn emit_entries(&mut self, entries: Vec<(BlockId, EntryHeader)>, oriented: bool) -> Result<(), Halt> {
         let Session { metrics, options, .. } = self.session;
         let Buffers { target: Target { bitmap, .. }, stream, scratch, encoded, .. } = &mut self.buffers;
-        let stream = if turned { stream.words() } else { bitmap.words() };
+        let stream = if oriented { stream.words() } else { bitmap.words() };
         let frames: Vec<Frame> = {
             let _time = metrics.enter(Stage::Encode);
             let frame_words = frame_words(stream.len() as u64);
@@ -278,7 +278,7 @@ impl<'s> Worker<'s> {
 /// What `gather` has in the worker's stream buffer.
 struct DecodedStream<'e> {
     source: BlockId,
-    /// Whether the words are already turned. Those of a published file are not, as those of a
+    /// Whether the words are already oriented. Those of a published file are not, as those of a
     /// shared log.
     placement: Placement,
     /// The edges that are still to be applied.
@@ -289,9 +289,9 @@ struct DecodedStream<'e> {
     keeps: bool,
 }
 
-/// Decodes the frames of a log entry. Those edges that need no turn are applied on the way, while a
-/// frame is in the cache; if that is all that is wanted of the stream, every frame is decoded to
-/// the same place.
+/// Decodes the frames of a log entry. Those edges that need no orientation are applied on the way,
+/// while a frame is in the cache; if that is all that is wanted of the stream, every frame is
+/// decoded to the same place.
 fn decode<'e>(
     session: &Session<'_>,
     buffers: &mut Buffers,
@@ -371,7 +371,7 @@ fn recall<'e>(
     Ok(DecodedStream { source: *source, placement: Placement::Shared, served, skipped, keeps })
 }
 
-/// Dedicated streams are turned and restricted already: what is not needed there is zero.
+/// Dedicated streams are oriented and restricted already: what is not needed there is zero.
 fn unneeded(session: &Session<'_>, placement: Placement, edge: &Edge) -> u64 {
     match placement {
         Placement::Shared => session.workload.unneeded(edge),
@@ -391,7 +391,7 @@ fn look(
     if placement == Placement::Dedicated {
         let source = stream.source;
         return Err(Error::workload(format!(
-            "an audit needs shared logs: block {source} turned its log for one target"
+            "an audit needs shared logs: block {source} oriented its log for one target"
         )));
     }
     let _time = session.metrics.enter(Stage::Audit);
@@ -422,7 +422,7 @@ fn apply(
     let stream = if placement == Placement::Shared && edge.orientation != 0 {
         let oriented = bitmap(session, oriented)?;
         let _time = session.metrics.enter(Stage::Orient);
-        session.workload.turn(edge, stream, oriented.words_mut());
+        session.workload.orient_needed(edge, stream, oriented.words_mut());
         oriented.words()
     } else {
         stream

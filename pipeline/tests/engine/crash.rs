@@ -397,7 +397,7 @@ fn a_panic_in_any_thread_ends_the_run() {
 }
 
 /// The audit sees every source of every block, and a block that it does not believe is not saved.
-/// The run can be resumed without the doubt. What a source turned for its target is not shown.
+/// The run can be resumed without the doubt. What a source oriented for its target is not shown.
 #[test]
 fn a_block_that_fails_its_audit_is_not_saved() {
     for setup in Setup::FIRST {

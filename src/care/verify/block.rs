@@ -9,7 +9,7 @@ use super::totals::{Account, account};
 use crate::care::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
 use crate::witness::finding::{Finding, RowField};
-use crate::witness::turn::Tile;
+use crate::witness::orient::Tile;
 use crate::witness::{Steps, Witness};
 use pipeline::{Bitmap, BlockId};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(super) struct Scratch {
     /// All planes of a source.
     source: Bitmap,
     /// A plane of it in another orientation.
-    turned: Bitmap,
+    oriented: Bitmap,
     /// For each target, by plane: the positions with a child in that plane.
     losing: Vec<Bitmap>,
     tile: Tile,
@@ -40,8 +40,8 @@ struct Target {
     outcome: Outcome,
 }
 
-/// By turn of a source: the targets that need it, by their index in the group, with the moves from
-/// there.
+/// By orientation of a source: the targets that need it, by their index in the group, with the
+/// moves from there.
 type Uses<'a> = BTreeMap<usize, Vec<(usize, &'a [u64])>>;
 
 /// The result of the check of one block.
@@ -69,7 +69,7 @@ impl<'a> Plan<'a> {
             Bitmap::zeroed(words).map_err(refused)
         };
         let losing = (0..targets).map(|_| bitmap(self.witness.planes)).collect::<Result<_, _>>()?;
-        Ok(Scratch { source: bitmap(self.witness.planes)?, turned: bitmap(1)?, losing, tile: Tile::new() })
+        Ok(Scratch { source: bitmap(self.witness.planes)?, oriented: bitmap(1)?, losing, tile: Tile::new() })
     }
 
     /// Reads a block and reports whether every frame of it decodes.
@@ -77,8 +77,8 @@ impl<'a> Plan<'a> {
         damage(self.database.bitmap(BlockId(ordinal), scratch.source.words_mut()))
     }
 
-    /// Checks several blocks together, so that their common sources are decoded and turned once. A
-    /// unit of progress is a position.
+    /// Checks several blocks together, so that their common sources are decoded and oriented once.
+    /// A unit of progress is a position.
     pub(super) fn check(
         &self,
         group: &[u32],
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
             let children = self.witness.geometry.children(ordinal);
             for child in &children {
                 let uses = sources.entry(child.ordinal).or_default();
-                uses.entry(child.turn).or_default().push((place, child.moves));
+                uses.entry(child.orientation).or_default().push((place, child.moves));
             }
             sources.entry(ordinal).or_default();
             let children = children.len() as u64;
@@ -105,9 +105,9 @@ impl<'a> Plan<'a> {
             let damage = damage(self.database.bitmap(BlockId(ordinal), scratch.source.words_mut()))?;
             let readable = damage.is_none();
             watch.advance(0)?;
-            for (turn, uses) in uses {
+            for (orientation, uses) in uses {
                 if readable {
-                    self.mark(turn, &uses, scratch);
+                    self.mark(orientation, &uses, scratch);
                 }
                 for (place, _) in uses {
                     // The damage itself is reported where the block is a target or is only read.
@@ -127,17 +127,17 @@ impl<'a> Plan<'a> {
         Ok(targets.into_iter().map(|target| (target.ordinal, target.outcome)).collect())
     }
 
-    /// Marks the parents of a source in the targets that need it in one turn.
-    fn mark(&self, turn: usize, uses: &[(usize, &[u64])], scratch: &mut Scratch) {
-        let Scratch { source, turned, losing, tile } = scratch;
+    /// Marks the parents of a source in the targets that need it in one orientation.
+    fn mark(&self, orientation: usize, uses: &[(usize, &[u64])], scratch: &mut Scratch) {
+        let Scratch { source, oriented, losing, tile } = scratch;
         let mut marked = Vec::new();
         for (place, losing) in losing.iter_mut().enumerate() {
-            // Children of one source in one turn are one block.
+            // Children of one source in one orientation are one block.
             if let Some((_, moves)) = uses.iter().find(|(target, _)| *target == place) {
                 marked.push((losing.words_mut(), Steps::new(moves)));
             }
         }
-        self.witness.mark(turn, source.words(), &mut marked, (turned.words_mut(), tile));
+        self.witness.mark(orientation, source.words(), &mut marked, (oriented.words_mut(), tile));
     }
 
     /// Checks a block after all its children.

@@ -1,7 +1,7 @@
 //! Groups blocks that are checked together.
 //!
-//! Checking a block costs a decode for each canonical block of its children and a turn for each
-//! orientation of one. Blocks in the same group share both, so a greedy choice among the next
+//! Checking a block costs a decode for each canonical block of its children and an orientation for
+//! each orientation of one. Blocks in the same group share both, so a greedy choice among the next
 //! blocks puts those together that have most in common.
 
 use crate::witness::geometry::Geometry;
@@ -18,11 +18,11 @@ pub(super) fn targets(blocks: usize, threads: usize) -> usize {
     (blocks / (4 * threads.max(1))).clamp(1, TARGETS_MAX)
 }
 
-/// Returns the needs of a block: canonical blocks to decode, as turn 0, and to turn.
+/// Returns the needs of a block: canonical blocks to decode, as orientation 0, and to orient.
 fn needs(geometry: &Geometry, ordinal: u32) -> BTreeSet<(u32, usize)> {
     let children = geometry.children(ordinal);
     let sources = children.iter().map(|child| (child.ordinal, 0));
-    sources.chain(children.iter().map(|child| (child.ordinal, child.turn))).chain([(ordinal, 0)]).collect()
+    sources.chain(children.iter().map(|child| (child.ordinal, child.orientation))).chain([(ordinal, 0)]).collect()
 }
 
 /// Divides the chosen blocks into groups of at most `targets`, starting with large ordinals, which

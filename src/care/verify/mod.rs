@@ -41,7 +41,7 @@
 //!
 //! *It is independent.* The solver marks parents of losses and settles a block level by level; the
 //! verifier inspects the children of every position, reads finished bitmaps only and settles
-//! nothing. Moves, blocks and turns are those of the witness (`src/witness`), and it counts
+//! nothing. Moves, blocks and orientations are those of the witness (`src/witness`), and it counts
 //! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
 //! in the manifest, which every reader of the database uses), the cell images of the board's
 //! symmetries (tested before use), the codec of the frames (its output is hashed) and the
@@ -54,11 +54,11 @@
 //!    these are in the sample.
 //!
 //! # Cost
-//! Memory: for each thread up to five bitmaps, one for the decoded block, one for the turned one,
+//! Memory: for each thread up to five bitmaps, one for the decoded block, one for the oriented one,
 //! and one for each of three blocks checked together; 80 MiB for eight layers in blocks of 2^27
 //! positions. Input: every file once for its hash, and a block again for each group that needs it.
 //!
-//! Time: decoding, the moves and the turns, in this order.
+//! Time: decoding, the moves and the orientations, in this order.
 //!
 //! No counts are published for normal play, so there the last two rows of the table reduce to the
 //! published value of the start. For repairs see [`care`](crate::care).

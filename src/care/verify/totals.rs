@@ -4,7 +4,7 @@
 use super::Finding;
 use crate::database::{Database, DistanceCount, Manifest};
 use crate::witness::geometry::Geometry;
-use crate::witness::turn::LINE;
+use crate::witness::orient::LINE;
 use trinim_game::Rule;
 use trinim_game::Value;
 use trinim_game::published::{self, Counts};

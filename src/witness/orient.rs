@@ -1,4 +1,4 @@
-//! Turns the losses of a canonical block into the orientation of one of its images.
+//! Brings the losses of a canonical block into the orientation of one of its images.
 //!
 //! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: it is
 //! the closure of the nine lowest index bits of the source and of those that become the nine lowest
@@ -123,13 +123,13 @@ impl Reorder {
     /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
     /// permutation takes `x`. What `target` then has at an index with one of the `unneeded` bits is
     /// not said.
-    pub(crate) fn turn(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
-        run_wide(Turning { reorder: self, unneeded, source, target, tile: &mut tile.0[..self.lines.len()] });
+    pub(crate) fn orient(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+        run_wide(Orienting { reorder: self, unneeded, source, target, tile: &mut tile.0[..self.lines.len()] });
     }
 }
 
-/// One call of [`Reorder::turn`].
-struct Turning<'a> {
+/// One call of [`Reorder::orient`].
+struct Orienting<'a> {
     reorder: &'a Reorder,
     unneeded: u64,
     source: &'a [[u64; LINE]],
@@ -137,10 +137,10 @@ struct Turning<'a> {
     tile: &'a mut [[u64; LINE]],
 }
 
-impl Work for Turning<'_> {
+impl Work for Orienting<'_> {
     #[inline(always)]
     fn run(self) {
-        let Turning { reorder, unneeded, source, target, tile } = self;
+        let Orienting { reorder, unneeded, source, target, tile } = self;
         let to_far = (unneeded >> LINE_BITS) as u32;
         let from = reorder.image.iter().enumerate().filter(|(_, to)| unneeded >> **to & 1 == 1);
         let from_far = from.fold(0_u64, |from, (bit, _)| from | 1 << bit) >> LINE_BITS;
@@ -169,9 +169,9 @@ impl Work for Turning<'_> {
             for (low, high) in &reorder.swaps {
                 swap(tile, *low, *high);
             }
-            for (line, turned) in reorder.target_lines.iter().zip(&*tile) {
+            for (line, oriented) in reorder.target_lines.iter().zip(&*tile) {
                 if line & to_far == 0 {
-                    target[(origin.1 | line) as usize] = *turned;
+                    target[(origin.1 | line) as usize] = *oriented;
                 }
             }
         }
@@ -249,19 +249,19 @@ mod tests {
             }
             let mut tile = Tile::new();
             let reorder = Reorder::new(&permutation);
-            reorder.turn(unneeded, &source, &mut target, &mut tile);
+            reorder.orient(unneeded, &source, &mut target, &mut tile);
             let is_needed = |index: &u64| index & unneeded == 0;
             let has = |bitmap: &[[u64; LINE]], index: u64| bitmap.as_flattened()[index as usize >> 6] >> (index & 63) & 1;
             for index in (0..1 << bits.max(LINE_BITS)).filter(is_needed) {
                 prop_assert_eq!(has(&target, index), has(&expected, index));
             }
             // Nothing is left in the tile for the next block.
-            reorder.turn(0, &source, &mut target, &mut tile);
+            reorder.orient(0, &source, &mut target, &mut tile);
             prop_assert_eq!(&target, &expected);
             // Nor do the instructions matter.
             target.as_flattened_mut().fill(u64::MAX);
             let (reorder, tile) = (&reorder, &mut tile.0[..reorder.lines.len()]);
-            Turning { reorder, unneeded: 0, source: &source, target: &mut target, tile }.run();
+            Orienting { reorder, unneeded: 0, source: &source, target: &mut target, tile }.run();
             prop_assert_eq!(target, expected);
         }
     }
