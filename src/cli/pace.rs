@@ -4,19 +4,31 @@
 //! time of this session, times what is planned for the blocks left, over what was planned for the
 //! blocks that it has settled.
 
+use crate::plan::Plan;
 use crate::plan::work::SessionWork;
 use pipeline::Metrics;
-use terminal::output::{bytes_per_second, per_second};
+use terminal::output::{bytes_per_second, per_second, seconds};
 use terminal::progress::{in_words, left_s};
 use terminal::watch::{Blocks, Reading};
+
+/// The least load that is worth a remark.
+const BUSY: f64 = 1.25;
+
+/// Says how long planned seconds take now, if the machine does other work, too.
+pub fn at_this_load(plan: &Plan, planned: f64) -> String {
+    let now = seconds(planned * plan.load);
+    if plan.load < BUSY { String::new() } else { format!(" (the machine is busy: about {now} now)") }
+}
 
 /// Returns what is known of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, work: &SessionWork, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
     let committed = counts.blocks_committed;
     let phase = if committed == work.blocks { "sealing" } else { "solving" };
-    let log_bytes_read = counts.log_bytes_read + counts.published_bytes_read;
-    let logs = bytes_per_second((counts.log_bytes_written + log_bytes_read) as f64 / elapsed);
+    let logs = match counts.log_bytes_written + counts.log_bytes_read {
+        0 => "none".to_owned(),
+        bytes => bytes_per_second(bytes as f64 / elapsed),
+    };
     let bitmap_bytes = (counts.blocks_computed * work.block_bytes).max(1);
     let published = counts.published_bytes as f64 / bitmap_bytes as f64 * 100.0;
     let (share, [passed, left]) = work.after(counts.blocks_computed);
@@ -39,7 +51,7 @@ pub fn of_solve(metrics: &Metrics, work: &SessionWork, elapsed: f64) -> Reading 
             finished_blocks,
             committed_blocks: committed,
             log_bytes_written: counts.log_bytes_written,
-            log_bytes_read,
+            log_bytes_read: counts.log_bytes_read + counts.published_bytes_read,
         }),
     }
 }

@@ -10,6 +10,7 @@ use terminal::output::{Out, counted, grouped, seconds};
 use trinim::cli::args::{JsonArgs, Size};
 use trinim::cli::board::cells_text;
 use trinim::cli::machine::{memory_free_bytes, memory_shortage};
+use trinim::cli::pace::at_this_load;
 use trinim::cli::scenario::{ScenarioArgs, values};
 use trinim::cli::summary::GameFields;
 use trinim::database::Values;
@@ -24,7 +25,7 @@ Examples:
   trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
-Times are estimates, from rates of one machine and the speed of this one at the moment; --json has them by stage. \
+Times are estimates, from rates of one machine and the speed of this one; --json has them by stage. \
 Boards of fewer than 33 cells take moments, and have none. Nothing is written.";
 
 /// Cells of the smallest board whose solve takes longer than a moment.
@@ -138,7 +139,6 @@ fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'stati
         cells => format!("{} {cells}", counted(shape.bid_bits.into(), "BID cell")),
     };
     let guess = if shape.estimated { "about " } else { "" };
-    let measured = if plan.cells >= TIMED_CELLS { " at the speed of this moment" } else { "" };
     vec![
         (
             "board",
@@ -185,6 +185,6 @@ fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'stati
                 size(disk_free_bytes)
             ),
         ),
-        ("time", format!("{}{measured}", time(plan, plan.chosen().seconds))),
+        ("time", format!("{}{}", time(plan, plan.chosen().seconds), at_this_load(plan, plan.chosen().seconds))),
     ]
 }

@@ -138,8 +138,12 @@ pub struct Plan {
     pub keep: Keep,
     /// Bytes of what is kept, and of the run around it.
     pub database_bytes: u64,
-    /// Speed of this machine; 1 for boards that take moments, for which it is not measured.
+    /// Speed of this machine by processor time; 1 for boards that take moments, for which it is not
+    /// measured.
     pub speed: f64,
+    /// How many times as long work takes now, because the machine does other work, too; 1 if it is
+    /// not measured.
+    pub load: f64,
 }
 
 /// Returns the name of a placement on the command line and in reports.
@@ -215,6 +219,7 @@ impl Plan {
             keep: scenario.keep,
             database_bytes: kept_bytes(scenario, &shape),
             speed: scenario.speed,
+            load: 1.0,
             shape,
             reads,
         }

@@ -1,8 +1,9 @@
-//! How fast this machine is at the moment, next to the one that the [rates](super::rates) are of.
+//! How fast this machine is, compared with the one that the [rates](super::rates) are of, and how
+//! busy.
 
 use super::{Plan, Scenario};
 use parking_lot::Mutex;
-use pipeline::{Stopwatch, parallel};
+use pipeline::{Stopwatch, parallel, thread_time};
 use std::sync::OnceLock;
 use trinim_game::Board;
 use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words};
@@ -13,37 +14,46 @@ const BITS: u32 = 26;
 /// The layers whose first cells they are.
 const LAYERS: u32 = 7;
 
-/// Rounds of a thread, whose median counts: the first one also touches the memory, and a machine
-/// that others use as well is faster and slower by turns.
+/// Rounds of a thread, whose median counts: the first one also touches the memory.
 const ROUNDS: usize = 13;
 
-/// Seconds of a round on each of two threads at the speed of the rates: the unit that these are
-/// measured in.
+/// Processor seconds of a round on each of two threads at the speed of the rates.
 const RECORDED_SECONDS: f64 = 0.0143;
 
 /// The speed of the recorded rates.
 pub const RECORDED: f64 = 1.0;
 
+/// What a machine does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// Its speed over that of the recorded rates, by processor time: other work does not change it.
+    pub processor: f64,
+    /// The time that work takes now over its processor time: 1 if no other work runs.
+    pub load: f64,
+}
+
 impl Plan {
     /// Returns the plan of the same scenario at the speed that is measured with as many threads as
     /// there are workers.
-    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> f64) -> Plan {
-        self.with(Scenario { speed: measure(self.memory.workers), ..scenario })
+    pub fn timed(self, scenario: Scenario<'_>, measure: impl FnOnce(usize) -> Speed) -> Plan {
+        let Speed { processor, load } = measure(self.memory.workers);
+        Plan { load, ..self.with(Scenario { speed: processor, ..scenario }) }
     }
 }
 
 /// Returns the speed of each of this many threads that work at the same time. It is measured once a
 /// process, for the first number, and takes about a quarter of a second.
-pub fn of_this_machine(threads: usize) -> f64 {
-    static MEASURED: OnceLock<f64> = OnceLock::new();
+pub fn of_this_machine(threads: usize) -> Speed {
+    static MEASURED: OnceLock<Speed> = OnceLock::new();
     *MEASURED.get_or_init(|| {
-        let rounds = seconds_of_rounds(threads.max(1));
-        RECORDED_SECONDS / rounds[(rounds.len() - 1) / 2]
+        let rounds = rounds(threads.max(1));
+        let (all, busy) = rounds.iter().fold((0.0, 0.0), |(all, busy), round| (all + round[1], busy + round[0]));
+        Speed { processor: RECORDED_SECONDS / rounds[(rounds.len() - 1) / 2][0], load: (all / busy).max(1.0) }
     })
 }
 
-/// Returns the seconds of all rounds of all threads, the shortest first.
-fn seconds_of_rounds(threads: usize) -> Vec<f64> {
+/// Returns the processor seconds of each round of each thread, the least first, and its seconds.
+fn rounds(threads: usize) -> Vec<[f64; 2]> {
     let work = Work::new();
     let all = Mutex::new(Vec::new());
     let measure = |(): &mut (), _| {
@@ -54,7 +64,7 @@ fn seconds_of_rounds(threads: usize) -> Vec<f64> {
     // It cannot fail: nothing in it does.
     let _ = parallel::for_each(threads, threads, || Ok(()), measure);
     let mut all = all.into_inner();
-    all.sort_by(f64::total_cmp);
+    all.sort_by(|[one, _], [other, _]| one.total_cmp(other));
     all
 }
 
@@ -83,22 +93,22 @@ impl Work {
         }
     }
 
-    fn rounds(&self) -> [f64; ROUNDS] {
+    fn rounds(&self) -> [[f64; 2]; ROUNDS] {
         let mut bitmaps = [vec![0_u64; bitmap_words(BITS)], vec![0; bitmap_words(BITS)]];
         let [block, stream] = &mut bitmaps;
         // Losses of about the density of real ones; which they are does not change the time.
         for (index, word) in stream.iter_mut().enumerate() {
             *word = 1 << (index % 61);
         }
-        let mut rounds = [0.0; ROUNDS];
+        let mut rounds = [[0.0; 2]; ROUNDS];
         for round in &mut rounds {
-            let watch = Stopwatch::start();
+            let (watch, before) = (Stopwatch::start(), thread_time());
             for _ in 0..2 {
                 self.kernel.apply(&self.apply, stream, block);
             }
             self.kernel.permute(&self.rotation, stream, block);
             self.kernel.settle(&self.settle, block);
-            *round = watch.elapsed().as_secs_f64();
+            *round = [thread_time() - before, watch.elapsed()].map(|time| time.as_secs_f64());
         }
         rounds
     }
@@ -137,18 +147,21 @@ mod tests {
                 assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");
                 let same = plan.clone().timed(scenario, |threads| {
                     assert_eq!(threads, workers, "{layers}");
-                    2.0
+                    Speed { processor: 2.0, load: 3.0 }
                 });
-                assert_eq!((same.speed, same.memory), (2.0, plan.memory), "{layers}");
+                assert_eq!((same.speed, same.load, same.memory), (2.0, 3.0, plan.memory), "{layers}");
             }
         }
     }
 
     #[test]
     fn a_round_takes_time_and_is_measured_once() {
-        let rounds = seconds_of_rounds(2);
+        let rounds = rounds(2);
         assert_eq!(rounds.len(), 2 * ROUNDS);
-        assert!(rounds[0] > 1e-5 && rounds.is_sorted() && rounds.iter().all(|seconds| seconds.is_finite()));
+        assert!(rounds[0][0] > 1e-5 && rounds.is_sorted_by_key(|round| round[0]));
+        // The clocks differ in resolution.
+        assert!(rounds.iter().all(|[processor, all]| *processor < all + 1e-3), "{rounds:?}");
         assert_eq!(of_this_machine(2), of_this_machine(2));
+        assert!(of_this_machine(2).load >= 1.0);
     }
 }

@@ -204,9 +204,11 @@ fn plans_are_made_for_boards_of_all_sizes() {
         }
     }
     // Regression: no time is named for a solve of moments; others are of this machine.
-    for (layers, time) in [("7", "time    moments\n"), ("8", " at the speed of this moment\n")] {
+    for (layers, is_timed) in [("7", false), ("8", true)] {
         let shown = ends(path, 0, &["plan", "-k", layers]).0;
-        assert!(shown.contains(time), "{shown}");
+        assert!(shown.contains("time    moments\n") != is_timed && shown.contains("time    "), "{shown}");
+        let load = json(path, 0, &["plan", "-k", layers, "--json"])["load"].as_f64().unwrap();
+        assert!(if is_timed { load >= 1.0 } else { load == 1.0 }, "{load}");
     }
     // [SWLK12] section 2.1 and [LWS09]: the number of moves.
     for (layers, moves) in [("5", 75), ("8", 288), ("9", 405)] {

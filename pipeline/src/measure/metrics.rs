@@ -7,6 +7,7 @@
 
 use crate::measure::stage::Stage;
 use crate::measure::timeline::{LaneGuard, Timeline};
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -208,6 +209,12 @@ fn add(counter: &AtomicU64, amount: u64) {
 
 /// A wall-clock stopwatch for modules that may not read clocks themselves.
 pub struct Stopwatch(Instant);
+
+/// Returns the processor time of this thread.
+pub fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
 
 impl Stopwatch {
     /// Starts a stopwatch.

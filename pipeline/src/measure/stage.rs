@@ -16,7 +16,7 @@ pub enum Stage {
     /// Worker: comparing sampled states with the streams they depend on.
     Audit,
     /// Worker: finishing a block whose updates are complete.
-    Finish,
+    Settle,
     /// Worker: summarising and encoding the published file.
     Publish,
     /// Worker: encoding log frames.
@@ -40,7 +40,7 @@ impl Stage {
         Stage::Orient,
         Stage::Apply,
         Stage::Audit,
-        Stage::Finish,
+        Stage::Settle,
         Stage::Publish,
         Stage::Encode,
         Stage::AwaitWrite,
@@ -59,7 +59,7 @@ impl Stage {
             Stage::Apply => "apply",
             Stage::Audit => "audit",
             // Reports keep the name that the workload's method had before it became `finish`.
-            Stage::Finish => "settle",
+            Stage::Settle => "settle",
             Stage::Publish => "publish",
             Stage::Encode => "encode",
             Stage::AwaitWrite => "await_write",

@@ -133,7 +133,7 @@ impl<'s> Worker<'s> {
         self.gather(block, auditor.as_deref_mut())?;
         self.buffers.target.begin(*workload, block);
         {
-            let _time = metrics.enter(Stage::Finish);
+            let _time = metrics.enter(Stage::Settle);
             workload.finish(block, self.buffers.target.bitmap.words_mut());
         }
         if let Some(mut auditor) = auditor {

@@ -535,7 +535,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
         let sum: u64 = recorded.iter().map(|lane| lane.totals()[stage as usize]).sum();
         assert_eq!(sum, metrics.stage(stage).as_nanos() as u64, "{}", stage.name());
     }
-    let settled = |lane: &&timeline::LaneRecord| lane.totals()[Stage::Finish as usize] > 0;
+    let settled = |lane: &&timeline::LaneRecord| lane.totals()[Stage::Settle as usize] > 0;
     assert!(recorded.iter().filter(settled).all(|lane| lane.name.starts_with("worker")));
     assert!(Metrics::default().timeline().is_none());
 }

@@ -159,7 +159,8 @@ impl Session<'_> {
         let is_timed = job.game.board.cells() >= TIMED_CELLS && job.kernel().isa() != Isa::Scalar;
         let estimate = |share: f64, left: &str| {
             if is_timed {
-                format!(", about {}{left}", seconds(plan.plan.chosen().seconds * share))
+                let planned = plan.plan.chosen().seconds * share;
+                format!(", about {}{left}{}", seconds(planned), pace::at_this_load(&plan.plan, planned))
             } else {
                 String::new()
             }

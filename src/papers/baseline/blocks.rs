@@ -157,7 +157,7 @@ impl Session<'_> {
     /// Settles a block, publishes it if it belongs to the database, and stores it.
     fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
         {
-            let _time = self.run.metrics.enter(Stage::Finish);
+            let _time = self.run.metrics.enter(Stage::Settle);
             self.game.finish(block, settled.words_mut());
         }
         let bid = self.layout.bid(block);

@@ -67,7 +67,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     for positions in steps(1 << board.cells()) {
         run.go_on()?;
         let visited = positions.end - positions.start;
-        let _time = run.metrics.enter(Stage::Finish);
+        let _time = run.metrics.enter(Stage::Settle);
         step(board.moves(), wins.words_mut(), positions);
         Counters::add(&run.counters.positions_visited, visited);
     }

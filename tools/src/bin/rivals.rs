@@ -113,7 +113,7 @@ fn main() -> Result<()> {
     };
     let (passed, counts) = (device.passed(), metrics.snapshot());
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    let work = [Stage::Decode, Stage::Orient, Stage::Apply, Stage::Finish, Stage::Encode, Stage::Publish];
+    let work = [Stage::Decode, Stage::Orient, Stage::Apply, Stage::Settle, Stage::Encode, Stage::Publish];
     let work: f64 = work.iter().map(|stage| metrics.stage(*stage).as_secs_f64()).sum();
     let name = args.way.to_possible_value().context("a way has a name")?.get_name().to_owned();
     println!(

@@ -72,7 +72,7 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
     );
     let visited = if blocks == 0 { 1 << game.board.cells() } else { 0 };
     assert_eq!(of(&counters.positions_visited), visited, "{story}: positions");
-    assert!(metrics.stage(Stage::Finish) > Duration::ZERO && metrics.stage(Stage::Publish) > Duration::ZERO, "{story}");
+    assert!(metrics.stage(Stage::Settle) > Duration::ZERO && metrics.stage(Stage::Publish) > Duration::ZERO, "{story}");
     // No more workers than blocks.
     let workers = if blocks == 0 { threads } else { threads.min(blocks as usize) };
     assert_eq!(solved.peak_leased_bytes, footprint_bytes(&game.layout, baseline, workers), "{story}: memory");
