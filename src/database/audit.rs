@@ -67,6 +67,14 @@ pub enum Audit {
     Share(BlockShare),
     /// Every block.
     All,
+    /// No block: an earlier version began the run and compared so many positions of each block,
+    /// drawn with a seed.
+    Sampled {
+        /// Positions of a block.
+        per_block: u32,
+        /// The seed.
+        seed: u64,
+    },
 }
 
 /// The error for an audit that cannot be read.
@@ -90,10 +98,15 @@ impl Audit {
         if board.cells() <= DATABASE_CELLS_MAX { Audit::None } else { Audit::Share(BlockShare(0.01)) }
     }
 
+    /// Returns whether any block is compared.
+    pub fn is_some(self) -> bool {
+        matches!(self, Audit::Share(_) | Audit::All)
+    }
+
     /// Returns how many of `blocks` blocks are compared.
     pub fn of(self, blocks: u64) -> u64 {
         match self {
-            Audit::None => 0,
+            Audit::None | Audit::Sampled { .. } => 0,
             Audit::Share(share) => share.of(blocks),
             Audit::All => blocks,
         }
@@ -102,7 +115,7 @@ impl Audit {
     /// Returns which of `blocks` blocks are compared; `None` for every one.
     pub fn chosen(self, blocks: u32) -> Option<BTreeSet<u32>> {
         match self {
-            Audit::None => Some(BTreeSet::new()),
+            Audit::None | Audit::Sampled { .. } => Some(BTreeSet::new()),
             Audit::Share(share) => Some(share.choose(blocks, Audit::SEED)),
             Audit::All => None,
         }
@@ -112,7 +125,7 @@ impl Audit {
     /// its own, the positions that a move leads from to a loss.
     pub fn auditors(self, stream_words: usize) -> Auditors {
         match self {
-            Audit::None => Auditors::default(),
+            Audit::None | Audit::Sampled { .. } => Auditors::default(),
             some => Auditors { bytes: 8 * stream_words as u64, are_everywhere: some == Audit::All },
         }
     }
@@ -124,11 +137,13 @@ impl Audit {
 
     /// Returns how a run with these parameters is audited; `None` if this program does not know.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Audit> {
-        match given.iter().find(|(name, _)| name == Audit::PARAMETER) {
-            None => Some(Audit::None),
-            // Only one way to write it: parameters are compared as texts.
-            Some(pair) => pair.1.parse().ok().filter(|audit: &Audit| audit.parameter().as_ref() == Some(pair)),
-        }
+        let Some(pair) = given.iter().find(|(name, _)| name == Audit::PARAMETER) else { return Some(Audit::None) };
+        let sampled = || {
+            let (per_block, seed) = pair.1.split_once(':')?;
+            Some(Audit::Sampled { per_block: per_block.parse().ok()?, seed: seed.parse().ok()? })
+        };
+        // Only one way to write it: parameters are compared as texts.
+        pair.1.parse().ok().or_else(sampled).filter(|audit| audit.parameter().as_ref() == Some(pair))
     }
 }
 
@@ -138,6 +153,7 @@ impl fmt::Display for Audit {
             Audit::None => f.write_str("none"),
             Audit::Share(share) => share.fmt(f),
             Audit::All => f.write_str("all"),
+            Audit::Sampled { per_block, seed } => write!(f, "{per_block}:{seed}"),
         }
     }
 }
@@ -189,7 +205,7 @@ impl AuditResult {
             positions: of_a_block * blocks,
             misses: 0,
         };
-        (audit != Audit::None).then_some(result)
+        audit.is_some().then_some(result)
     }
 
     /// Returns whether every position of a game was compared.
@@ -238,9 +254,12 @@ mod tests {
         {
             assert!(other.parse::<Audit>().is_err(), "{other:?}");
         }
-        for other in ["none", "1%", "0.010", "1", "1000:7"] {
+        for other in ["none", "1%", "0.010", "1", "01000:7", ":7", "1:2:3"] {
             assert_eq!(Audit::from_parameters(&[("audit".into(), other.into())]), None, "{other:?}");
         }
+        let sampled = Audit::Sampled { per_block: 1000, seed: 7 };
+        assert_eq!(Audit::from_parameters(&[("audit".into(), "1000:7".into())]), Some(sampled));
+        assert!(!sampled.is_some() && sampled.parameter().is_some());
     }
 
     /// Which blocks are chosen is part of what a manifest says, and a resumed run goes on with the

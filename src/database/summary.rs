@@ -33,7 +33,8 @@ impl BlockSummary {
         let (words, rest) = words.as_chunks::<8>();
         let mut losses_by_pieces: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let counts = offset_bits as usize + 1;
-        if !rest.is_empty() || losses_by_pieces.len() < counts + smaller_boards + planes {
+        // Earlier versions marked blocks that were audited in the middle of a run with a byte.
+        if !matches!(rest, [] | [1]) || losses_by_pieces.len() < counts + smaller_boards + planes {
             return None;
         }
         let mut by_layers = losses_by_pieces.split_off(counts);
@@ -86,9 +87,11 @@ mod tests {
             let losses_by_pieces = vec![0, 3, u64::MAX];
             let summary = BlockSummary { losses_by_pieces, digest, by_layers, by_plane, after_first_moves };
             let bytes = summary.to_bytes();
+            let audited = [&bytes[..], &[1]].concat();
+            assert_eq!(BlockSummary::from_bytes(&audited, 2, boards, planes).as_ref(), Some(&summary));
             assert_eq!(BlockSummary::from_bytes(&bytes, 2, boards, planes), Some(summary));
             assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1], 2, boards, planes), None);
-            assert_eq!(BlockSummary::from_bytes(&[&bytes[..], &[1]].concat(), 2, boards, planes), None);
+            assert_eq!(BlockSummary::from_bytes(&[&bytes[..], &[2]].concat(), 2, boards, planes), None);
             let short = &bytes[..32 + 16 + 8 * (boards + planes)];
             assert_eq!(BlockSummary::from_bytes(short, 2, boards, planes), None);
             assert_eq!(BlockSummary::from_bytes(&bytes[..31], 2, 0, 0), None);

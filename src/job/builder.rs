@@ -289,7 +289,7 @@ impl Solve {
     pub(super) fn check(&self, values: Values, audit: Audit) -> Result<(), JobError> {
         super::check_cells(&self.board)?;
         let refuse = |choice, other, reason| Err(Contradiction { choice, other, reason }.into());
-        if let Some(placement @ Placement::Dedicated) = self.placement.filter(|_| audit != Audit::None) {
+        if let Some(placement @ Placement::Dedicated) = self.placement.filter(|_| audit.is_some()) {
             let other = Choice::new("log-placement", plan::placement_name(placement));
             let reason = "an audit compares streams as their blocks finished them, not those oriented for one target";
             return refuse(Choice::new("audit", audit), other, reason);

@@ -1,7 +1,7 @@
 //! What a job needs, the disk that it may take, and what would fit it instead.
 
 use super::{Choice, Job};
-use crate::database::{Audit, Keep, Terms};
+use crate::database::{Keep, Terms};
 use crate::plan::speed;
 use crate::plan::{Plan, PlanError, Scenario, TIMED_CELLS, placement_name};
 use pipeline::checkpoint::{LOGS, PUBLISHED};
@@ -123,7 +123,7 @@ impl Job {
         let mut found = Vec::new();
         for codec in [scenario.codec].into_iter().chain(dense) {
             // An audit needs shared logs.
-            for placement in [Some(scenario.placement), (scenario.audit == Audit::None).then_some(other)] {
+            for placement in [Some(scenario.placement), (!scenario.audit.is_some()).then_some(other)] {
                 let Some(placement) = placement else { continue };
                 let bytes = planned.plan.peak_bytes(Scenario { placement, codec, ..scenario });
                 let choices = [

@@ -19,7 +19,7 @@ pub const PROGRAM_BYTES: u64 = 32 << 20;
 /// that writing none of them twice counts more. An audit has to see streams that nobody has
 /// oriented.
 pub fn default_placement(layers: u32, values: Values, audit: Audit) -> Placement {
-    match layers <= 7 && values.is_outcomes() && audit == Audit::None {
+    match layers <= 7 && values.is_outcomes() && !audit.is_some() {
         true => Placement::Dedicated,
         false => Placement::Shared,
     }

@@ -44,7 +44,7 @@ impl<'a> Witnesses<'a> {
     /// Prepares them, if there is an audit.
     pub(crate) fn new(spec: SolveSpec<'a>) -> Option<Witnesses<'a>> {
         let SolveSpec { game, terms } = spec;
-        (terms.audit != Audit::None).then(|| Witnesses {
+        terms.audit.is_some().then(|| Witnesses {
             witness: Witness::new(game, terms.values),
             chosen: terms.audit.chosen(spec.blocks()),
             free: Mutex::default(),

@@ -269,6 +269,27 @@ fn logs_in_a_codec_of_another_version_are_refused_by_name() {
     assert_eq!(tree(&place), before);
 }
 
+/// An earlier version drew positions of each block to compare. Its unfinished runs are resumed; the
+/// rest of the blocks is not audited, and the result says nothing of an audit.
+#[test]
+fn runs_with_a_sample_audit_are_resumed_without_it() {
+    let folder = scratch();
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/sampled-middle"),
+        &folder.path().join("old"),
+    );
+    let (_, said) = ends(folder.path(), 0, &["resume", "old"]);
+    assert!(said.contains("7 of 8 blocks") && said.contains("the rest is not audited"), "{said}");
+    ends(
+        folder.path(),
+        0,
+        &["solve", "-k", "4", "--rule", "normal", "--keep", "counts", "--block-bits", "6", "--out", "new"],
+    );
+    let [old, new] = ["old", "new"].map(|name| fs::read(folder.path().join(name).join("db/manifest.json")).unwrap());
+    assert!(old == new);
+    ends(folder.path(), 0, &["check", "old"]);
+}
+
 /// What fills a page or names many things is where it is looked for.
 #[test]
 fn help_errors_and_tables_say_what_helps() {

@@ -14,6 +14,7 @@ use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::{memory_free_bytes, memory_shortage};
 use trinim::cli::owner;
 use trinim::cli::pace;
+use trinim::database::Audit;
 use trinim::job::{Alternative, Job, JobPlan, Monitor};
 use trinim::kernel::Isa;
 use trinim::plan::TIMED_CELLS;
@@ -57,6 +58,9 @@ impl Session<'_> {
         let shown = self.args.progress.on(self.out)?;
         if self.job.begun.is_some() {
             remark_on_foreign(&self.job.folder, self.out);
+            if let Audit::Sampled { .. } = self.job.terms.audit {
+                self.out.remark("the rest is not audited: samples were of an earlier version; verify compares all");
+            }
         }
         let plan = self.out.announcing("planning", || {
             let plan = self.job.plan()?;
