@@ -759,6 +759,43 @@ class Page(unittest.TestCase):
         page.click("#play-on")
         self.says(page, "First to move")
 
+    def test_in_play_it_is_always_someones_turn(self):
+        undo = lambda page: page.click("#undo")
+        same = lambda page: self.drag(page, self.center(page, "e"), self.center(page, "h"), True)
+        key = lambda name: lambda page: (page.evaluate("document.activeElement.blur()"), page.keyboard.press(name))
+        ways = {
+            "the same move again": (BEGUN, undo, same),
+            "forward": (BEGUN, undo, lambda page: page.click("#forward")),
+            "forward by a key": (BEGUN, undo, key("ArrowRight")),
+            "back, and the same move": (BEGUN, lambda page: page.click("#back"), same),
+            "back by a key": (BEGUN, key("ArrowLeft"), same),
+            "a move in the list": (BEGUN, lambda page: page.click("#moves button:has-text('e–h')")),
+            "an address": (BEGUN + "&at=5",),
+            "another page": (STUDY + "&at=5", lambda page: page.click("#play-on")),
+            "another opponent": (BEGUN.replace("beginner", "person") + "&at=5", lambda page: page.select_option("#opponent", "club")),
+        }
+        for name, (address, *acts) in ways.items():
+            page = self.open(address)
+            for act in acts:
+                act(page)
+            self.until(page, "document.querySelectorAll('.cell.piece').length === 12")
+            self.says(page, "Your turn")
+            self.assertEqual(",".join(self.moves(page)), BEGUN.split("moves=")[1], name)
+            # The game goes on from here.
+            self.take_one(page)
+            self.until(page, f"{COUNT} === 8")
+            self.says(page, "Your turn")
+            page.context.close()
+        # Back to the start and through the whole game, also where the opponent began.
+        page = self.open(BEGUN.replace("first=0", "first=1") + ",o")
+        page.keyboard.press("Home")
+        self.until(page, "location.hash.includes('at=1')")
+        self.says(page, "Your turn")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("End")
+        self.says(page, "Your turn")
+        self.assertEqual(len(self.moves(page)), 7)
+
     def test_a_puzzle_has_one_solution_and_days_are_counted(self):
         for size in WIDE, PHONE:
             page = self.open("#puzzles&board=triangle:4&rule=misere", size)

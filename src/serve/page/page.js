@@ -42,7 +42,8 @@ export const view = new BoardView($("stage"), $("board"), {
 
 export const isAgainstProgram = () => $("opponent").value !== "person";
 const isProgramsTurn = () => page === "play" && isAgainstProgram() && game.player === 1 && game.winner() === null;
-const mine = () => (page === "play" && isAgainstProgram() ? [0] : [0, 1]);
+/** One step back: in a game against the program to where the person moves; negative if there is none. */
+const before = () => game.before(page === "play" && isAgainstProgram() ? [0] : [0, 1]);
 export const names = () => {
   if (isAgainstProgram()) return ["You", LEVELS[$("opponent").value]];
   return game.first === 0 ? ["First", "Second"] : ["Second", "First"];
@@ -96,11 +97,7 @@ export function changed(news) {
   if (state === "first") say("", "Triangular Nim", game.offer.rules);
   else if (state === "set-up") say("", "Set up", "Tap cells to fill or empty them.");
   else if (state === "end") say("", wins(game.winner()), line);
-  else if (state === "play") {
-    const waits = isProgramsTurn() && !game.isPast;
-    const heading = waits ? `Waiting for ${names()[1]}` : isProgramsTurn() ? `${names()[1]} moved here` : turnOf(game.player);
-    say(view.locked ? "○" : "●", heading, line);
-  }
+  else if (state === "play") say(...(view.locked ? ["○", `Waiting for ${names()[1]}`] : ["●", turnOf(game.player)]), line);
   $("corner").textContent = {
     first: "Drag along a line, or tap its first and its last piece. Tap one piece twice to take it alone.",
     end: `The game in one picture. Filled: ${names()[0].replace("You", "you")} took it. Outlined: ${names()[1]} did. Numbers: at which move; “?”: a mistake.`,
@@ -108,9 +105,9 @@ export function changed(news) {
   }[state] ?? game.offer.rules;
   const isRow = (move) => move.length === 3 && move.every((cell, index) => cell === move[0] + index);
   if (state === "first") view.mark(game.legal().filter(isRow).slice(-2, -1).map((move) => ["choice", move]));
-  $("undo").disabled = game.before(mine()) < 0;
+  $("undo").disabled = before() < 0;
   $("hint").disabled = view.locked;
-  $("back").disabled = $("first-step").disabled = game.at === 0;
+  $("back").disabled = $("first-step").disabled = before() < 0;
   $("forward").disabled = $("last-step").disabled = !game.isPast;
   $("note").textContent = "";
   $("rules-text").textContent = game.offer.rules;
@@ -119,7 +116,7 @@ export function changed(news) {
   if (state === "puzzles" || state === "set-up" || state === "first") return;
   if (state === "end" || state === "analyse" || $("help").value === "values") tell(epoch, state, hadFocus);
   else [$("value").textContent, $("solve").hidden] = ["", true];
-  if (isProgramsTurn() && !game.isPast) reply(epoch);
+  if (isProgramsTurn()) reply(epoch);
 }
 
 /** Says what is known of the game: with the part that is loaded when it is first needed. */
@@ -173,11 +170,12 @@ function play(move, isGuess = false) {
   changed(isGuess ? `${names()[1]} guessed ${shown(game, move)}.` : undefined);
 }
 
-/** Lets the program move. */
+/** Lets the program move, as it did if the game goes on here. */
 async function reply(asked) {
   try {
     const [answer] = await Promise.all([
-      ask("v1/reply", { ...game.about, p: game.position, level: $("opponent").value, seed }),
+      game.isPast ? { move: { cells: game.moves[game.at] } }
+        : ask("v1/reply", { ...game.about, p: game.position, level: $("opponent").value, seed }),
       // Long enough for the eye to see what the person took.
       new Promise((done) => { setTimeout(done, 350); }),
     ]);
@@ -276,7 +274,7 @@ function setUp(start, first) {
 
 const undo = () => {
   if ($("undo").disabled) return;
-  game.go(game.before(mine()));
+  game.go(before());
   changed("Taken back.");
 };
 const forward = () => { if (game.isPast) walk.go(game.at + 1); };
@@ -296,7 +294,7 @@ const openSetUp = () => { page = "analyse"; isSetUp = true; $("mover").value = g
 const CLICKS = {
   undo, forward,
   hint: async () => (await load("./story.js"))?.hint(),
-  back: () => walk.go(game.at - 1), "first-step": () => walk.go(0), "last-step": () => walk.go(game.moves.length),
+  back: () => { if (before() >= 0) walk.go(before()); }, "first-step": () => walk.go(0), "last-step": () => walk.go(game.moves.length),
   again: () => retry?.(),
   solve: () => tell(epoch, stateOf(), false, true),
   stop: () => { leave(); changed(); },
