@@ -189,7 +189,7 @@ pub static FILES: [File; 11] = [
     file!("/page.js", "page.js", "text/javascript; charset=utf-8"),
     file!("/game.js", "game.js", "text/javascript; charset=utf-8"),
     file!("/board.js", "board.js", "text/javascript; charset=utf-8"),
-    file!("/answers.js", "answers.js", "text/javascript; charset=utf-8"),
+    file!("/table.js", "table.js", "text/javascript; charset=utf-8"),
     file!("/story.js", "story.js", "text/javascript; charset=utf-8"),
     file!("/puzzle.js", "puzzle.js", "text/javascript; charset=utf-8"),
     file!("/stats.js", "stats.js", "text/javascript; charset=utf-8"),
@@ -208,8 +208,11 @@ impl File {
         let mut response = tag.not_modified(headers).unwrap_or_else(|| tag.on(self.text));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        // Another version of the program has another page.
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        // Another version of the program has another page. Browsers ask for the icon whenever the address
+        // changes, which is at every move.
+        if self.path != "/icon.svg" {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
         headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
         // `origin.rs` knows the page by it.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));

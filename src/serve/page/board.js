@@ -1,8 +1,8 @@
 // The board as SVG: cells that are dragged over, tapped, or reached by keys.
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Radii in cells: of a piece, of a hole, of marks around pieces and holes, and of a run in the picture of a game. */
-const [PIECE, HOLE, AROUND, LAST, RUN] = [0.37, 0.27, 0.455, 0.41, 0.385];
+/** Radii in cells: of a piece, of a hole, of marks around pieces and holes. */
+const [PIECE, HOLE, AROUND, LAST] = [0.37, 0.27, 0.455, 0.41];
 /** How far a pointer goes before it drags, and how far from a cell it still means it, in cells. */
 const [SLACK, NEAR] = [0.3, 0.62];
 /** How long the next character belongs to the same name, in ms. */
@@ -15,12 +15,35 @@ export function made(name, attributes, parent) {
   return element;
 }
 
+export const $ = (id) => document.getElementById(id);
+
+export function element(name, properties = {}, ...children) {
+  const found = Object.assign(document.createElement(name), properties);
+  found.append(...children);
+  return found;
+}
+
+export function icon(name) {
+  const found = made("svg", { class: "icon", "aria-hidden": "true" });
+  made("use", { href: `#i-${name}` }, found);
+  return found;
+}
+
+/** An entry of a legend. */
+export const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
+
+export function button(text, act, properties = {}, sign = null) {
+  const found = element("button", { type: "button", ...properties }, ...(sign ? [icon(sign)] : []), text);
+  found.addEventListener("click", () => act(found));
+  return found;
+}
+
+/** The letter, digit or name of a key, also on a keyboard of another script. */
+export const keyOf = (event) => (/^[^\0-\x7f]$/.test(event.key) && event.code.match(/^(?:Key|Digit)(.)$/)?.[1] || event.key).toLowerCase();
 /** Writes words at a place. */
 export const write = (words, x, y, parent, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
-
 /** The largest coordinates of cells; the least are 0. */
 export const extent = (offer) => ["x", "y"].map((axis) => Math.max(...offer.cells.map((cell) => cell[axis])));
-
 const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
 
 /** The two cells of a move that are farthest apart. */
@@ -31,13 +54,11 @@ function endsOf(move, cells) {
 }
 
 /** A capsule around the cells of a move; a circle around each if they are not in one line. */
-function capsule(move, cells, radius, kind, parent) {
+export function capsule(move, cells, radius, kind, parent) {
   const [from, to] = endsOf(move, cells).map((cell) => cells[cell]);
   const [dx, dy, far] = [to.x - from.x, to.y - from.y, distance(from, to)];
   const isOff = (cell) => Math.abs((cell.x - from.x) * dy - (cell.y - from.y) * dx) > 0.1 * far;
-  if (move.some((cell) => isOff(cells[cell]))) {
-    return move.map((cell) => capsule([cell], cells, radius, kind, parent))[0];
-  }
+  if (move.some((cell) => isOff(cells[cell]))) { return move.map((cell) => capsule([cell], cells, radius, kind, parent))[0]; }
   const angle = (Math.atan2(dy, dx) * 180) / Math.PI;
   return made("rect", {
     class: `mark ${kind}`, x: -radius, y: -radius, width: far + 2 * radius, height: 2 * radius, rx: radius,
@@ -89,10 +110,10 @@ const THREE_ROWS = {
   moves: [[0, 1], [0, 2], [1, 2], [1, 3], [1, 4], [2, 4], [2, 5], [3, 4], [4, 5]],
 };
 
-/** Draws a board. Calls `act.take(move)`, `act.choice(move or null)`, `act.toggle(cell)`, `act.refuse()`. */
+/** Draws a board. Calls `act.take(move)`, `act.choice(move or null)`, `act.toggle(cell)`, `act.refuse(from, to)`. */
 export class BoardView {
-  constructor(stage, svg, act) {
-    Object.assign(this, { stage, svg, act, editing: false, locked: false, from: null, drag: null, typed: "" });
+  constructor(stage, svg) {
+    Object.assign(this, { stage, svg, act: {}, editing: false, locked: false, from: null, drag: null, typed: "" });
     // On the stage: with listeners on the SVG, Chromium makes that a stop of the Tab key.
     stage.addEventListener("pointerdown", (event) => this.down(event));
     stage.addEventListener("pointermove", (event) => this.move(event));
@@ -133,6 +154,8 @@ export class BoardView {
   /** Shows the pieces of the game. */
   update(game) {
     this.game = game;
+    this.picture.replaceChildren();
+    this.svg.classList.remove("painted");
     this.cells.forEach((group, cell) => {
       const has = game.has(cell);
       group.classList.toggle("piece", has);
@@ -166,17 +189,6 @@ export class BoardView {
     for (const [kind, move] of marks) capsule(move, this.offer.cells, kind === "last" ? LAST : AROUND, kind, this.marks);
   }
 
-  /** Draws the game as one picture: for each move its cells, whose it is, and what stands on it. */
-  paint(runs) {
-    this.picture.replaceChildren();
-    this.svg.classList.toggle("painted", runs.length > 0);
-    for (const { move, mine, text } of runs) {
-      capsule(move, this.offer.cells, RUN, mine ? "mine" : "theirs", this.picture);
-      const middle = (axis) => move.reduce((sum, cell) => sum + this.offer.cells[cell][axis], 0) / move.length;
-      write(text, middle("x"), middle("y"), this.picture, mine ? "mine" : "theirs");
-    }
-  }
-
   choose(from) {
     this.from = from;
     this.cells.forEach((group, cell) => group.setAttribute("aria-pressed", String(cell === from)));
@@ -192,14 +204,9 @@ export class BoardView {
     this.act.choice(move);
   }
 
-  point(event) {
-    return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
-  }
+  point(event) { return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse()); }
 
-  cellAt(event) {
-    const point = this.point(event);
-    return this.nearest(point, (cell) => distance(this.offer.cells[cell], point) < NEAR) ?? null;
-  }
+  cellAt(event) { const point = this.point(event); return this.nearest(point, (cell) => distance(this.offer.cells[cell], point) < NEAR) ?? null; }
 
   isFree(cell) { return cell !== null && !this.locked && (this.editing || this.game.has(cell)); }
 
@@ -253,21 +260,12 @@ export class BoardView {
     const { drag } = this;
     if (drag?.id !== event.pointerId) return;
     this.drag = null;
-    if (this.editing) {
-      if (this.cellAt(event) === drag.cell) this.act.toggle(drag.cell);
-    } else if (!drag.moved) {
-      if (drag.from !== null) this.finish(drag.cell);
-    } else if (drag.move) {
-      this.act.take(drag.move);
-    } else {
-      this.choose(null);
-    }
+    if (this.editing) return this.cellAt(event) === drag.cell && this.act.toggle(drag.cell);
+    if (!drag.moved) return drag.from !== null && this.finish(drag.cell);
+    if (drag.move) this.act.take(drag.move); else this.choose(null);
   }
 
-  cancel() {
-    this.drag = null;
-    this.choose(null);
-  }
+  cancel() { this.drag = null; this.choose(null); }
 
   /** Takes the pieces up to this cell, or chooses it in place of the first one. */
   finish(cell) {
@@ -296,22 +294,23 @@ export class BoardView {
     const cell = Number(event.target.dataset.cell ?? NaN);
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (Number.isNaN(cell) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = keyOf(event);
     if (event.key === "Enter" || event.key === " ") this.activate(cell);
     else if (event.key === "Escape") this.cancel();
     else if (steps[event.key]) this.cells[this.neighbour(cell, steps[event.key])].focus();
-    else if (/^[a-z0-9]$/i.test(event.key)) this.type(event.key.toLowerCase());
-    else return;
+    else if (!/^[a-z0-9]$/.test(key) || !this.type(key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** Goes to the cell whose name is typed, one character after another. */
+  /** Goes to the cell whose name is typed, one character after another; whether there is one. */
   type(character) {
     clearTimeout(this.pause);
     this.pause = setTimeout(() => { this.typed = ""; }, TYPING);
     const begins = (text) => this.offer.cells.some((cell) => cell.name.startsWith(text));
     this.typed = begins(this.typed + character) ? this.typed + character : character;
     this.cells[this.offer.cells.findIndex((cell) => cell.name === this.typed)]?.focus();
+    return begins(this.typed);
   }
 
   /** The nearest piece in a direction, any cell while editing; the cell itself if there is none. */

@@ -1,4 +1,5 @@
-// A game: where it starts, its moves, and what else was played. Knows the rules, but no values.
+// A game: where it starts, its moves, and what else was played. It knows the rules, but no values; how
+// games and values are called stands at the end.
 
 /** One game on an offered board. Player 0 is the person at the page, player 1 the opponent. */
 export class Game {
@@ -18,16 +19,14 @@ export class Game {
   get about() { return { board: this.offer.board, rule: this.offer.rule }; }
   get isPast() { return this.at < this.moves.length; }
   playerAt(index) { return (this.first + index) % 2; }
-
   /** The number of a move in the list, which has a line for a move of each side. */
   static number(index) { return Math.floor(index / 2) + 1; }
-
   /** Whether a cell of the position holds a piece. */
-  has(cell) { return pieces(this.position)[cell] === "1"; }
+  has(cell) { return heldIn(this.position)[cell] === "1"; }
 
   /** The legal moves, each a list of cells. */
   legal(position = this.position) {
-    const held = pieces(position);
+    const held = heldIn(position);
     return this.offer.moves.filter((move) => move.every((cell) => held[cell] === "1"));
   }
 
@@ -36,31 +35,13 @@ export class Game {
 
   /** The position after a move. */
   after(move, position = this.position) {
-    const held = pieces(position);
+    const held = heldIn(position);
     move.forEach((cell) => { held[cell] = "0"; });
     return written(held, this.offer.start);
   }
 
   /** The position with one cell filled or emptied. */
-  toggled(cell) {
-    const held = pieces(this.position);
-    held[cell] = held[cell] === "1" ? "0" : "1";
-    return written(held, this.offer.start);
-  }
-
-  /** Moves in classes of images of each other under the symmetries of the position. */
-  classes(moves) {
-    const held = pieces(this.position);
-    const symmetries = this.offer.symmetries.filter((image) => image.every((to, cell) => held[to] === held[cell]));
-    const name = (cells) => [...cells].sort((one, other) => one - other).join();
-    const classes = new Map();
-    for (const move of moves) {
-      const images = symmetries.map((image) => name(move.cells.map((cell) => image[cell])));
-      const first = images.find((image) => classes.has(image)) ?? name(move.cells);
-      classes.set(first, [...(classes.get(first) ?? []), move]);
-    }
-    return [...classes.values()];
-  }
+  toggled(cell) { const held = heldIn(this.position); held[cell] = held[cell] === "1" ? "0" : "1"; return written(held, this.offer.start); }
 
   /** The name of a move, as the server and the terminal write it. */
   name(move) {
@@ -72,7 +53,7 @@ export class Game {
 
   /** The legal move of this name, which may begin at either end; throws an error with the reason. */
   read(text) {
-    const wanted = text.trim().toLowerCase().replace("–", "-").replaceAll(/[\s.]+/g, ",");
+    const wanted = text.trim().toLowerCase().replace(/[‐-―−]/g, "-").replaceAll(/[\s.]+/g, ",");
     const names = this.offer.names ??= this.offer.moves.map((move) => this.name(move));
     const found = [wanted, wanted.split("-").reverse().join("-")].map((name) => names.indexOf(name));
     const move = this.offer.moves[Math.max(...found)];
@@ -83,11 +64,7 @@ export class Game {
 
   /** Plays a move; what followed here becomes a variation, unless it begins with the same move. */
   play(move) {
-    if (this.moves[this.at]?.join() !== move.join()) {
-      this.branch();
-      this.moves.push(move);
-      this.positions.push(this.after(move));
-    }
+    if (this.moves[this.at]?.join() !== move.join()) { this.branch(); this.moves.push(move); this.positions.push(this.after(move)); }
     this.at += 1;
   }
 
@@ -101,27 +78,10 @@ export class Game {
     if (moves.length > 0) this.variations.push({ from: this.at, moves });
   }
 
-  /** Takes a variation in place of what followed there, which becomes one. */
-  enter(variation) {
-    this.at = variation.from;
-    this.variations = this.variations.filter((one) => one !== variation);
-    this.branch();
-    variation.moves.forEach((move) => this.play(move));
-    this.at = variation.from + 1;
-  }
-
   /** The last position before this one in which one of these players moves; -1 if there is none. */
-  before(players) {
-    let at = this.at - 1;
-    while (at >= 0 && !players.includes(this.playerAt(at))) at -= 1;
-    return at;
-  }
-
+  before(players) { let at = this.at - 1; while (at >= 0 && !players.includes(this.playerAt(at))) at -= 1; return at; }
   /** Who has won; null if a move is left. */
-  winner() {
-    if (this.legal().length > 0) return null;
-    return this.offer.rule === "misere" ? this.player : 1 - this.player;
-  }
+  winner() { if (this.legal().length > 0) return null; return this.offer.rule === "misere" ? this.player : 1 - this.player; }
 
   /** The game as a part of the address. */
   parameters() {
@@ -137,7 +97,7 @@ export class Game {
 /** Plays moves that are given by name up to the first that is wrong; returns what is wrong. */
 export function replay(game, names) {
   for (const name of names) {
-    try { game.play(game.read(name)); } catch (error) { return `move ${name}: ${error.message}`; }
+    try { game.play(game.read(name)); } catch (error) { return `move ${short(name)}: ${error.message}`; }
   }
   return null;
 }
@@ -150,18 +110,21 @@ function shortest(moves, from, to) {
 }
 
 /** The cells of a position in rows, as characters. */
-function pieces(rows) { return [...rows.replaceAll("/", "")]; }
-
+export function heldIn(rows) { return [...rows.replaceAll("/", "")]; }
 /** Cells in the rows of the full board. */
-function written(held, start) {
-  let cell = 0;
-  return start.replace(/[01]/g, () => held[cell++]);
-}
-
+function written(held, start) { let cell = 0; return start.replace(/[01]/g, () => held[cell++]); }
 /** How many pieces a position has. */
 export function count(rows) { return rows.replace(/[^1]/g, "").length; }
-
 /** Whether a text is a position of the offered board, in rows. */
-export function isPosition(text, offer) {
-  return typeof text === "string" && text.replace(/[01]/g, "1") === offer.start;
-}
+export function isPosition(text, offer) { return typeof text === "string" && text.replace(/[01]/g, "1") === offer.start; }
+/** A text that may be long, cut. */
+export const short = (text, most = 40) => (text.length > most ? `${text.slice(0, most)}…` : text);
+export const plural = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
+export const pieces = (number) => plural(number, "piece");
+export const inMoves = (moves) => (moves ? ` in ${plural(moves, "move")}` : "");
+/** The name of a board for people, like “5 rows, at most 3” for triangle:5,take:3. */
+export const rowsOf = (board) => board.replace(/^triangle:(\d+)/, "$1 rows").replace(",least:", ", at least ").replace(",take:", ", at most ").replace(":", " ");
+export const ruleOf = (offer) => (offer.rule === "misere" ? "last piece loses" : "last piece wins");
+/** The name of a move as it is shown. */
+export const shown = (game, move) => game.name(move).replace("-", "–");
+

@@ -1,8 +1,8 @@
 // What leaves the page and comes back: the link, the game as text, and a picture.
 
-import { Game, isPosition, replay } from "./game.js";
-import { extent, sketch } from "./board.js";
-import { button, element, rowsOf, ruleOf } from "./answers.js";
+import { $, button, element, extent, sketch } from "./board.js";
+import { Game, isPosition, replay, rowsOf, ruleOf, short } from "./game.js";
+import { here } from "./table.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
 
@@ -24,9 +24,8 @@ export function readGame(text, offers) {
     const [word, rest = ""] = line.split(/\s+(.*)/);
     const wrong = (reason) => new Error(`line ${index + 1}: ${reason}`);
     if (line === "" || line.startsWith("#")) return;
-    if (!game && ["board", "rule", "start"].includes(word)) {
-      head[word] = rest;
-    } else if (!game && word === "first") {
+    if (!game && ["board", "rule", "start"].includes(word)) head[word] = rest;
+    else if (!game && word === "first") {
       const offer = offers.find((one) => one.board === head.board && one.rule === head.rule);
       if (!offer) throw wrong(`board ${head.board}, rule ${head.rule}: not offered here`);
       if (!isPosition(head.start, offer)) throw wrong(`${head.start} is not a position of ${head.board}`);
@@ -34,27 +33,23 @@ export function readGame(text, offers) {
     } else if (game && word === "take") {
       const trouble = replay(game, [rest]);
       if (trouble) throw wrong(trouble);
-    } else if (game && word === "set" && isPosition(rest, game.offer)) {
-      // A position that is set up, and sides that are exchanged, begin a game of their own.
-      game = new Game(game.offer, { start: rest });
-    } else if (game && word === "swap") {
-      game = new Game(game.offer, { start: game.position, first: 1 - game.player });
-    } else {
-      throw wrong(`${line} is not understood`);
-    }
+    // A position that is set up, and sides that are exchanged, begin a game of their own.
+    } else if (game && word === "set" && isPosition(rest, game.offer)) game = new Game(game.offer, { start: rest });
+    else if (game && word === "swap") game = new Game(game.offer, { start: game.position, first: 1 - game.player });
+    else throw wrong(`${short(line)} is not understood`);
   });
   if (!game) throw new Error("the game ends before it begins");
   return game;
 }
 
 /** The board as PNG. Drawn here: the page's policy shows no picture that is not a file of the server. */
-function pictureOf(game, title) {
+function pictureOf(game, title, url) {
   const canvas = element("canvas", { width: WIDTH, height: HEIGHT });
   const pen = canvas.getContext("2d");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
   const { cells } = game.offer;
   const [right, bottom] = extent(game.offer);
-  const scale = Math.min((WIDTH - 80) / (right + 1), (HEIGHT - 200) / (bottom + 1));
+  const scale = Math.min((WIDTH - 80) / (right + 1), (HEIGHT - 210) / (bottom + 1));
   pen.fillStyle = colour("ground");
   pen.fillRect(0, 0, WIDTH, HEIGHT);
   pen.textAlign = "center";
@@ -65,14 +60,21 @@ function pictureOf(game, title) {
   };
   write(title, WIDTH / 2, 60, 40, "ink");
   write(`${rowsOf(game.offer.board)}, ${ruleOf(game.offer)}`, WIDTH / 2, 110, 28, "soft");
-  cells.forEach((cell, index) => {
-    const has = game.has(index);
-    const [x, y] = [WIDTH / 2 + (cell.x - right / 2) * scale, 160 + (cell.y + 0.5) * scale];
+  write(short(url.replace(/^\w+:\/\//, ""), 90), WIDTH / 2, HEIGHT - 30, 20, "soft");
+  const places = cells.map((cell) => [WIDTH / 2 + (cell.x - right / 2) * scale, 150 + (cell.y + 0.5) * scale]);
+  const line = (one, other, width, ink) => {
+    [pen.lineWidth, pen.strokeStyle, pen.lineCap] = [width * scale, colour(ink), "round"];
     pen.beginPath();
-    pen.arc(x, y, (has ? 0.37 : 0.27) * scale, 0, 2 * Math.PI);
-    pen.fillStyle = colour(has ? "piece" : "hole");
-    pen.fill();
-    write(cell.name, x, y, 0.28 * scale, has ? "piece-ink" : "soft");
+    pen.moveTo(...places[one]);
+    pen.lineTo(...places[other]);
+    pen.stroke();
+  };
+  // The last move as a wide band with a lighter one on it; a move round a corner, too.
+  for (const [width, ink] of [[0.88, "soft"], [0.82, "ground"]]) game.last?.forEach((cell, at) => line(game.last[Math.max(0, at - 1)], cell, width, ink));
+  for (const [one, other] of game.offer.moves.filter((move) => move.length === 2)) line(one, other, 0.035, "mesh");
+  cells.forEach((cell, index) => {
+    line(index, index, ...(game.has(index) ? [0.74, "piece"] : [0.54, "hole"]));
+    write(cell.name, ...places[index], 0.28 * scale, game.has(index) ? "piece-ink" : "soft");
   });
   return new Promise((done) => { canvas.toBlob(done, "image/png"); });
 }
@@ -84,16 +86,18 @@ function save(name, blob) {
   URL.revokeObjectURL(link.href);
 }
 
-/** Opens the dialog; `line` is what the link is sent with. */
-export function share(dialog, game, title, line = `trinim: ${title}`) {
-  const url = location.href;
+/** Opens the dialog; `line` says how a puzzle went. */
+export function share(game, title, line = null) {
+  const dialog = $("share-dialog");
+  const url = here();
   const field = element("input", { value: url, readOnly: true, hidden: true, ariaLabel: "Link" });
-  const copy = async (found) => {
+  const copy = (text) => async (found) => {
     try {
-      if (matchMedia("(pointer: coarse)").matches && navigator.share) await navigator.share({ text: line, url });
-      else await navigator.clipboard.writeText(`${line}\n${url}`);
+      if (matchMedia("(pointer: coarse)").matches && navigator.share) return await navigator.share({ text: line ?? `trinim: ${title}`, url });
+      await navigator.clipboard.writeText(text);
       found.textContent = "Copied";
     } catch {
+      field.value = text;
       field.hidden = false;
       field.select();
     }
@@ -102,8 +106,8 @@ export function share(dialog, game, title, line = `trinim: ${title}`) {
   dialog.replaceChildren(
     element("div", { className: "card" }, sketch(game.offer, game.position, game.marks, title),
       element("p", { className: "soft" }, element("b", { textContent: `${title}${game.last ? `, after move ${Game.number(game.at - 1)}` : ""}` }), element("br"), about)),
-    button("Copy the link", copy, { className: "main" }, "share"), field,
-    button("Save picture", async () => save("trinim.png", await pictureOf(game, title))),
+    button("Copy the link", copy(url), { className: "main" }, "share"), ...(line ? [button("Copy the result", copy(`${line} ${url}`))] : []), field,
+    button("Save picture", async () => save("trinim.png", await pictureOf(game, title, url))),
     button("Save text", () => save("trinim.txt", new Blob([textOf(game)], { type: "text/plain" }))),
     button("Close", () => dialog.close(), { className: "plain" }),
   );

@@ -1,28 +1,32 @@
 // Statistics of a board: how often the player to move is lost, first moves that win, and the counts.
 
-import { $, ask, element, inMoves, pieces, shown } from "./answers.js";
-import { made, sketch, write } from "./board.js";
-import { Game } from "./game.js";
+import { $, element, made, sketch, write } from "./board.js";
+import { Game, inMoves, pieces, shown } from "./game.js";
+import { classesOf } from "./story.js";
+import { ask, epoch } from "./table.js";
 
 const number = new Intl.NumberFormat("en");
 /** From this many bars on no figures stand above them. */
 const MANY = 30;
 const [LEFT, TOP] = [56, 24];
-
-const isWide = () => matchMedia("(min-width: 900px)").matches;
+/** Where the style has two columns. */
+const columns = matchMedia("(min-width: 900px), (max-height: 500px) and (min-width: 740px)");
 const share = (one) => (one.positions ? one.losses / one.positions : 0);
 const percent = (one) => `${(100 * share(one)).toFixed(1)} %`;
 
 /** Shows the statistics of a board. */
 export async function open(offer) {
   const { board, rule } = offer;
+  const asked = epoch;
   // Beside the column; on phones within it, between the choice of the board and the table.
-  if (isWide()) $("column").before($("figures")); else $("b-settings").after($("figures"));
+  if (columns.matches) $("column").before($("figures")); else $("b-settings").after($("figures"));
   const [found, start] = await Promise.all([
     ask("v1/stats", { board, rule }), ask("v1/position", { board, rule, p: offer.start }).catch(() => null),
   ]);
+  if (asked !== epoch) return;
+  window.onresize = () => $("main").dataset.state === "statistics" && open(offer);
   const game = new Game(offer);
-  const kinds = game.classes(found.winning_first_moves.map((cells) => ({ cells })));
+  const kinds = classesOf(game, found.winning_first_moves.map((cells) => ({ cells })));
   const cards = kinds.map((alike) => [alike.at(-1).cells, alike.length]).map(([cells, images]) => element("div", { className: "card" },
     sketch(offer, offer.start, [["win", cells]], shown(game, cells)),
     element("p", {}, element("b", { textContent: shown(game, cells) }), element("br"), pieces(cells.length), element("br"),
@@ -47,13 +51,14 @@ function table(rows) {
   const head = line("th", ["Pieces", "Positions", "Lost", "Share"]);
   for (const one of head.children) one.scope = "col";
   const body = rows.map((one) => line("td", [one.pieces, number.format(one.positions), number.format(one.losses), percent(one)]));
-  return element("div", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: "Table" }, element("table", { id: "counts" },
+  return element("div", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: "Table" }, element("table", { id: "counts", className: rows.length > MANY ? "long" : "" },
     element("caption", { className: "spoken", textContent: "Lost positions by number of pieces" }),
     element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
 function chart(rows) {
-  const [WIDTH, HEIGHT, most] = isWide() ? [754, 440, MANY] : [360, 290, 8];
+  const WIDTH = Math.max(240, $("figures").clientWidth - 42);
+  const HEIGHT = Math.max(250, Math.round(WIDTH * 0.58));
   const BASE = HEIGHT - 44;
   const svg = made("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Share of lost positions by number of pieces; the table has the figures" });
   for (const part of [0, 25, 50, 75, 100]) {
@@ -62,14 +67,14 @@ function chart(rows) {
     write(`${part} %`, LEFT - 8, y + 5, svg, "axis");
   }
   const step = (WIDTH - LEFT) / rows.length;
-  const every = Math.ceil(rows.length / most);
+  const every = Math.ceil((25 * rows.length) / WIDTH);
   rows.forEach((one, index) => {
     const [x, height] = [LEFT + index * step, (BASE - TOP) * share(one)];
     const group = made("g", {}, svg);
     made("rect", { x, y: TOP, width: step, height: BASE - TOP, class: "hit" }, group);
     made("rect", { x: x + 0.15 * step, y: BASE - height, width: 0.7 * step, height, rx: 2 }, group);
     if (index % every === 0) write(one.pieces, x + step / 2, BASE + 20, group);
-    if (isWide() && rows.length < MANY) write(Number((100 * share(one)).toPrecision(2)), x + step / 2, BASE - height - 6, group);
+    if (WIDTH > 700 && rows.length < MANY) write(Number((100 * share(one)).toPrecision(2)), x + step / 2, BASE - height - 6, group);
     group.addEventListener("pointerenter", () => {
       $("told").textContent = `${pieces(one.pieces)}: ${percent(one)} of ${number.format(one.positions)} positions are lost.`;
     });

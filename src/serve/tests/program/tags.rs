@@ -131,7 +131,7 @@ fn every_answer_has_its_headers() {
     let folder = scratch();
     let server = Server::start(folder.path(), &["--layers", "3"]);
     let scripts =
-        ["page", "game", "board", "answers", "story", "puzzle", "stats", "share"].map(|name| format!("/{name}.js"));
+        ["page", "game", "board", "table", "story", "puzzle", "stats", "share"].map(|name| format!("/{name}.js"));
     let page: Vec<&str> =
         ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(|path| &**path)).collect();
     let position = format!("/v1/position?{}", query("triangle:3", "misere", "0x3f"));
@@ -141,7 +141,7 @@ fn every_answer_has_its_headers() {
     for path in page.iter().copied().chain(["/v1/boards"]).chain(stored).chain(other) {
         let found = server.get(path);
         let cached = match path {
-            _ if stored.contains(&path) => "public, max-age=86400",
+            _ if stored.contains(&path) || path == "/icon.svg" => "public, max-age=86400",
             _ if other.contains(&path) => "no-store",
             _ => "no-cache",
         };
