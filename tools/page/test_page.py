@@ -768,13 +768,15 @@ class Page(unittest.TestCase):
     def test_in_play_it_is_always_someones_turn(self):
         undo = lambda page: page.click("#undo")
         same = lambda page: self.drag(page, self.center(page, "e"), self.center(page, "h"), True)
+        # Longer than an opponent takes.
+        settled = lambda page: (page.wait_for_timeout(500), self.assertEqual(self.game(page)["at"], "4"))
         key = lambda name: lambda page: (page.evaluate("document.activeElement.blur()"), page.keyboard.press(name))
         ways = {
             "the same move again": (BEGUN, undo, same),
             "forward": (BEGUN, undo, lambda page: page.click("#forward")),
             "forward by a key": (BEGUN, undo, key("ArrowRight")),
-            "back, and the same move": (BEGUN, lambda page: page.click("#back"), same),
-            "back by a key": (BEGUN, key("ArrowLeft"), same),
+            "back, and the same move": (BEGUN, lambda page: page.click("#back"), settled, same),
+            "back by a key": (BEGUN, key("ArrowLeft"), settled, same),
             "a move in the list": (BEGUN, lambda page: page.click("#moves button:has-text('e–h')")),
             "an address": (BEGUN + "&at=5",),
             "another page": (STUDY + "&at=5", lambda page: page.click("#play-on")),
