@@ -112,7 +112,7 @@ export async function load(part, again) {
 }
 
 /** Browsers allow few writes of the address: one in this time, in ms, and so many at once after a rest. */
-const [PAUSE, BURST] = [400, 5];
+const [PAUSE, BURST] = [400, 3];
 let [wanted, seen, timer, next] = [null, "", null, 0];
 
 export function addressOf(page, parameters) {
