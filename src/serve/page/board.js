@@ -110,7 +110,7 @@ const THREE_ROWS = {
   moves: [[0, 1], [0, 2], [1, 2], [1, 3], [1, 4], [2, 4], [2, 5], [3, 4], [4, 5]],
 };
 
-/** Draws a board. Calls `act.take(move)`, `act.choice(move or null)`, `act.toggle(cell)`, `act.refuse(from, to)`. */
+/** Draws a board. Calls `take(move)`, `choice(move or null)`, `toggle(cell)`, `refuse(from, to)` of `act`. */
 export class BoardView {
   constructor(stage, svg) {
     Object.assign(this, { stage, svg, act: {}, editing: false, locked: false, from: null, drag: null, typed: "" });

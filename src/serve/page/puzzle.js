@@ -1,5 +1,4 @@
-// Puzzles: positions with one winning move. A day is a seed, so the server stores nothing; the browser stores
-// what was tried.
+// Puzzles: positions with one winning move. A day is a seed; the browser stores what was tried.
 
 import { $, button, element, key } from "./board.js";
 import { Game, pieces, plural, ruleOf, short, shown } from "./game.js";
@@ -80,6 +79,7 @@ function show(text = "", marks = [], isWrong = false) {
 }
 
 const triesOf = (number) => (number === 1 ? "1 try" : `${number} tries`);
+const go = (to) => visit(addressOf("puzzles", to));
 
 function headline() {
   const name = isDaily() ? nameOf(day) : `Extra puzzle ${extra || ""}`.trim();
@@ -143,8 +143,6 @@ function next() {
   const open = offer === daily() && back.find((one) => !known[one]);
   go(open ? { day: open } : { ...game.about, day: today(), extra: extra + 1 });
 }
-
-const go = (to) => visit(addressOf("puzzles", to));
 
 async function share() {
   const how = record.shown ? "solution seen" : record.tries === 1 ? "first try" : triesOf(record.tries);

@@ -14,6 +14,13 @@ const columns = matchMedia("(min-width: 900px), (max-height: 500px) and (min-wid
 const share = (one) => (one.positions ? one.losses / one.positions : 0);
 const percent = (one) => `${(100 * share(one)).toFixed(1)} %`;
 
+/** What a move takes, and where, if that is on an edge of a triangle. */
+function taken({ board, moves }, cells) {
+  const edge = moves.find((move) => board === `triangle:${move.length}` && cells.every((cell) => move.includes(cell)));
+  if (edge?.length === cells.length) return "a whole edge";
+  return edge && cells.length > 1 ? `${edge.indexOf(cells[0]) + 1} to ${edge.indexOf(cells.at(-1)) + 1} of an edge` : pieces(cells.length);
+}
+
 /** Shows the statistics of a board. */
 export async function open(offer) {
   const { board, rule } = offer;
@@ -29,7 +36,7 @@ export async function open(offer) {
   const kinds = classesOf(game, found.winning_first_moves.map((cells) => ({ cells })));
   const cards = kinds.map((alike) => [alike.at(-1).cells, alike.length]).map(([cells, images]) => element("div", { className: "card" },
     sketch(offer, offer.start, [["win", cells]], shown(game, cells)),
-    element("p", {}, element("b", { textContent: shown(game, cells) }), element("br"), pieces(cells.length), element("br"),
+    element("p", {}, element("b", { textContent: shown(game, cells) }), element("br"), taken(offer, cells), element("br"),
       element("small", { textContent: images > 1 ? `${images} alike` : "" }))));
   $("figures").replaceChildren(
     element("section", { className: "chart" }, element("h1", { textContent: "How often the player to move is lost" }),

@@ -15,7 +15,7 @@ const RUN = 0.385;
 /** The most buttons of moves that are shown at first. */
 const CHIPS = 8;
 
-/** Asks for many positions of a board, those that are new in one request: their answers, null where none is known. */
+/** The answers to many positions of a board, null where none is known. Only new ones are asked for. */
 async function askAll(about, positions) {
   const missing = positions.filter((one) => !among.has(keyOf(about, one)));
   const found = missing.length ? await ask("v1/positions", about, missing) : [];
@@ -66,7 +66,7 @@ function enter(variation) {
   walk(variation.from + 1);
 }
 
-/** Lists all moves, also those that were taken back; those that gave a won game away by these values have a mark. */
+/** Lists all moves, also those that were taken back, with a mark at mistakes by these values. */
 export function listMoves(values = []) {
   const box = $("moves");
   const focus = [...box.querySelectorAll("button")].indexOf(document.activeElement);
@@ -100,7 +100,6 @@ function scroll() {
 
 /** The last moves fade where more are below. */
 const fade = () => $("moves").classList.toggle("whole", $("moves").scrollHeight - $("moves").scrollTop <= $("moves").clientHeight + 1);
-
 $("moves").onscroll = fade;
 new ResizeObserver(scroll).observe($("moves"));
 
@@ -206,7 +205,7 @@ export function classesOf(game, moves) {
   return [...classes.values()];
 }
 
-/** The winning moves as buttons, or in a lost position those that last longest; neither where it is not known. */
+/** The winning moves as buttons, or in a lost position those that last longest, as far as known. */
 function chips(found, best) {
   const [isLost, timed] = [!isWin(found), isTimed(found)];
   const longest = Math.max(...found.moves.map((move) => move.distance));
@@ -237,7 +236,7 @@ function chips(found, best) {
   $("wins").replaceChildren(...buttons, ...rest);
 }
 
-/** What decided a game: words, of which the second is stressed, slips before that, and the loser's last mistake. */
+/** What decided a game: words, the second one stressed, earlier slips, and the loser's last mistake. */
 function tale(found, winner) {
   const [mistakes, loser] = [[...game.moves.keys()].filter((index) => isMistake(found, index)), 1 - winner];
   const last = mistakes.findLast((index) => game.playerAt(index) === loser);
@@ -247,7 +246,7 @@ function tale(found, winner) {
   return { words, slips, last };
 }
 
-/** Draws the game as one picture: for each move its cells, whose it is, and its number, with a mark at mistakes. */
+/** Draws the game as one picture: the cells of each move, its side and number, and a mark at mistakes. */
 function paint(found) {
   view.picture.replaceChildren();
   view.svg.classList.add("painted");

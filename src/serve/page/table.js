@@ -1,5 +1,4 @@
-// The table: what is offered, the game on it, and what the server knows of it. A change is an event, so
-// that no part of the page needs another one.
+// The table: the offers, the game, its address, and what the server knows. A change is an event.
 
 import { $, BoardView } from "./board.js";
 import { Game, count, short } from "./game.js";
@@ -67,7 +66,7 @@ export const fresh = () => begin(new Game(offered(), { first: Number($("first").
 /** Makes answers late that are waited for. */
 export function leave() { epoch += 1; progress(); return epoch; }
 export const send = (name, detail) => events.dispatchEvent(new CustomEvent(name, { detail }));
-/** Shows the game again after a change; `how` has news, whether it begins, and whether it keeps the remark. */
+/** Shows the game after a change; `how` has news, whether it begins, and whether the remark stays. */
 export function change(how = {}) { leave(); send("change", how); }
 
 export function walk(at) { game.go(at); change(); }
@@ -148,7 +147,7 @@ export function visit(hash) {
 
 /** Answers, which never change, and the epoch that waits for each. */
 const known = new Map();
-/** So many, the time between two questions about what is being solved, and those before a question that failed is asked again, in ms. */
+/** How many; the times between questions about a solve, and before a failed one is asked again, in ms. */
 const [MOST, AGAIN, RETRIES] = [500, 500, [500, 1000, 2000]];
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 /** Keeps an answer in place of the oldest one. */
@@ -201,7 +200,7 @@ async function answered(url, options, entry) {
   throw Object.assign(new Error(short(detail || `The server answers ${found.status}.`, 200)), { unknown: found.status === 404 });
 }
 
-/** Shows how far an answer is that has to be solved, null behind another position; it is spoken once, at the end. */
+/** Shows how far a solve is, null behind another one. The percents are not spoken. */
 function progress(done) {
   const isSolving = done !== undefined;
   $("solving").hidden = $("stop").hidden = !isSolving;
