@@ -29,7 +29,6 @@ export function icon(name) {
   return found;
 }
 
-/** An entry of a legend. */
 export const key = (kind, text) => element("span", {}, element("i", { className: kind }), text);
 
 export function button(text, act, properties = {}, sign = null) {
@@ -40,7 +39,6 @@ export function button(text, act, properties = {}, sign = null) {
 
 /** The letter, digit or name of a key, also on a keyboard of another script. */
 export const keyOf = (event) => (/^[^\0-\x7f]$/.test(event.key) && event.code.match(/^(?:Key|Digit)(.)$/)?.[1] || event.key).toLowerCase();
-/** Writes words at a place. */
 export const write = (words, x, y, parent, kind = "") => { made("text", { x, y, class: kind }, parent).textContent = words; };
 /** The largest coordinates of cells; the least are 0. */
 export const extent = (offer) => ["x", "y"].map((axis) => Math.max(...offer.cells.map((cell) => cell[axis])));
@@ -90,7 +88,6 @@ export function sketch(offer, position, marks, label) {
   return svg;
 }
 
-/** The rules as three small boards: a line, not over a gap, not round a corner. */
 export function pictures() {
   const cards = [
     ["✓", "One line", "1/11/111", "win", [[3, 4, 5]]],
@@ -123,7 +120,6 @@ export class BoardView {
     stage.addEventListener("focusin", (event) => this.focused(event));
   }
 
-  /** Lays out the cells of a board. */
   layOut(offer) {
     if (this.offer === offer) return;
     this.offer = offer;
@@ -151,7 +147,6 @@ export class BoardView {
     this.from = null;
   }
 
-  /** Shows the pieces of the game. */
   update(game) {
     this.game = game;
     this.picture.replaceChildren();
@@ -180,7 +175,6 @@ export class BoardView {
     return [...cells.keys()].filter(fits).sort((one, other) => distance(cells[one], point) - distance(cells[other], point))[0];
   }
 
-  /** Makes this cell the one that the Tab key leads to. */
   enter(cell) { this.cells.forEach((group, index) => group.setAttribute("tabindex", index === cell ? "0" : "-1")); }
 
   /** Draws marks around moves: pairs of a kind and the cells. */
@@ -195,7 +189,6 @@ export class BoardView {
     this.show(from === null ? null : [from]);
   }
 
-  /** Shows a move that is about to be made. */
   show(move) {
     if (this.shown?.join() === move?.join()) return;
     this.shown = move;

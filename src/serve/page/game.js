@@ -1,5 +1,4 @@
-// A game: where it starts, its moves, and what else was played. It knows the rules, but no values; how
-// games and values are called stands at the end.
+// A game: where it starts, its moves, what else was played, and how it is called. It knows no values.
 
 /** One game on an offered board. Player 0 is the person at the page, player 1 the opponent. */
 export class Game {
@@ -14,17 +13,14 @@ export class Game {
   get position() { return this.positions[this.at]; }
   get player() { return this.playerAt(this.at); }
   get last() { return this.moves[this.at - 1] ?? null; }
-  /** What the last move marks on the board. */
   get marks() { return this.last ? [["last", this.last]] : []; }
   get about() { return { board: this.offer.board, rule: this.offer.rule }; }
   get isPast() { return this.at < this.moves.length; }
   playerAt(index) { return (this.first + index) % 2; }
   /** The number of a move in the list, which has a line for a move of each side. */
   static number(index) { return Math.floor(index / 2) + 1; }
-  /** Whether a cell of the position holds a piece. */
   has(cell) { return heldIn(this.position)[cell] === "1"; }
 
-  /** The legal moves, each a list of cells. */
   legal(position = this.position) {
     const held = heldIn(position);
     return this.offer.moves.filter((move) => move.every((cell) => held[cell] === "1"));
@@ -33,14 +29,12 @@ export class Game {
   /** The shortest legal move that takes both cells; null if there is none, or more than one. */
   between(from, to) { return shortest(this.legal(), from, to); }
 
-  /** The position after a move. */
   after(move, position = this.position) {
     const held = heldIn(position);
     move.forEach((cell) => { held[cell] = "0"; });
     return written(held, this.offer.start);
   }
 
-  /** The position with one cell filled or emptied. */
   toggled(cell) { const held = heldIn(this.position); held[cell] = held[cell] === "1" ? "0" : "1"; return written(held, this.offer.start); }
 
   /** The name of a move, as the server and the terminal write it. */
@@ -70,7 +64,6 @@ export class Game {
 
   go(at) { this.at = Math.max(0, Math.min(at, this.moves.length)); }
 
-  /** Makes the moves after this one a variation. */
   branch() {
     const moves = this.moves.splice(this.at);
     this.positions.splice(this.at + 1);
@@ -80,10 +73,8 @@ export class Game {
 
   /** The last position before this one in which one of these players moves; -1 if there is none. */
   before(players) { let at = this.at - 1; while (at >= 0 && !players.includes(this.playerAt(at))) at -= 1; return at; }
-  /** Who has won; null if a move is left. */
   winner() { if (this.legal().length > 0) return null; return this.offer.rule === "misere" ? this.player : 1 - this.player; }
 
-  /** The game as a part of the address. */
   parameters() {
     const { offer, start, first, moves, at } = this;
     const found = { board: offer.board, rule: offer.rule, first };
@@ -113,11 +104,9 @@ function shortest(moves, from, to) {
 export function heldIn(rows) { return [...rows.replaceAll("/", "")]; }
 /** Cells in the rows of the full board. */
 function written(held, start) { let cell = 0; return start.replace(/[01]/g, () => held[cell++]); }
-/** How many pieces a position has. */
 export function count(rows) { return rows.replace(/[^1]/g, "").length; }
 /** Whether a text is a position of the offered board, in rows. */
 export function isPosition(text, offer) { return typeof text === "string" && text.replace(/[01]/g, "1") === offer.start; }
-/** A text that may be long, cut. */
 export const short = (text, most = 40) => (text.length > most ? `${text.slice(0, most)}…` : text);
 export const plural = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 export const pieces = (number) => plural(number, "piece");
@@ -125,6 +114,5 @@ export const inMoves = (moves) => (moves ? ` in ${plural(moves, "move")}` : "");
 /** The name of a board for people, like “5 rows, at most 3” for triangle:5,take:3. */
 export const rowsOf = (board) => board.replace(/^triangle:(\d+)/, "$1 rows").replace(",least:", ", at least ").replace(",take:", ", at most ").replace(":", " ");
 export const ruleOf = (offer) => (offer.rule === "misere" ? "last piece loses" : "last piece wins");
-/** The name of a move as it is shown. */
 export const shown = (game, move) => game.name(move).replace("-", "–");
 

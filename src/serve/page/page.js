@@ -98,7 +98,6 @@ function drawBoard(state) {
   view.mark(state === "first" ? game.legal().filter(isRow).slice(-2, -1).map((move) => ["choice", move]) : game.marks);
 }
 
-/** Enables what leads through the game. */
 function steps(state) {
   $("undone").hidden = !former || state !== "play" || game.moves.length > 0;
   $("undo").disabled = $("back").disabled = $("first-step").disabled = before() < 0;
@@ -231,7 +230,6 @@ async function readText(text) {
 
 const goTo = (which) => visit(addressOf(which, which === "puzzles" ? {} : { ...game.parameters(), opponent: $("opponent").value }));
 const openSetUp = () => { page = "analyse"; isSetUp = true; $("mover").value = game.player; change(); };
-/** Gives up what is being solved; the program waits then. */
 function stop() { if (!view.locked) return change(); leave(); trouble(new Error("Not solved: it was stopped."), change); }
 
 const CLICKS = {

@@ -9,7 +9,6 @@ export let game = null;
 export let seed = 1 + Math.floor(Math.random() * 1e9);
 /** Grows with every change, so that late answers are recognised. */
 export let epoch = 0;
-/** The game before this one. */
 export let former = null;
 /** Sends `change` when the game has to be shown again, and `visit` with an address. */
 export const events = new EventTarget();
@@ -30,12 +29,10 @@ export const names = () => {
 };
 export const wins = (player) => (names()[player] === "You" ? "You win" : `${names()[player]} wins`);
 export const turnOf = (player) => (names()[player] === "You" ? "Your turn" : `${names()[player]} to move`);
-/** The offer of these names; undefined if there is none. */
 export const offerOf = (board, rule) => offers.find((one) => one.board === board && one.rule === rule);
 export const offered = () => offerOf($("boards").value, $("rule").value);
 export function offer(found) { offers = found; }
 
-/** Offers only the rules that the board has. */
 export function rulesOf() {
   const options = [...$("rule").options];
   for (const option of options) option.disabled = !offerOf($("boards").value, option.value);
@@ -44,7 +41,6 @@ export function rulesOf() {
 
 export const keep = () => store("localStorage", "settings", { ...game.about, first: game.first, opponent: $("opponent").value });
 
-/** Puts a game on the table. */
 export function place(next) {
   game = next;
   $("boards").value = game.offer.board;
@@ -150,7 +146,6 @@ const known = new Map();
 /** How many; the times between questions about a solve, and before a failed one is asked again, in ms. */
 const [MOST, AGAIN, RETRIES] = [500, 500, [500, 1000, 2000]];
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
-/** Keeps an answer in place of the oldest one. */
 export function remember(map, key, value) { if (map.size >= MOST) map.delete(map.keys().next().value); map.set(key, value); return value; }
 
 /** Asks for a path with parameters, or about positions; rejects with the reason that the server gives. */
