@@ -75,7 +75,7 @@ pub struct Summary {
     start: Value,
     /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule, values and layout only.
     digest: String,
-    /// Identity of the values, the same in every layout: BLAKE3 hash of board, rule and counts in
+    /// Census digest, the same in every layout: BLAKE3 hash of board, rule and counts in
     /// hexadecimal.
     values_digest: String,
     /// What was computed of each position: `outcomes`, `nimbers` or `remoteness`.
@@ -156,7 +156,7 @@ impl Summary {
             ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
             ("start", format!("{} for the player to move", paint.value(self.start))),
             ("digest", self.digest.clone()),
-            ("identity", self.values_digest.clone()),
+            ("census", self.values_digest.clone()),
         ];
         let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
         let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));

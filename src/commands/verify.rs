@@ -57,8 +57,8 @@ pub struct Report {
     depth: &'static str,
     #[serde(flatten)]
     found: verify::Report,
-    /// Identity of the values, as `trinim stats` prints it; null unless all values were
-    /// checked and are right.
+    /// Census digest, as `trinim stats` prints it; null unless all values were checked and are
+    /// right.
     values_digest: Option<String>,
     /// Wall-clock time.
     elapsed_s: f64,
@@ -121,7 +121,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
         ));
     }
-    rows.extend(report.values_digest.clone().map(|identity| ("identity", identity)));
+    rows.extend(report.values_digest.clone().map(|digest| ("census", digest)));
     rows.push(("time", seconds(report.elapsed_s)));
     Ok(out.table(&rows)?)
 }

@@ -230,7 +230,7 @@ impl Manifest {
         }
     }
 
-    /// Returns the identity of the values of `game`, hex: the BLAKE3 hash of board, rule and
+    /// Returns the census digest of `game`, hex: the BLAKE3 hash of board, rule and
     /// counts. Unlike `digest`, which hashes the bitmaps, it depends neither on the layout nor on
     /// what is kept. It follows from the keys of every version of the manifest, so it is none
     /// itself.

@@ -13,7 +13,7 @@ use super::finding::Finding;
 use super::geometry::{Child, Geometry, spread};
 use super::orient::Tile;
 use super::{Steps, Witness};
-use crate::database::{Audit, SolveSpec};
+use crate::database::SolveSpec;
 use parking_lot::Mutex;
 use pipeline::{Auditor, Bitmap, BlockId, Error, SourceStream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,7 +179,7 @@ fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{Game, Terms};
+    use crate::database::{Audit, Game, Terms};
     use trinim_game::{Board, Rule};
     use trinim_kernel::{Kernel, SettlePlan};
 

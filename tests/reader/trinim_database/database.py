@@ -108,7 +108,7 @@ class Database:
         return b"trinim solution 1\n" + text(self._game + self._layout_lines)
 
     def values_digest(self) -> str:
-        """The identity of the values, the same in every layout, from the counts of the manifest."""
+        """The census digest, the same in every layout, from the counts of the manifest."""
         counts = [
             ("losses", self._counts, ("losses",)),
             ("nimbers", self.manifest.get("by_nimber"), ("positions",)),
