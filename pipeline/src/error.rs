@@ -94,13 +94,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// The system refused memory that is within the budget.
-    #[error("the system refuses {needed_bytes} bytes of memory")]
+    #[error("the system refuses {} MiB of memory", needed_bytes.div_ceil(1 << 20))]
     OutOfMemory {
         /// Size of the refused request, in bytes.
         needed_bytes: u64,
     },
     /// The memory budget is too small for the work.
-    #[error("the work needs {needed_bytes} bytes of memory, but the budget is {budget_bytes}")]
+    #[error("the work needs {} MiB of memory, but the budget is {} MiB", needed_bytes.div_ceil(1 << 20), budget_bytes >> 20)]
     Memory {
         /// The smallest sufficient budget, in bytes.
         needed_bytes: u64,

@@ -66,5 +66,5 @@ pub use run::{Event, FinishedRun, Footprint, Options, Run};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
 #[doc(hidden)]
 pub use sync::pause;
-pub use thresholds::Thresholds;
+pub use thresholds::{Thresholds, open_files};
 pub use workload::{Edge, Publication, RecallError, Workload};

@@ -93,7 +93,20 @@ impl Thresholds {
     /// # Errors
     /// Returns [`Error::OpenFiles`] if the limit is too low for any thresholds.
     pub fn for_process(workers: usize) -> Result<Thresholds, Error> {
-        Thresholds::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), workers)
+        Thresholds::within(open_files(), workers)
+    }
+}
+
+/// The limit of open files that is assumed where the system does not say it.
+const UNKNOWN_LIMIT: u64 = 256;
+
+/// Returns how many files this process may have open at the same time.
+pub fn open_files() -> u64 {
+    match getrlimit(Resource::Nofile).current {
+        None => u64::MAX,
+        // A refused call leaves zeros. Under a limit of 0, this program would not have begun.
+        Some(0) => UNKNOWN_LIMIT,
+        Some(limit) => limit,
     }
 }
 

@@ -82,7 +82,7 @@ impl SpotArgs {
             let folder = match scratch_folder.get() {
                 Some(WatchedFolder { folder, .. }) => folder,
                 None => {
-                    let made = WatchedFolder::new(temporary(scratch.as_deref())?, &signals)?;
+                    let made = WatchedFolder::new(scratch.as_deref(), &signals)?;
                     &scratch_folder.get_or_init(|| made).folder
                 }
             };
@@ -137,16 +137,30 @@ pub fn temporary(scratch: Option<&Path>) -> Result<ScratchFolder, Error> {
 /// its input instead, a thread removes the folder and ends the program. The thread ends with this.
 struct WatchedFolder {
     folder: ScratchFolder,
-    signals: Signals,
+    /// Dropped after the folder: until it is gone, no signal ends the program by itself.
+    _held: Held,
     /// Closed to end the thread.
     closing: Option<Sender<()>>,
     watcher: Option<JoinHandle<()>>,
 }
 
+/// Signals that end nothing by themselves.
+struct Held(Signals);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
 impl WatchedFolder {
-    fn new(folder: ScratchFolder, signals: &Signals) -> Result<WatchedFolder, Error> {
+    fn new(scratch: Option<&Path>, signals: &Signals) -> Result<WatchedFolder, Error> {
+        // Before there is anything to leave behind.
+        signals.hold();
+        let held = Held(signals.clone());
+        let folder = temporary(scratch)?;
         let (closing, closed) = channel::<()>();
-        let (watched, path) = (signals.clone(), folder.path().to_path_buf());
+        let (watched, path, mut tries) = (signals.clone(), folder.path().to_path_buf(), 0..100);
         let watcher = std::thread::Builder::new().spawn(move || {
             let waits = |time| closed.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             while !watched.stopped() {
@@ -155,13 +169,15 @@ impl WatchedFolder {
                 }
             }
             if waits(GRACE) {
-                let _ = std::fs::remove_dir_all(path);
+                // The solve may still add files, or be removing them itself.
+                while path.exists() && std::fs::remove_dir_all(&path).is_err() && tries.next().is_some() {
+                    std::thread::sleep(LOOK);
+                }
                 std::process::exit(watched.exit() as i32);
             }
         });
         let watcher = watcher.map_err(|source| Error::Thread { source })?;
-        signals.hold();
-        Ok(WatchedFolder { folder, signals: signals.clone(), closing: Some(closing), watcher: Some(watcher) })
+        Ok(WatchedFolder { folder, _held: held, closing: Some(closing), watcher: Some(watcher) })
     }
 }
 
@@ -169,7 +185,6 @@ impl Drop for WatchedFolder {
     fn drop(&mut self) {
         self.closing = None;
         let _ = self.watcher.take().map(JoinHandle::join);
-        self.signals.release();
     }
 }
 

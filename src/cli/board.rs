@@ -4,6 +4,7 @@ use crate::cli::args;
 use crate::database::Values;
 use crate::game::{Board, Rule, Takes};
 use crate::job::{self, CELLS_MAX};
+use crate::play::transcript::board_identity;
 use clap::builder::TypedValueParser;
 use clap::{Args, Command};
 use std::path::Path;
@@ -133,13 +134,7 @@ pub fn arguments(board: &Board, rule: Rule) -> String {
 
 /// Returns the name of a board as an argument: `file:PATH` unless a family has it.
 fn named(board: &Board) -> String {
-    if is_from_a_file(board) { "file:PATH".to_owned() } else { board.name().to_owned() }
-}
-
-/// Whether no name stands for this board. A file may give its board the name of another one.
-pub fn is_from_a_file(board: &Board) -> bool {
-    let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
-    board.layers().is_none() && Board::named(board.name(), takes).ok().as_ref() != Some(board)
+    if board_identity(board).is_some() { "file:PATH".to_owned() } else { board.name().to_owned() }
 }
 
 /// Returns the part of a folder's name for a board: `k7`, `rect-6x6`.

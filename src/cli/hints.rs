@@ -3,6 +3,7 @@
 
 use crate::care::Error as UpkeepError;
 use crate::cli::args::Size;
+use crate::cli::folders::is_database;
 use crate::database::DatabaseError;
 use crate::game::BoardError;
 use crate::game::amount::binary_up;
@@ -61,7 +62,7 @@ fn mend(path: &Path) -> Cow<'static, str> {
     let is_inner =
         folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
     let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
+    format!("trinim check {run} lists all damage, trinim repair {run} restores what it can").into()
 }
 
 fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
@@ -72,10 +73,23 @@ fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
             (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
         }
         UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
-        UpkeepError::Irreparable { .. } => (
-            Exit::Corrupt,
-            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
-        ),
+        UpkeepError::Irreparable { path, .. } => (Exit::Corrupt, irreparable(path)),
+    }
+}
+
+/// Returns the hint for a file that nothing is left to rebuild from. The database of a run stands
+/// for itself.
+fn irreparable(path: &Path) -> Cow<'static, str> {
+    let folder = path.parent().unwrap_or(path);
+    let run =
+        if folder.ends_with(METADATA) || folder.ends_with(LOGS) { folder.parent().unwrap_or(folder) } else { folder };
+    let database = run.join(PUBLISHED);
+    match !folder.ends_with(PUBLISHED) && is_database(&database) {
+        true => {
+            format!("nothing was changed; the database needs no run: trinim verify {} checks it", database.display())
+                .into()
+        }
+        false => "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
     }
 }
 

@@ -2,19 +2,20 @@
 
 use crate::game::text::bare;
 use pipeline::Error;
-use std::io::{BufRead, Read, StdinLock, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use terminal::output::Out;
+use terminal::streams::PatientReader;
 
 pub struct Lines {
-    input: StdinLock<'static>,
+    input: BufReader<PatientReader>,
     most_bytes: u64,
 }
 
 impl Lines {
     /// Reads lines of up to so many bytes; longer ones are cut.
     pub fn new(most_bytes: u64) -> Lines {
-        Lines { input: std::io::stdin().lock(), most_bytes }
+        Lines { input: BufReader::new(PatientReader), most_bytes }
     }
 
     /// Asks for the next line, without what is around it; `None` at the end of the input.

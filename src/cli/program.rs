@@ -57,7 +57,7 @@ pub trait Program: Parser {
 
 /// Returns the command with all its subcommands.
 pub fn command<P: Program>() -> Command {
-    P::dressed(help::dressed(ranged(P::command(), "")))
+    P::dressed(help::dressed(help::without_empty_variables(ranged(P::command(), ""))))
 }
 
 /// Runs a program.
@@ -111,11 +111,11 @@ fn parse<P: Program>() -> Result<(ArgMatches, P), Exit> {
         let program = P::from_arg_matches(&matches)?;
         Ok((matches, program))
     });
-    let failed = |error: anyhow::Error| {
-        let ending = hints::ending(&error, false);
-        ending.print(&Out::new(ColorChoice::Auto, false));
+    let print = |ending: Ending| {
+        ending.print(&Out::new(ColorChoice::given(&refusal::arguments()), false));
         ending.exit
     };
+    let failed = |error: anyhow::Error| print(hints::ending(&error, false));
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
             Ok(()) => Exit::Done,
@@ -131,9 +131,8 @@ fn parse<P: Program>() -> Result<(ArgMatches, P), Exit> {
                 return failed(refused.into());
             }
             let (reason, hint) = refusal::explain(&error, &whole, &refusal::arguments());
-            note(reason);
-            note(format_args!("hint: {hint}"));
-            Exit::Usage
+            let reason = reason.strip_prefix("error: ").unwrap_or(&reason).to_owned();
+            print(Ending { exit: Exit::Usage, reason, hint })
         }
     })
 }

@@ -58,7 +58,7 @@ pub enum DatabaseError {
     #[error(transparent)]
     Storage(pipeline::Error),
     /// The system refused an allocation.
-    #[error("the system refuses {needed_bytes} bytes of memory")]
+    #[error("the system refuses {} MiB of memory", needed_bytes.div_ceil(1 << 20))]
     OutOfMemory {
         /// The size of the refused allocation, in bytes.
         needed_bytes: u64,

@@ -25,15 +25,16 @@ use crate::layout::Layout;
 use parking_lot::Mutex;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::codec::{FRAME_WORDS, Scratch};
-use pipeline::storage::read_whole;
-use pipeline::{BlockId, Error, RealStorage, Storage, StorageFile};
+use pipeline::storage::{close_at_the_limit, read_whole};
+
+use pipeline::{BlockId, Error, RealStorage, Storage, StorageFile, open_files};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trinim_game::{Board, Rule, Value};
 use trinim_kernel::bitmap_words;
 
@@ -49,7 +50,8 @@ pub struct Database {
     game: Game,
     form: BlockForm,
     book: Mutex<Option<Arc<Book>>>,
-    blocks: Mutex<HashMap<BlockId, Arc<BlockSource>>>,
+    /// Its number in [`OPEN_BLOCKS`].
+    number: u64,
     cache: FrameCache,
 }
 
@@ -59,8 +61,17 @@ struct BlockSource {
     index: BlockIndex,
 }
 
-/// Limit on open block files; at the limit all are closed and reopened as needed.
-const OPEN_BLOCKS_MAX: usize = 256;
+/// The open block files of all databases of this process, which has one limit of open files; at
+/// [`open_blocks_max`] all are closed and reopened as needed.
+static OPEN_BLOCKS: Mutex<BTreeMap<(u64, BlockId), Arc<BlockSource>>> = Mutex::new(BTreeMap::new());
+/// The databases that were opened so far.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the most files in [`OPEN_BLOCKS`]: a quarter of what the process may have open.
+fn open_blocks_max() -> usize {
+    (open_files() / 4).clamp(4, 256) as usize
+}
+
 /// The default limit on cached frames, in bytes.
 const CACHE_BYTES: usize = 256 << 20;
 
@@ -128,9 +139,11 @@ impl Database {
         let manifest_hash = blake3::hash(&manifest);
         let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), &manifest)?;
         let form = BlockForm::new(manifest.spec(&game));
-        let (book, blocks, cache) = (Mutex::default(), Mutex::default(), frame_cache(cache_bytes));
+        let (book, number, cache) =
+            (Mutex::default(), OPENED.fetch_add(1, Ordering::Relaxed), frame_cache(cache_bytes));
         let manifest_confirmed = AtomicBool::new(false);
-        Ok(Database { folder, files, manifest, manifest_hash, manifest_confirmed, game, form, book, blocks, cache })
+        close_at_the_limit(|| OPEN_BLOCKS.lock().clear());
+        Ok(Database { folder, files, manifest, manifest_hash, manifest_confirmed, game, form, book, number, cache })
     }
 
     /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
@@ -323,22 +336,28 @@ impl Database {
         let read = || Ok(Arc::new(self.block(block)?.frame(frame)?));
         let found = self.cache.get_or_insert_with(&(block, frame as u32), read);
         // Opened again the next time: a mended file is another one.
-        found.inspect_err(|_| drop(self.blocks.lock().remove(&block)))
+        found.inspect_err(|_| drop(OPEN_BLOCKS.lock().remove(&(self.number, block))))
     }
 
     fn block(&self, block: BlockId) -> Result<Arc<BlockSource>, DatabaseError> {
-        if let Some(source) = self.blocks.lock().get(&block) {
+        if let Some(source) = OPEN_BLOCKS.lock().get(&(self.number, block)) {
             return Ok(source.clone());
         }
         let file = self.files.open(&block_file_name(block))?;
         let index = BlockIndex::open(&*file, &self.form, block)?;
         let source = Arc::new(BlockSource { path: file.path(), file, index });
-        let mut blocks = self.blocks.lock();
-        if blocks.len() >= OPEN_BLOCKS_MAX {
+        let mut blocks = OPEN_BLOCKS.lock();
+        if blocks.len() >= open_blocks_max() {
             blocks.clear();
         }
-        blocks.insert(block, source.clone());
+        blocks.insert((self.number, block), source.clone());
         Ok(source)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        OPEN_BLOCKS.lock().retain(|(number, _), _| *number != self.number);
     }
 }
 

@@ -9,13 +9,15 @@
 
 mod commands;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use commands::{Command, Refusal, SETTINGS};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
+use terminal::help;
+use terminal::refusal::by_variable;
 use terminal::streams::{self, PatientWriter};
 
 const EXAMPLES: &str = "\
@@ -77,7 +79,8 @@ fn main() -> ExitCode {
 
 /// Carries the command out and returns its exit code.
 fn carry_out() -> u8 {
-    let cli = match Cli::try_parse() {
+    let parsed = help::without_empty_variables(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
@@ -128,7 +131,8 @@ fn usage(error: Error) -> u8 {
     if error.use_stderr() {
         // The error names arguments.
         let error = Cli::try_parse_from(streams::shown_arguments()).err().unwrap_or(error);
-        error.render().to_string().lines().for_each(streams::line);
+        let (text, words) = (error.render().to_string(), streams::shown_arguments().skip(1).collect::<Vec<_>>());
+        by_variable(&text, &error, &Cli::command(), &words).lines().for_each(streams::line);
         return USAGE;
     }
     let text = error.render();

@@ -233,6 +233,11 @@ impl Job {
         self.finished.as_ref()
     }
 
+    /// Whether `FORMAT` of the folder is damaged; what it says was read elsewhere.
+    pub fn format_damaged(&self) -> bool {
+        self.begun.as_ref().is_some_and(|begun| begun.format_damaged)
+    }
+
     /// Returns the kernel.
     pub fn kernel(&self) -> Kernel {
         self.solve.kernel.unwrap_or_else(Kernel::detect)

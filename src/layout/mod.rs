@@ -139,19 +139,13 @@ impl Layout {
 
     /// Creates the best known layout whose blocks have at most `2^offset_bits_at_most` positions.
     ///
-    /// It comes from [`search::best_closed`] for the smallest number of BID cells that suffices, or
-    /// for the next larger number with a set closed under all symmetries. Boards of at most
-    /// `offset_bits_at_most` cells become one block. If more than [`BID_BITS_MAX`] BID cells would
-    /// be needed, the blocks are larger than requested.
+    /// It has the smallest number of BID cells that suffices, or the next larger one with a set
+    /// closed under all symmetries, if its blocks have at most `2^8` times fewer positions than
+    /// allowed. A board whose symmetries leave no such set is cut by one that a single symmetry
+    /// keeps. Boards of at most `offset_bits_at_most` cells become one block. If more than
+    /// [`BID_BITS_MAX`] BID cells would be needed, the blocks are larger than requested.
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Layout {
-        let wanted = board.cells().saturating_sub(offset_bits_at_most);
-        let most = board.cells().min(BID_BITS_MAX);
-        let larger = wanted.min(most)..=most;
-        let smaller = (0..wanted.min(most)).rev();
-        let bid_mask = larger
-            .chain(smaller)
-            .find_map(|bits| search::best_closed_mask(board, bits))
-            .expect("the empty set is closed");
+        let bid_mask = search::suggested_mask(board, offset_bits_at_most);
         Layout::of_bits(board, bid_order::bid_cells(board, bid_mask))
     }
 

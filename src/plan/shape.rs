@@ -237,14 +237,12 @@ impl Shape {
         let bid_bits = board.cells().saturating_sub(offset_bits_at_most).min(BID_BITS_MAX);
         match Shape::is_walked(bid_bits) {
             true => Shape::from_layout(&Layout::suggested(board, offset_bits_at_most)),
-            false => Shape::outline_of_best(board, bid_bits),
+            false => Shape::outline_of_suggested(board, offset_bits_at_most),
         }
     }
 
-    /// Returns the figures of the best closed BID set of at most `bid_bits` cells without making a
-    /// layout.
-    fn outline_of_best(board: &Board, bid_bits: u32) -> Shape {
-        let mask = (0..=bid_bits).rev().find_map(|bits| search::best_closed_mask(board, bits)).unwrap_or_default();
+    fn outline_of_suggested(board: &Board, offset_bits_at_most: u32) -> Shape {
+        let mask = search::suggested_mask(board, offset_bits_at_most);
         Shape::outline(board, &bid_order::bid_cells(board, mask))
     }
 
@@ -408,8 +406,8 @@ mod tests {
     fn outline_and_walk_agree_where_both_count() {
         for (layers, bits) in [(5, 6), (7, 7), (8, 9), (9, 12)] {
             let board = Board::triangle(layers, None).unwrap();
-            let outlined = Shape::outline_of_best(&board, bits);
-            let walked = Shape::from_layout(&Layout::suggested(&board, board.cells() - outlined.bid_bits));
+            let outlined = Shape::outline_of_suggested(&board, board.cells() - bits);
+            let walked = Shape::from_layout(&Layout::suggested(&board, board.cells() - bits));
             assert_eq!(outlined.bid_cells, walked.bid_cells);
             assert_eq!(outlined.canonical_blocks, walked.canonical_blocks);
             assert_eq!(outlined.edges, walked.edges);

@@ -72,7 +72,8 @@ impl Names {
     /// # Errors
     /// [`MoveError`] with what is wrong, in words for the player.
     pub fn read(&self, board: &Board, position: u64, text: &str) -> Result<u64, MoveError> {
-        let taken = match text.split_once('-') {
+        // The page writes a dash, and so do programs that correct what is typed.
+        let taken = match text.split_once(['-', '\u{2010}', '\u{2011}', '\u{2013}', '\u{2014}', '\u{2212}']) {
             Some((from, to)) => {
                 let (from, to) = (self.find(from)?, self.find(to)?);
                 match between(board, from, to)[..] {
@@ -238,7 +239,9 @@ mod tests {
                 assert_eq!(names.read(&board, board.full(), &short), Ok(*taken), "{short}");
                 assert_eq!(names.read(&board, board.full(), &short.to_uppercase()), Ok(*taken));
                 let back: Vec<&str> = short.rsplit('-').collect();
-                assert_eq!(names.read(&board, board.full(), &back.join(" - ")), Ok(*taken));
+                for dash in [" - ", "\u{2010}", "–", " — ", "\u{2212}"] {
+                    assert_eq!(names.read(&board, board.full(), &back.join(dash)), Ok(*taken), "{dash}");
+                }
                 let list: Vec<&str> = cells(*taken).into_iter().rev().map(|cell| names.cell(cell)).collect();
                 for separator in [",", " ", ", "] {
                     assert_eq!(names.read(&board, board.full(), &list.join(separator)), Ok(*taken));

@@ -11,24 +11,42 @@
 //! swap
 //! ```
 //!
-//! The turns alternate from `first` on; after `set` the person moves, and `swap` gives the turn to
-//! the other player. Empty lines and lines that begin with `#` have no meaning.
+//! A board from a file has its identity after its name. The turns alternate from `first` on; after
+//! `set` the person moves, and `swap` gives the turn to the other player. Empty lines and lines
+//! that begin with `#` have no meaning.
 
 use super::answers::Answers;
 use super::session::{Player, Session, Turn};
 use std::fmt::Write;
 use std::sync::Arc;
-use trinim_game::position;
 use trinim_game::text::{bare, is_blank};
+use trinim_game::{Board, Takes, position};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The first line of every transcript.
 pub const SIGNATURE: &str = "# trinim game";
 
 /// Returns the name of a board in transcripts and in the server's answers.
-pub fn board_name(board: &trinim_game::Board) -> String {
+pub fn board_name(board: &Board) -> String {
     let least = board.min_take().map_or(String::new(), |take| format!(",least:{take}"));
     let take = board.max_take().map_or(String::new(), |take| format!(",take:{take}"));
     format!("{}{least}{take}", board.name())
+}
+
+/// Returns the identity of a board from a file, in transcripts and in the server's answers: a hash
+/// of its cells and moves, because two files can give one name. `None`: its name says what it is.
+pub fn board_identity(board: &Board) -> Option<String> {
+    let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
+    let is_named = board.layers().is_some() || Board::named(board.name(), takes).is_ok_and(|named| named == *board);
+    // Both zeros are one coordinate.
+    let places = board.places().iter().flatten().map(|at| (at + 0.0).to_bits());
+    let bytes = places.chain(board.moves().iter().copied()).flat_map(u64::to_le_bytes);
+    (!is_named).then(|| format!("{:016x}", xxh3_64(&bytes.collect::<Vec<u8>>())))
+}
+
+/// Returns what a transcript calls a board.
+fn named(board: &Board) -> String {
+    board_identity(board).map_or_else(|| board_name(board), |identity| format!("{} {identity}", board_name(board)))
 }
 
 /// Writes a game.
@@ -37,7 +55,7 @@ pub fn write(session: &Session) -> String {
     let (board, first) = (answers.board(), session.first());
     let mut text = format!(
         "{SIGNATURE}\nboard {}\nrule {}\nstart {}\nfirst {}\n",
-        board_name(board),
+        named(board),
         answers.rule(),
         position::rows(board, first.position),
         first.to_move.name()
@@ -72,10 +90,8 @@ pub fn read(answers: &Arc<dyn Answers>, text: &str) -> Result<Session, Transcrip
         let (word, rest) = said.split_once(is_blank).map_or((said, ""), |(word, rest)| (word, bare(rest)));
         let read = |text: &str| position::parse(board, text).map_err(|error| wrong(error.to_string()));
         match (word, &mut session) {
-            ("board", None) if rest == board_name(board) => board_named = true,
-            ("board", None) => {
-                return Err(wrong(format!("the game is on {rest:?}, not on {:?}", board_name(board))));
-            }
+            ("board", None) if rest == named(board) => board_named = true,
+            ("board", None) => return Err(wrong(format!("the game is on {rest:?}, not on {:?}", named(board)))),
             ("rule", None) if rest == rule.name() => rule_named = true,
             ("rule", None) => return Err(wrong(format!("the game has rule {rest:?}, not {:?}", rule.name()))),
             ("start", None) => start = Some(read(rest)?),

@@ -9,7 +9,7 @@ use trinim::play::level::{self, Level};
 use trinim::play::names::{Names, ends, places, takes};
 use trinim::play::report::ProbeReport;
 use trinim::play::survey::Choice;
-use trinim::play::transcript::board_name;
+use trinim::play::transcript::{board_identity, board_name};
 use trinim::play::{AnswerError, Answers};
 
 /// A game, as answers name it.
@@ -127,6 +127,10 @@ pub struct BoardReport {
     /// The game.
     #[serde(flatten)]
     game: GameName,
+    /// A hash of the cells and moves of a board from a file, as two files can give one name; null
+    /// where the name says which board it is. With it as a parameter, a request is answered for
+    /// this board only.
+    identity: Option<String>,
     /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
     /// pieces) or `counts`.
     keep: Keep,
@@ -170,6 +174,7 @@ impl BoardReport {
         let named = named.all().iter().zip(places(board));
         BoardReport {
             game: GameName::new(answers),
+            identity: board_identity(board),
             keep,
             spot_pieces,
             rules: sentences(board, answers.rule()),

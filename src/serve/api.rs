@@ -84,7 +84,7 @@ pub async fn reply(request: ApiRequest) -> Result<Response, Problem> {
     let query = request.query(&["board", "rule", "p", "level", "seed"])?;
     let (offer, position) = query.position(&request.app)?;
     let level = query.parsed("level", "perfect, club or beginner")?.unwrap_or_default();
-    let seed = query.parsed("seed", "a whole number")?.unwrap_or(1);
+    let seed = query.seed()?.unwrap_or(1);
     let (deep, source, may_solve) = (request.app.deep.clone(), offer.clone(), request.may_solve);
     let reply = move |_: &Offer| {
         let answers = deep.answers(&source, position, may_solve)?;
@@ -109,7 +109,7 @@ pub async fn random(request: ApiRequest) -> Result<Response, Problem> {
         Some(_) => return Err(Problem::request("value: expected win or loss")),
     };
     let wins: Option<usize> = query.parsed("wins", "a number of winning moves")?;
-    let given: Option<u64> = query.parsed("seed", "a whole number")?;
+    let given: Option<u64> = query.seed()?;
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let (seed, app) = (given.unwrap_or_else(now), request.app.clone());
     let drawn = move |offer: &Offer| {
@@ -128,16 +128,11 @@ pub async fn boards(request: ApiRequest) -> Result<Response, Problem> {
     request.query(&[])?;
     let tag = Tag::new(request.app.offers.all().iter().map(|offer| &*offer.identity), &request.uri.to_string());
     let offered = |offer: &Arc<Offer>| BoardReport::new(&*offer.answers, offer.keep, offer.spot_pieces);
-    let mut response = match tag.not_modified(&request.headers) {
-        Some(response) => response,
-        None => {
-            let boards = Boards { boards: request.app.offers.all().iter().map(offered).collect() };
-            tag.on(json_answer(tagged("trinim.boards/1", &boards)?))
-        }
-    };
-    // The offers may change at the next start.
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    Ok(response)
+    if let Some(response) = tag.not_modified(&request.headers) {
+        return Ok(response);
+    }
+    let boards = Boards { boards: request.app.offers.all().iter().map(offered).collect() };
+    Ok(tag.on(json_answer(tagged("trinim.boards/1", &boards)?)))
 }
 
 /// `GET /v1/stats`: the counts of a board, as `trinim stats --json` prints them.
@@ -208,10 +203,9 @@ impl File {
         let mut response = tag.not_modified(headers).unwrap_or_else(|| tag.on(self.text));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        // Another version of the program has another page. Browsers ask for the icon whenever the address
-        // changes, which is at every move.
-        if self.path != "/icon.svg" {
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        // Browsers ask for the icon whenever the address changes, which is at every move.
+        if self.path == "/icon.svg" {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
         }
         headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
         // `origin.rs` knows the page by it.

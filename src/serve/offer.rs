@@ -12,7 +12,7 @@ use trinim::cli::solved::{solved_here, solving};
 use trinim::cli::stats;
 use trinim::database::{BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
-use trinim::play::transcript::board_name;
+use trinim::play::transcript::{board_identity, board_name};
 use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::DISTANCE_PIECES_MAX;
 
@@ -21,6 +21,8 @@ pub const AT_ONCE: u32 = 28;
 
 /// One board under one rule.
 pub struct Offer {
+    /// Where it is from, for people: a folder, an option, or what is built in.
+    source: String,
     /// The name of the board.
     pub board: String,
     /// The rule.
@@ -44,18 +46,19 @@ pub struct Offer {
 impl Offer {
     /// Describes a board by the manifest of its database and the source of its answers. Values that
     /// are not kept are solved on the spot, up to `spot_pieces` pieces.
-    fn new(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Offer> {
+    fn new(database: &Database, source: String, answers: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Offer> {
         let manifest = database.manifest();
         let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
         let version = env!("CARGO_PKG_VERSION");
         let answers = match spot_pieces {
             Some(pieces) => Arc::new(OnTheSpot::new(
-                Some(source),
+                Some(answers),
                 in_memory(database.board(), database.rule(), pieces.min(AT_ONCE)),
             )),
-            None => source,
+            None => answers,
         };
         Ok(Offer {
+            source,
             board: board_name(answers.board()),
             rule: answers.rule(),
             watched: None,
@@ -73,15 +76,16 @@ pub struct Offers(Vec<Arc<Offer>>);
 
 impl Offers {
     /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
-    /// boards, and adds the boards that are built in. A folder takes precedence over both.
-    /// Positions of up to `spot_pieces` pieces whose values are not kept are solved on request.
+    /// boards, each with the option that named it, and adds the boards that are built in. A folder
+    /// takes precedence over both. Positions of up to `spot_pieces` pieces whose values are not
+    /// kept are solved on request.
     ///
     /// # Errors
-    /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]
-    /// and of the solves.
+    /// [`Refused`] if two folders hold the same board and rule, or two boards share a name; those
+    /// of [`Database::open_with`] and of the solves.
     pub fn open(
         folders: &[PathBuf],
-        small: &[Board],
+        small: &[(String, Board)],
         cache_bytes: usize,
         spot_pieces: u32,
         out: &Out,
@@ -90,18 +94,18 @@ impl Offers {
         for folder in folders {
             let database = Arc::new(Database::open_with(folder, cache_bytes / folders.len())?);
             let watched = WatchedDatabase::new(database.clone());
-            let offer = Offer { watched: Some(watched.clone()), ..Offer::new(&database, watched, spot_pieces)? };
-            if offers.has(&offer.board, offer.rule) {
-                let message =
-                    format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
+            let source = folder.display().to_string();
+            if let Some(other) = offers.known(database.board(), database.rule(), &source)? {
+                let message = format!("{source} holds {}, {}, as {} does", other.board, other.rule, other.source);
                 return Err(Refused::new(message, "name only one folder for each board and rule").into());
             }
-            offers.0.push(Arc::new(offer));
+            let offer = Offer::new(&database, source, watched.clone(), spot_pieces)?;
+            offers.0.push(Arc::new(Offer { watched: Some(watched), ..offer }));
         }
-        for board in small {
+        for (option, board) in small {
             for rule in Rule::ALL {
                 // Boards that are built in are offered in any case.
-                if offers.has(&board_name(board), rule) || BuiltIn::for_board(board, rule).is_some() {
+                if offers.known(board, rule, option)?.is_some() || BuiltIn::for_board(board, rule).is_some() {
                     continue;
                 }
                 if board.cells() > SMALL_CELLS_MAX {
@@ -114,24 +118,36 @@ impl Offers {
                 let offer = |database: Database| {
                     let table = Arc::new(Table::load(&database)?);
                     let solver = in_memory(board, rule, DISTANCE_PIECES_MAX);
-                    Offer::new(&database, Arc::new(OnTheSpot::new(Some(table), solver)), 0)
+                    Offer::new(&database, option.clone(), Arc::new(OnTheSpot::new(Some(table), solver)), 0)
                 };
                 out.remark(solving(board, rule));
                 offers.0.push(Arc::new(solved_here(board, rule, offer)?));
             }
         }
         for built_in in BuiltIn::all() {
-            if !offers.has(&triangle(built_in.layers), built_in.rule) {
-                let database = Arc::new(Database::open_built_in(built_in)?);
-                offers.0.push(Arc::new(Offer::new(&database, database.clone(), spot_pieces)?));
+            let database = Arc::new(Database::open_built_in(built_in)?);
+            let source = format!("{} layers, built in,", built_in.layers);
+            if offers.known(database.board(), built_in.rule, &source)?.is_none() {
+                offers.0.push(Arc::new(Offer::new(&database, source, database.clone(), spot_pieces)?));
             }
         }
         offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));
         Ok(offers)
     }
 
-    fn has(&self, board: &str, rule: Rule) -> bool {
-        self.0.iter().any(|offer| offer.board == board && offer.rule == rule)
+    /// Finds the offer of this board and rule, which `source` is about to add.
+    ///
+    /// # Errors
+    /// [`Refused`] if another board has its name.
+    fn known(&self, board: &Board, rule: Rule, source: &str) -> Result<Option<&Offer>, Refused> {
+        let name = board_name(board);
+        let mut named = self.0.iter().filter(|offer| offer.board == name);
+        if let Some(other) = named.clone().find(|other| board_identity(other.answers.board()) != board_identity(board))
+        {
+            let message = format!("{source} and {} are two boards of one name, {name}", other.source);
+            return Err(Refused::new(message, "serve one of them, or change the name in the file of the board"));
+        }
+        Ok(named.find(|offer| offer.rule == rule).map(|offer| &**offer))
     }
 
     /// Returns all offers.
@@ -157,9 +173,4 @@ impl Offers {
             Problem::missing(format!("no board {board:?} with rule {rule}: there is {}", boards.join(", ")))
         })
     }
-}
-
-/// Returns the name of a triangle without limit on the pieces of a move.
-fn triangle(layers: u32) -> String {
-    format!("triangle:{layers}")
 }

@@ -1,7 +1,7 @@
 //! Answers and errors as HTTP has them.
 //!
-//! Answers never change, so a client that has the tag of one need not ask again. Errors are
-//! `application/problem+json` (RFC 9457).
+//! The tag of an answer follows from the request and from the identity of what answers it. Errors
+//! are `application/problem+json` (RFC 9457).
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -49,9 +49,9 @@ pub fn json_answer(text: String) -> Response {
     typed("application/json", text)
 }
 
-/// How long a client may store an answer. A year would be as true, but later versions of the
-/// program add fields.
-const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=86400");
+/// A stored answer is asked about before it is used again: at the next start, another board can
+/// have this name.
+const CACHED: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// The tag of an answer, which follows from the request and from what answers it.
 pub struct Tag(HeaderValue);
@@ -148,6 +148,11 @@ impl Problem {
     /// Returns what is wrong.
     pub fn detail(&self) -> &str {
         &self.detail
+    }
+
+    /// Whether the request is refused for the page that sends it.
+    pub fn is_of_a_page(&self) -> bool {
+        self.status == StatusCode::FORBIDDEN
     }
 
     /// Any other status.

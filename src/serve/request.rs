@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
+use terminal::values;
 use trinim::game::Rule;
 use trinim::game::position::{self, PositionError};
+use trinim::play::transcript::board_identity;
 
 /// Parameters that name a board.
 pub const BOARD: [&str; 2] = ["board", "rule"];
@@ -84,11 +86,12 @@ impl Query {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// [`Problem`] if one is not in `known` or occurs twice.
+    /// [`Problem`] if one is not in `known` or occurs twice. Where a board is named, its identity
+    /// can be, too.
     pub fn read(text: Option<&str>, known: &[&str]) -> Result<Query, Problem> {
         let mut query = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
-            if !known.contains(&&*name) {
+            if !(known.contains(&&*name) || name == "identity" && known.contains(&"board")) {
                 let name: String = name.chars().take(40).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 return Err(Problem::request(format!("unknown parameter {name:?}: expected {known}")));
@@ -122,13 +125,29 @@ impl Query {
         self.optional(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
+    /// Returns the seed, if there is one.
+    ///
+    /// # Errors
+    /// [`Problem`] if it is no number, or too large to be read as one by every client.
+    pub fn seed(&self) -> Result<Option<u64>, Problem> {
+        let read = |text: &str| values::seed(text).map_err(|error| Problem::request(format!("seed: {error}")));
+        self.optional("seed").map(read).transpose()
+    }
+
     /// Returns the offer that the parameters name; the default rule is misère.
     ///
     /// # Errors
-    /// [`Problem`] if the board is missing or not offered.
+    /// [`Problem`] if the board is missing, not offered, or another one than the request means.
     pub fn offer(&self, app: &App) -> Result<Arc<Offer>, Problem> {
         let rule = self.parsed("rule", "normal or misere")?.unwrap_or(Rule::Misere);
-        app.offers.find(self.required("board")?, rule).cloned()
+        let offer = app.offers.find(self.required("board")?, rule)?;
+        if self
+            .optional("identity")
+            .is_some_and(|meant| board_identity(offer.answers.board()).as_deref() != Some(meant))
+        {
+            return Err(Problem::missing(format!("{} is another board here: see /v1/boards", offer.board)));
+        }
+        Ok(offer.clone())
     }
 
     /// Returns the offer and the position that the parameters name.

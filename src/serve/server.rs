@@ -89,10 +89,13 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// Returns the boards to solve at the start.
-    fn boards(&self) -> anyhow::Result<Vec<Board>> {
-        let named = self.layers.iter().map(|layers| board::read("--layers", &format!("triangle:{layers}"), Takes::ANY));
-        named.chain(self.board.iter().map(|name| board::read("--board", name, Takes::ANY))).collect()
+    /// Returns the boards to solve at the start, each with its option.
+    fn boards(&self) -> anyhow::Result<Vec<(String, Board)>> {
+        let read = |option: &str, shown: &str, name: &str| {
+            Ok((format!("{option} {shown}"), board::read(option, name, Takes::ANY)?))
+        };
+        let layers = self.layers.iter().map(|k| read("--layers", &k.to_string(), &format!("triangle:{k}")));
+        layers.chain(self.board.iter().map(|name| read("--board", name, name))).collect()
     }
 }
 

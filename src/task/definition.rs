@@ -64,7 +64,9 @@ impl Definition {
     fn with_bits_of(self, found: &[u8]) -> Definition {
         let begun = serde_json::from_slice(found).ok().and_then(|found: Definition| found.meaning());
         match (begun, self.meaning()) {
-            (Some((begun, _)), Some((game, terms))) if begun.layout.has_cells_of(&game.layout) => {
+            (Some((begun, _)), Some((game, terms)))
+                if begun.board == game.board && begun.layout.has_cells_of(&game.layout) =>
+            {
                 Definition::new(terms.spec(&Game { layout: begun.layout, ..game }))
             }
             _ => self,

@@ -18,7 +18,7 @@ pub enum Exit {
     Corrupt = 3,
     /// Input or output failed, or disk or memory ran out.
     System = 4,
-    /// Stopped by `--max-duration` after a checkpoint.
+    /// Stopped by `--max-duration` or SIGXCPU after a checkpoint.
     TimeUp = 5,
     /// Another process works in the folder.
     InUse = 6,
@@ -53,8 +53,8 @@ pub const TABLE: &str = "Exit codes:
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
-    5  stopped by --max-duration after a checkpoint; run the same command to
-       continue
+    5  stopped by --max-duration or SIGXCPU after a checkpoint; run the same
+       command to continue
     6  another process works in the folder; the message names it
     7  the folder is of another version or was begun with other parameters
    65  task: the store is of another run or version, forbidden, or damaged;

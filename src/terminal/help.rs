@@ -3,6 +3,7 @@
 
 use crate::output::ColorChoice;
 use crate::programs::PROGRAMS;
+use crate::refusal::arguments;
 use crate::streams::PatientWriter;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
 use std::fmt::Write as _;
@@ -43,6 +44,13 @@ pub fn dressed(command: Command) -> Command {
     let sorted = headed.into_iter().fold(command, |command, (_, id)| command.mut_arg(id, |arg| arg));
     let help = Arg::new("help").short('h').long("help").help("Print help").action(ArgAction::HelpShort);
     sorted.mut_args(read).disable_help_flag(true).arg(help).mut_subcommands(dressed)
+}
+
+/// Takes an empty environment variable for none: a script has nothing to say in it.
+pub fn without_empty_variables(command: Command) -> Command {
+    let is_empty = |arg: &Arg| arg.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|arg| if is_empty(&arg) { arg.env(None) } else { arg });
+    command.mut_subcommands(without_empty_variables)
 }
 
 fn read(arg: Arg) -> Arg {
@@ -115,6 +123,6 @@ fn with_rest(command: Command) -> Command {
 /// Returns an error if the text cannot be written.
 pub fn print(error: &Error) -> io::Result<()> {
     let text = error.render();
-    let text = if ColorChoice::Auto.on_stdout() { text.ansi().to_string() } else { text.to_string() };
+    let text = if ColorChoice::given(&arguments()).on_stdout() { text.ansi().to_string() } else { text.to_string() };
     PatientWriter::stdout().write_all(text.as_bytes())
 }

@@ -36,6 +36,16 @@ pub enum ColorChoice {
 }
 
 impl ColorChoice {
+    /// Returns the choice in arguments that were not parsed, or are refused.
+    pub fn given(words: &[String]) -> ColorChoice {
+        let value = |at: usize| match words[at].strip_prefix("--color")? {
+            "" => words.get(at + 1).map(String::as_str),
+            value => value.strip_prefix('='),
+        };
+        let values = (0..words.len()).filter_map(value);
+        values.filter_map(|value| clap::ValueEnum::from_str(value, true).ok()).next_back().unwrap_or(ColorChoice::Auto)
+    }
+
     /// Whether to colour standard output.
     pub fn on_stdout(self) -> bool {
         self.on(io::stdout().is_terminal())

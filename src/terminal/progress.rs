@@ -179,6 +179,7 @@ pub fn during<T>(
 fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
     let clock = Stopwatch::start();
     let live = progress.style == Choice::Bar;
+    let blocks = if shows_unicode() { ["█", "░"] } else { ["#", "."] };
     let erase = || {
         if live {
             streams::error(ERASE.to_owned())
@@ -205,7 +206,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         signals.look_at_clock();
         let reading = status(elapsed.as_secs_f64());
         if live {
-            streams::draw(bar(&reading, output::error_columns()));
+            streams::draw(bar(&reading, output::error_columns(), blocks));
         } else if progress.style != Choice::None && elapsed >= next_line {
             next_line = elapsed + progress.interval;
             match progress.style {
@@ -236,10 +237,18 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
 /// Goes to the beginning of the line and erases it.
 const ERASE: &str = "\r\x1b[K";
 
-/// Draws a reading over the line of the last one.
-fn bar(reading: &Reading, columns: usize) -> String {
-    let full = (reading.share * 10.0) as usize;
-    let line = format!("{:░<10} {:3.0}% {}", "█".repeat(full), (reading.share * 100.0).floor(), reading.line);
+/// Whether the locale of this process has more characters than ASCII.
+fn shows_unicode() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+    locale.to_ascii_lowercase().replace('-', "").contains("utf8")
+}
+
+/// Draws a reading over the line of the last one, with these characters for what is done and left.
+fn bar(reading: &Reading, columns: usize, [done, left]: [&str; 2]) -> String {
+    let full = ((reading.share * 10.0) as usize).min(10);
+    let drawn = done.repeat(full) + &left.repeat(10 - full);
+    let line = format!("{drawn} {:3.0}% {}", (reading.share * 100.0).floor(), reading.line);
     format!("{ERASE}{}", line.chars().take(columns).collect::<String>())
 }
 
@@ -254,8 +263,8 @@ mod tests {
     #[test]
     fn a_bar_has_one_line() {
         let reading = Reading { share: 0.459, line: "solving  ETA 3 s".to_owned(), ..Reading::default() };
-        assert_eq!(bar(&reading, 80), "\r\x1b[K████░░░░░░  45% solving  ETA 3 s");
-        assert_eq!(bar(&reading, 19), "\r\x1b[K████░░░░░░  45% sol");
+        assert_eq!(bar(&reading, 80, ["█", "░"]), "\r\x1b[K████░░░░░░  45% solving  ETA 3 s");
+        assert_eq!(bar(&reading, 19, ["#", "."]), "\r\x1b[K####......  45% sol");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Arguments that clap refuses: a line with the reason, and a line with a command that helps, as a
 //! user types it in a shell.
 
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use std::ffi::OsString;
+use clap::{Arg, Command};
+use std::ffi::{OsStr, OsString};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::sync::OnceLock;
 
@@ -13,18 +13,6 @@ const OF_A_FOLDER: [&str; 8] = ["resume", "stats", "probe", "export", "verify", 
 const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
-
-/// What was dropped: a command, or a flag of a command or of any, and what to use.
-const DROPPED: [(&str, &str, &str); 8] = [
-    ("bench", "", "it is trinim papers bench"),
-    ("layout", "", "it is trinim papers layout"),
-    ("report", "", "it is trinim papers report"),
-    ("solve", "--strategy", "trinim papers solve has the strategies of the papers"),
-    ("solve", "--redundancy", "trinim papers solve has the strategies of the papers"),
-    ("plan", "--strategy", "trinim papers solve has the strategies of the papers"),
-    ("puzzle", "", "the page of trinim serve sets puzzles"),
-    ("", "--metrics-listen", "--metrics FILE writes what a node exporter can collect"),
-];
 
 /// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
 pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, String) {
@@ -39,11 +27,26 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
         None => reason,
     };
     let path = path(command, words);
+    let reason = by_variable(&reason, error, command, words);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
     // A flag is never meant as a value, which is what this tip explains.
     let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
     let hint = advice(error, command, &path, words).or(tip).unwrap_or_else(|| help(&path));
     (in_range(&reason), hint)
+}
+
+/// Names the variable in place of the option that nobody gave, if the refused value is from there.
+pub fn by_variable(reason: &str, error: &Error, command: &Command, words: &[String]) -> String {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return reason.to_owned() };
+    let at = path(command, words).iter().try_fold(command, |at, name| at.find_subcommand(name)).unwrap_or(command);
+    let refused = at.get_arguments().find(|arg| arg.to_string() == *option);
+    let is_given = |arg: &&Arg| {
+        let long = format!("--{}", arg.get_long().unwrap_or_default());
+        words.iter().any(|word| *word == long || word.starts_with(&format!("{long}=")))
+    };
+    let variable = refused.filter(|arg| !is_given(arg)).and_then(Arg::get_env);
+    let named = |name: &OsStr| reason.replace(&format!("'{option}'"), &name.to_string_lossy());
+    variable.map_or_else(|| reason.to_owned(), named)
 }
 
 /// Returns an error of the standard library in the program's words.
@@ -86,11 +89,6 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
 fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::InvalidSubcommand {
         let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
-        let is_dropped =
-            |(command, flag, _): &&(&str, &str, &str)| path.is_empty() && *command == word && flag.is_empty();
-        if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
-            return Some((*instead).to_owned());
-        }
         let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
         return Some(match at.get_subcommands().map(Command::get_name).find(|name| is_slip(&word, name)) {
             _ if OF_PLAY.contains(&word.as_str()) => format!("{word} is for trinim play, at its prompt"),
@@ -108,10 +106,6 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         let at = words.iter().position(|word| flags.contains(&word.as_str()))?;
         words.get(at + 1).map(String::as_str)
     };
-    let is_dropped = |(command, flag, _): &&(&str, &str, &str)| ["", name].contains(command) && about.contains(flag);
-    if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
-        return Some((*instead).to_owned());
-    }
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
         ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {

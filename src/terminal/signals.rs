@@ -1,6 +1,6 @@
 //! Signals, and the limits of a process. SIGINT, SIGTERM or SIGHUP ends a command with its
 //! documented exit code: at once, or for a long command after an orderly stop, and then a second
-//! signal quits at once. SIGUSR1 requests a status line.
+//! signal quits at once. SIGXCPU ends it like a time limit. SIGUSR1 requests a status line.
 //!
 //! # Invariants
 //! 1. The handlers are the first thing that main sets up, so from then on no
@@ -10,7 +10,7 @@ use crate::exit::{Exit, Stopped};
 use crate::streams;
 use pipeline::Stopwatch;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU, SIGXFSZ};
 use signal_hook::flag;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,6 +26,8 @@ pub struct Signals {
     pub status: Arc<AtomicBool>,
     /// Whether a signal quits at once: until a long command begins, and after its first signal.
     quits: Arc<AtomicBool>,
+    /// Whether no long command is at work.
+    is_short: Arc<AtomicBool>,
     first: Arc<AtomicUsize>,
     /// The clock, and the time after which a stop is requested, as by a signal.
     limit: Arc<OnceLock<(Stopwatch, Duration)>>,
@@ -53,7 +55,8 @@ fn check() -> io::Result<()> {
 
 impl Signals {
     fn installed() -> io::Result<Signals> {
-        let signals = Signals { quits: Arc::new(AtomicBool::new(true)), ..Signals::default() };
+        let yes = || Arc::new(AtomicBool::new(true));
+        let signals = Signals { quits: yes(), is_short: yes(), ..Signals::default() };
         let stops = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
         for (signal, exit) in stops.into_iter().filter(|(signal, _)| !streams::is_ignored(*signal)) {
             // In this order: at the first signal of a long command, the shutdown handler must still
@@ -63,6 +66,11 @@ impl Signals {
             flag::register(signal, signals.stop.clone())?;
             flag::register(signal, signals.quits.clone())?;
         }
+        // A warning that the processor time is nearly used up. It comes every second from then on:
+        // a second one must not quit.
+        flag::register_conditional_shutdown(SIGXCPU, Exit::TimeUp as i32, signals.is_short.clone())?;
+        flag::register_usize(SIGXCPU, signals.first.clone(), Exit::TimeUp as usize)?;
+        flag::register(SIGXCPU, signals.stop.clone())?;
         flag::register(SIGUSR1, signals.status.clone())?;
         // Turns a write beyond the file size limit into an error instead of a fatal signal.
         flag::register(SIGXFSZ, Arc::default())?;
@@ -89,11 +97,13 @@ impl Signals {
     /// Resumes a long command after [`Signals::release`].
     pub fn hold(&self) {
         self.quits.store(false, Ordering::Relaxed);
+        self.is_short.store(false, Ordering::Relaxed);
     }
 
     /// Ends a long command: from now on a signal quits at once again.
     pub fn release(&self) {
         self.quits.store(true, Ordering::Relaxed);
+        self.is_short.store(true, Ordering::Relaxed);
     }
 
     /// Whether a stop was requested.
@@ -141,6 +151,9 @@ impl Signals {
 /// to about three thousand open, and the usual limit is 1,024.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
-    // If this fails, a run that needs more ends with an error that says so.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    // A refused call leaves zeros. If this fails, a run that needs more ends with an error that
+    // says so.
+    if limit.maximum != Some(0) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
 }

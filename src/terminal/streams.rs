@@ -18,7 +18,7 @@ use rustix::io::{Errno, fcntl_getfd};
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Stdout, Write};
+use std::io::{self, Read, Stdout, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -228,6 +228,25 @@ impl<W: AsFd + Write> Write for PatientWriter<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Standard input, which is waited for where another program has made it non-blocking.
+pub struct PatientReader;
+
+impl Read for PatientReader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match io::stdin().read(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    match poll(&mut [PollFd::new(&io::stdin(), PollFlags::IN)], None) {
+                        Ok(_) | Err(Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                read => return read,
+            }
+        }
     }
 }
 

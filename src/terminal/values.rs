@@ -79,6 +79,15 @@ fn duration_up_to(text: &str, most: Duration, examples: &str) -> Result<Duration
         .ok_or_else(|| format!("{text:?} is not a duration: expected seconds or one like {examples}"))
 }
 
+/// The largest seed: programs that read JSON as JavaScript does know every whole number up to it.
+pub const SEED_MAX: u64 = 1 << 53;
+
+/// Parses a seed of random numbers, which reports repeat.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let expected = || format!("expected a whole number up to {SEED_MAX}");
+    text.parse().ok().filter(|seed| *seed <= SEED_MAX).ok_or_else(expected)
+}
+
 /// Parses an address to listen on.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an address and a port, like 127.0.0.1:8080 or [::1]:0".to_owned())

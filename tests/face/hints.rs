@@ -215,6 +215,13 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
     let before = tree(path);
     let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", "foreign"]);
     assert!(error.contains("not empty") && error.contains("letter.txt"), "{error}");
+    // What systems put into an empty folder is no file of anybody.
+    fs::create_dir_all(path.join("fresh/lost+found")).unwrap();
+    for name in [".DS_Store", ".gitkeep", "Thumbs.db"] {
+        fs::write(path.join("fresh").join(name), "").unwrap();
+    }
+    ends(path, 0, &["solve", "-k", "3", "--out", "fresh"]);
+    fs::remove_dir_all(path.join("fresh")).unwrap();
     for name in ["file", "file/below"] {
         let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", name]);
         assert!(error.contains("file is a file, not a folder\nhint: nothing was written"), "{error}");
@@ -226,6 +233,34 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
         }
     }
     assert!(tree(path) == before);
+}
+
+/// Hints lead to what is left: a database needs no run, `FORMAT` alone is damage, and a finished
+/// solve does not hide it.
+#[test]
+fn what_is_left_of_a_damaged_run_is_named() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--block-bits", "8", "--out", "run"]);
+    let spoil = |name: &str| fs::write(path.join(name), "damaged").unwrap();
+    let format = fs::read(path.join("run/FORMAT")).unwrap();
+    spoil("run/FORMAT");
+    let (_, error) = ends(path, 0, &["solve", "-k", "5", "--block-bits", "8", "--out", "run"]);
+    assert!(error.contains("warning: run/FORMAT is damaged: trinim repair run restores it"), "{error}");
+    fs::remove_file(path.join("run/FORMAT")).unwrap();
+    let line = |args: &[&str]| ends(path, 3, args).1.lines().next().unwrap().to_owned();
+    assert_eq!(line(&["resume", "run"]), line(&["status", "run"]));
+    fs::write(path.join("run/FORMAT"), format).unwrap();
+    for name in fs::read_dir(path.join("run/m")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()) {
+        if name.starts_with("manifest") {
+            spoil(&format!("run/m/{name}"));
+        }
+    }
+    let (_, error) = ends(path, 3, &["check", "run"]);
+    assert!(error.contains("hint: trinim repair run --dry-run shows what can be restored"), "{error}");
+    let (_, error) = ends(path, 3, &["repair", "run"]);
+    assert!(error.contains("the database needs no run: trinim verify run/db checks it"), "{error}");
+    ends(path, 0, &["verify", "run/db"]);
 }
 
 /// Hints told other commands than a solve of its checkpoints, and proposed smaller blocks where no
@@ -263,7 +298,7 @@ fn a_hint_fits_its_command_and_the_cause() {
     let (_, error) = ends(path, 3, &["stats", "four"]);
     assert!(error.contains("four/db/manifest.json") && !error.contains(path.to_str().unwrap()), "{error}");
     // The folder to check and repair is that of the run, whichever file is damaged.
-    let mend = "hint: trinim check four lists all damage, trinim repair four restores the files\n";
+    let mend = "hint: trinim check four lists all damage, trinim repair four restores what it can\n";
     assert!(error.ends_with(mend), "{error}");
     ends(path, 3, &["check", "four"]);
     follow(path, "trinim repair four");

@@ -9,6 +9,7 @@ mod board;
 mod boards;
 mod cli;
 mod documented;
+mod environment;
 mod export;
 mod figures;
 mod hints;

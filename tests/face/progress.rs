@@ -20,7 +20,7 @@ fn percentages(error: &str) -> Vec<f64> {
 /// Runs a solve whose standard error is a terminal of this kind, and returns what it shows.
 fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
     let (mut terminal, other) = terminal();
-    let mut child = trinim(folder, args).env("TERM", term).stderr(other).spawn().unwrap();
+    let mut child = trinim(folder, args).env("TERM", term).env("LC_ALL", "C.UTF-8").stderr(other).spawn().unwrap();
     let mut shown = Vec::new();
     // The read fails once no process has the other end.
     let mut bytes = [0; 4096];

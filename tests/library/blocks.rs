@@ -184,3 +184,27 @@ fn a_target_reads_the_frames_that_its_edges_need() {
         }
     }
 }
+
+/// The readers of a process share its limit of open files: five databases of many blocks once held
+/// more than a process may have open.
+#[test]
+fn readers_share_the_limit_of_open_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = Game::triangle(6, Rule::Misere, 8).unwrap();
+    trinim::Solve::from(&game).run(folder.path()).unwrap();
+    let readers = [(); 5].map(|()| trinim::Database::open(folder.path()).unwrap());
+    let open = || {
+        let files =
+            std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        files.filter(|file| file.starts_with(folder.path()) && file.to_string_lossy().ends_with(".blk")).count()
+    };
+    let most = (pipeline::open_files() / 4).clamp(4, 256) as usize;
+    for position in (0..1 << 21).step_by(1009) {
+        let values = readers.each_ref().map(|reader| reader.value(position).unwrap());
+        assert_eq!(values, [values[0]; 5]);
+        assert!(open() <= most, "{} of {most} files", open());
+    }
+    assert!(open() > 0);
+    drop(readers);
+    assert_eq!(open(), 0);
+}

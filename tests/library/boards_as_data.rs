@@ -82,10 +82,12 @@ proptest! {
     }
 
     #[test]
-    fn suggested_layouts_are_closed_and_small_enough(board in boards(1..=11), bits in 1u32..12) {
+    fn suggested_layouts_are_small_enough(board in boards(1..=11), bits in 1u32..12) {
         let layout = Layout::suggested(&board, bits);
         prop_assert!(layout.offset_bits() <= bits, "{} of {bits}", layout.offset_bits());
-        prop_assert_eq!(layout.symmetries().len(), board.symmetries().len());
+        // Without a set that all symmetries keep, the smallest one is taken.
+        let is_closed = layout.symmetries().len() == board.symmetries().len();
+        prop_assert!(is_closed || layout.bid_bits() == board.cells() - bits, "{:?}", layout.bid_cells());
     }
 
     /// What is left of a position is a board of its own, with the same values.

@@ -85,6 +85,44 @@ fn suggested_layouts_keep_the_bound() {
     }
 }
 
+/// A board whose symmetries take every cell to every other has no closed set but all cells: a ring
+/// of 24 was cut into blocks of one position.
+#[test]
+fn suggested_blocks_are_neither_too_large_nor_tiny_however_symmetric_the_board() {
+    let board = |cells: usize, lines: &[Vec<usize>]| {
+        let text = format!("name = 's'\ncells = {cells}\nlines = {lines:?}\n");
+        Board::from_toml(&text, trinim::game::Takes::ANY).unwrap()
+    };
+    let mut boards = Vec::new();
+    for cells in [7, 12, 13, 20, 24, 29, 36, 48, 55] {
+        // Rings, with chords and apart; lines of one cell; pairs that meet no other.
+        boards.push(board(cells, &(0..cells).map(|i| vec![i, (i + 1) % cells]).collect::<Vec<_>>()));
+        boards.push(board(cells, &(0..cells).map(|i| vec![i, (i + 1) % cells, (i + 3) % cells]).collect::<Vec<_>>()));
+        boards.push(board(cells, &(0..cells).map(|i| vec![i]).collect::<Vec<_>>()));
+        boards.push(board(cells / 2 * 2, &(0..cells / 2).map(|i| vec![2 * i, 2 * i + 1]).collect::<Vec<_>>()));
+        let two = |i: usize| if i < cells / 2 { vec![i, (i + 1) % (cells / 2)] } else { vec![i] };
+        boards.push(board(cells, &(0..cells).map(two).collect::<Vec<_>>()));
+    }
+    // A torus, and a cube of four and of five dimensions.
+    boards.push(board(25, &(0..25).map(|i| vec![i, i / 5 * 5 + (i + 1) % 5, (i + 5) % 25]).collect::<Vec<_>>()));
+    for bits in [4, 5] {
+        let edges = (0..1 << bits).flat_map(|i| (0..bits).map(move |bit| vec![i, i ^ 1 << bit]));
+        boards.push(board(1 << bits, &edges.filter(|edge| edge[0] < edge[1]).collect::<Vec<_>>()));
+    }
+    for board in boards {
+        for most in [6, 10, 14, 18, 22, 27, 31] {
+            let wanted = board.cells().saturating_sub(most);
+            // Larger ones take as long as they have blocks.
+            if wanted > 14 {
+                continue;
+            }
+            let layout = Layout::suggested(&board, most);
+            let least = most.min(board.cells()).saturating_sub(8).max(6).min(board.cells());
+            assert!((least..=most).contains(&layout.offset_bits()), "{} of {most}: {board:?}", layout.offset_bits());
+        }
+    }
+}
+
 #[test]
 fn cells_that_make_no_layout_are_refused_in_words() {
     let board = triangle(9);

@@ -5,7 +5,7 @@ use pipeline::Options;
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use trinim::game::reference;
+use trinim::game::{Takes, reference};
 use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest};
@@ -442,6 +442,39 @@ proptest! {
                     prop_assert!(legal(answers.board(), stand.position).any(|legal| legal == taken));
                 }
             }
+        }
+    }
+}
+
+/// The name in a file does not stand for its board: a game is replayed on the same cells and moves
+/// only. A triangle and a board of a family need no more than their name.
+#[test]
+fn a_transcript_of_another_board_of_this_name_is_refused() {
+    let on = |board: Board| -> Arc<dyn Answers> {
+        let runner = parts::run_in(Path::new("/nonexistent"));
+        let solver = PartSolver::new(board, Rule::Misere, Kernel::detect(), Options::default(), runner);
+        Arc::new(OnTheSpot::new(None, solver))
+    };
+    let file = |name: &str, lines: &str| {
+        on(Board::from_toml(&format!("name = {name:?}\ncells = 6\nlines = {lines}\n"), Takes::ANY).unwrap())
+    };
+    let boards = [
+        file("s", "[[0, 1, 2], [3, 4, 5]]"),
+        file("s", "[[0, 1, 3], [2, 4, 5]]"),
+        file("triangle:3", "[[0, 1, 2], [3, 4, 5]]"),
+        on(Board::named("triangle:3", Takes::ANY).unwrap()),
+        file("rect:2x3", "[[0, 1, 2], [3, 4, 5]]"),
+        on(Board::named("rect:2x3", Takes::ANY).unwrap()),
+    ];
+    for (number, from) in boards.iter().enumerate() {
+        let mut session = Session::new(from.clone(), from.board().full(), Player::Person);
+        session.take(0b1);
+        let text = transcript::write(&session);
+        let is_named = [3, 5].contains(&number);
+        assert_eq!(text.lines().nth(1).unwrap().split(' ').count() == 2, is_named, "{text}");
+        for (other, answers) in boards.iter().enumerate() {
+            let read = transcript::read(answers, &text);
+            assert_eq!(read.is_ok(), number == other, "{number} on {other}: {:?}", read.err());
         }
     }
 }

@@ -61,6 +61,7 @@ pub fn signal(child: &Child, name: &str) {
         "STOP" => Signal::STOP,
         "TERM" => Signal::TERM,
         "USR1" => Signal::USR1,
+        "XCPU" => Signal::XCPU,
         other => panic!("no test sends {other}"),
     };
     kill_process(Pid::from_child(child), signal).expect("a running process");

@@ -75,7 +75,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     }
     let identity = manifest.identity;
     let (run_id, parameters) = (identity.run_id, identity.parameters);
-    let inspection = Inspection { run_id, parameters, generation, records, in_manifest };
+    let inspection = Inspection { run_id, parameters, generation, records, in_manifest, format_damaged: false };
     Ok(Examination { findings, inspection: Some(inspection) })
 }
 

@@ -11,7 +11,7 @@ use super::{Checkpoint, Opening, manifest, names, require_file};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
-use crate::storage::{Create, EntryKind, LockGuard, Storage, list};
+use crate::storage::{Create, EntryKind, LockGuard, Storage, is_of_the_system, list};
 
 const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
 
@@ -160,7 +160,7 @@ pub(super) fn open(
 }
 
 /// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left,
-/// except hidden files: file managers and network file systems leave these anywhere.
+/// except what systems put anywhere.
 fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     let entries = list(storage, "")?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
@@ -172,8 +172,8 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
         EntryKind::Folder => FOLDERS.contains(&name),
         EntryKind::Other => false,
     };
-    if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.name, entry.kind) && !entry.name.starts_with('.'))
-    {
+    let mut foreign = entries.iter().filter(|entry| !is_ours(&entry.name, entry.kind));
+    if let Some(entry) = foreign.find(|entry| !is_of_the_system(&entry.name)) {
         return Err(Error::NotEmpty { path: storage.path(""), name: entry.name.clone() });
     }
     // Without LOCK no owner can be at work here, so the folder's contents can be judged right now,

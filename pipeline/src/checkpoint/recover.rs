@@ -49,20 +49,21 @@ pub struct Inspection {
     pub records: Vec<BlockRecord>,
     /// Number of records with which the current generation began; the others were committed since.
     pub in_manifest: usize,
+    /// Whether `FORMAT` is damaged, so that the identity comes from the manifest.
+    pub format_damaged: bool,
 }
 
 impl Inspection {
     pub(super) fn new(found: FolderContent) -> Inspection {
-        let (identity, generation, in_manifest, records) = match found {
-            FolderContent::Empty => {
-                (Identity { run_id: RunId::default(), parameters: Parameters::default() }, 0, 0, Vec::new())
-            }
-            FolderContent::Begun { identity } => (identity, 0, 0, Vec::new()),
-            FolderContent::Run { identity, generation, in_manifest, records, .. } => {
-                (identity, generation, in_manifest, records)
+        let none = Identity { run_id: RunId::default(), parameters: Parameters::default() };
+        let (Identity { run_id, parameters }, generation, in_manifest, records, format_damaged) = match found {
+            FolderContent::Empty => (none, 0, 0, Vec::new(), false),
+            FolderContent::Begun { identity } => (identity, 0, 0, Vec::new(), false),
+            FolderContent::Run { identity, generation, in_manifest, records, format_damaged, .. } => {
+                (identity, generation, in_manifest, records, format_damaged)
             }
         };
-        Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records, in_manifest }
+        Inspection { run_id, parameters, generation, records, in_manifest, format_damaged }
     }
 
     /// Returns the finished blocks.

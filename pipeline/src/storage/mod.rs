@@ -31,7 +31,7 @@ mod scratch;
 
 use std::any::Any;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ use crate::finding::{Damage, Expected};
 
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
-pub use regular::{open_regular, read_regular};
+pub use regular::{close_at_the_limit, open_regular, read_regular};
 pub use scratch::ScratchFolder;
 
 /// Length of the longest name, in bytes.
@@ -261,6 +261,29 @@ pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
     }
 }
 
+/// What systems put into folders that nobody has used, beside hidden files: checks of file systems,
+/// quotas, thumbnails and bins of file managers, and indexes of network drives.
+const OF_THE_SYSTEM: &str = "lost+found|aquota.user|aquota.group|quota.user|quota.group|thumbs.db|desktop.ini|\
+    icon\r|$recycle.bin|system volume information|@eadir|#recycle|#snapshot";
+
+/// Returns whether a folder with this name in it still counts as empty: for every command that
+/// wants a new or an empty folder.
+pub fn is_of_the_system(name: &str) -> bool {
+    name.starts_with('.') || OF_THE_SYSTEM.split('|').any(|one| one.eq_ignore_ascii_case(name))
+}
+
+/// Returns a name in a folder for which it does not count as empty; `None` also if there is no such
+/// folder.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn occupant(folder: &Path) -> Result<Option<String>, Error> {
+    match RealStorage::open(folder).and_then(|folder| folder.list("")) {
+        Err(error) if error.is_not_found() => Ok(None),
+        listed => Ok(listed?.into_iter().map(|entry| entry.name).find(|name| !is_of_the_system(name))),
+    }
+}
+
 /// Reads all bytes of an open file of at most `most_bytes` bytes.
 ///
 /// # Errors
@@ -304,6 +327,24 @@ pub fn folder_of(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_systems_leave_does_not_fill_a_folder() {
+        let left =
+            [".DS_Store", ".gitkeep", ".nfs01", "lost+found", "Thumbs.db", "Icon\r", "System Volume Information"];
+        assert!(left.into_iter().chain(["aquota.user", "#snapshot"]).all(is_of_the_system));
+        let folder = tempfile::tempdir().unwrap();
+        for name in left {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(occupant(folder.path()).unwrap(), None);
+        assert_eq!(occupant(&folder.path().join("absent")).unwrap(), None);
+        for name in ["lost", "found", "|", "", "db", "notes.txt"] {
+            assert!(!is_of_the_system(name), "{name}");
+        }
+        std::fs::create_dir(folder.path().join("notes")).unwrap();
+        assert_eq!(occupant(folder.path()).unwrap().as_deref(), Some("notes"));
+    }
 
     #[test]
     fn names_stay_inside_the_folder() {

@@ -391,6 +391,10 @@ impl Storage for RealStorage {
     fn free_bytes(&self) -> Result<u64, Error> {
         let figures = calls::fstatvfs(&self.folder);
         let figures = figures.map_err(|error| Error::io("measure", &self.root, error.into()))?;
+        // What is no disk has no blocks, and refuses files by itself.
+        if figures.f_blocks == 0 {
+            return Ok(u64::MAX);
+        }
         // Available, not free: part of the free blocks may be reserved for the system.
         Ok(figures.f_bavail.saturating_mul(figures.f_frsize))
     }

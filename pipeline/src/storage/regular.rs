@@ -5,10 +5,21 @@
 use crate::Error;
 use crate::finding::{Damage, Expected};
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// Closes files that stay open in case they are needed again.
+static SURPLUS: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what closes such files, once for a process: where the limit of open files is reached, it is
+/// called, and the file is tried again.
+pub fn close_at_the_limit(close: fn()) {
+    SURPLUS.get_or_init(|| close);
+}
 
 /// Opens a regular file for reading.
 ///
@@ -38,7 +49,14 @@ pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
 /// Opens a name relative to a folder.
 pub(super) fn open_at(folder: impl AsFd, name: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let open = || openat(folder.as_fd(), name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o666));
-    Ok(rustix::io::retry_on_intr(open)?)
+    let opened = rustix::io::retry_on_intr(open);
+    match (&opened, SURPLUS.get()) {
+        (Err(Errno::MFILE | Errno::NFILE), Some(close)) => {
+            close();
+            Ok(rustix::io::retry_on_intr(open)?)
+        }
+        _ => Ok(opened?),
+    }
 }
 
 /// Opens a regular file relative to a folder; an error names the operation and `path`.

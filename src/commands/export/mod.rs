@@ -75,7 +75,7 @@ pub struct ExportArgs {
     sample: Option<u64>,
 
     /// Seed of the sample
-    #[arg(long, value_name = "N", default_value = "1", requires = "sample")]
+    #[arg(long, value_parser = terminal::values::seed, value_name = "N", default_value = "1", requires = "sample")]
     seed: u64,
 
     /// Most positions that are sorted, in memory: 16 bytes each

@@ -69,7 +69,7 @@ pub struct PlayArgs {
     level: Level,
 
     /// Seed of the program's choices between moves; without one it is drawn, and shown
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = terminal::values::seed, value_name = "N")]
     seed: Option<u64>,
 
     /// Who begins

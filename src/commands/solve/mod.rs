@@ -9,7 +9,7 @@ mod session;
 mod trace;
 
 use clap::Args;
-use pipeline::checkpoint::LOCK;
+use pipeline::checkpoint::{FORMAT, LOCK};
 use pipeline::{Metrics, Stopwatch};
 pub use report::Report;
 use session::{Outcome, Session};
@@ -143,6 +143,10 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
                 "{} is already solved, nothing to do; results of the earlier run:",
                 folder.display()
             ));
+            if job.format_damaged() {
+                let folder = folder.display();
+                out.warn(format_args!("{folder}/{FORMAT} is damaged: trinim repair {folder} restores it"));
+            }
             Outcome::earlier(&job, solved)
         }
         None => {

@@ -58,6 +58,10 @@ fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
             let hint = format!("trinim stats {shown} shows its results");
             return Err(refused("is a finished database without its run: there is nothing to resume", hint).into());
         }
+        // What only FORMAT is missing from is damaged.
+        if folder.is_dir() {
+            job::inspect(folder)?;
+        }
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }
     // Damage, or another version, is reported as such.

@@ -123,7 +123,7 @@ impl FormulaArgs {
 #[derive(Args)]
 pub struct SearchArgs {
     /// Seed of the random numbers
-    #[arg(long, default_value = "1")]
+    #[arg(long, value_parser = terminal::values::seed, default_value = "1")]
     pub seed: u64,
 
     /// Threads, 0 for all; they change no result

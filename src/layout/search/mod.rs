@@ -20,6 +20,7 @@ mod sample;
 mod score;
 mod walk;
 
+use super::BID_BITS_MAX;
 use super::burnside::{self, Action};
 use score::Scores;
 use std::cmp::Reverse;
@@ -38,6 +39,14 @@ pub struct Limit {
 /// The limit for the layout of a board that is not a triangle, whose sets are scored one by one:
 /// some milliseconds.
 const QUICK: Limit = Limit { sets: 4000, seed: 0 };
+
+/// Bits by which the blocks of a suggestion can be smaller than allowed, so that all symmetries
+/// keep its set.
+const SLACK_BITS: u32 = 8;
+/// Bits of a word, below which a block is only for those who ask for it.
+const WORD_BITS: u32 = 6;
+/// Symmetries that are tried one by one where no set of a fair size is closed under all.
+const MIRRORS: usize = 8;
 
 /// Offers the unions of the orbits of `group` that have `bits` cells, with their updates, all or a
 /// sample; returns whether it was all.
@@ -74,16 +83,39 @@ pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
     Some(position::cells(best_closed_mask(board, bits)?).into_iter().map(|index| board.cell(index)).collect())
 }
 
-pub(crate) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
+fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     let limit = if board.layers().is_some() { Limit { sets: u64::MAX, ..QUICK } } else { QUICK };
-    let group: Vec<&Symmetry> = board.symmetries().iter().collect();
+    best(board, &board.symmetries().iter().collect::<Vec<_>>(), bits, limit).map(|(_, set)| set)
+}
+
+/// Returns the best set of `bits` cells that a group keeps.
+fn best(board: &Board, group: &[&Symmetry], bits: u32, limit: Limit) -> Option<(Rank, u64)> {
     let mut best: Option<(Rank, u64)> = None;
-    unions(board, &group, bits, limit, &mut |set, updates| {
+    unions(board, group, bits, limit, &mut |set, updates| {
         if best.as_ref().is_none_or(|(best, _)| updates <= best.0) {
             best = best.take().into_iter().chain([(rank(board, set, updates), set)]).min();
         }
     });
-    best.map(|(_, set)| set)
+    best
+}
+
+/// Returns the set of [`Layout::suggested`](super::Layout::suggested).
+pub(crate) fn suggested_mask(board: &Board, offset_bits_at_most: u32) -> u64 {
+    let wanted = board.cells().saturating_sub(offset_bits_at_most);
+    let bits = wanted.min(BID_BITS_MAX);
+    // A block costs as much as the bookkeeping for it long before it has one position.
+    let least =
+        if offset_bits_at_most < WORD_BITS { 0 } else { WORD_BITS.max(offset_bits_at_most.saturating_sub(SLACK_BITS)) };
+    let most = board.cells().saturating_sub(least).min(BID_BITS_MAX);
+    let fewer = if wanted > bits { bits.saturating_sub(SLACK_BITS) } else { bits };
+    let mut closed = (bits..=most).chain((fewer..bits).rev());
+    let kept_by_one = || {
+        // The identity is one of them, and keeps any set.
+        let twice_nothing = board.symmetries().iter().filter(|symmetry| symmetry.compose(symmetry).is_identity());
+        let groups = twice_nothing.take(MIRRORS).map(|mirror| [&board.symmetries()[0], mirror]);
+        groups.filter_map(|group| best(board, &group, bits, QUICK)).min().map(|(_, set)| set)
+    };
+    closed.find_map(|bits| best_closed_mask(board, bits)).or_else(kept_by_one).expect("the identity keeps any set")
 }
 
 /// Returns the number of updates after redundancy removal: the edges into canonical blocks.

@@ -116,16 +116,13 @@ fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
         Ok(found) if !found.is_dir() => return refused("is not a folder"),
         Ok(_) => {}
     }
-    let mut entries = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
-    if entries.next().is_none() {
-        return Ok(None);
-    }
+    let Some(occupant) = storage::occupant(folder)? else { return Ok(None) };
     let path = folder.join(REPORT_JSON);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_JSON_BYTES);
     let found = if is_file { fs::read(&path).ok().and_then(|bytes| Contents::parse(&bytes)) } else { None };
     match found {
         Some(earlier) => Ok(Some(earlier)),
-        None => refused("holds something other than a report"),
+        None => refused(&format!("holds {occupant}, and no report")),
     }
 }
 

@@ -5,8 +5,6 @@ use pipeline::{Error, Metrics, Options, RealStorage, RunId, Stage, Stopwatch, St
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -253,16 +251,9 @@ impl Needs {
 
 /// Refuses a folder in which something is.
 fn refuse_begun(folder: &Path) -> anyhow::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries.count(),
-        Err(error) if error.kind() == ErrorKind::NotFound => 0,
-        Err(error) => return Err(Error::io("open", folder, error).into()),
-    };
-    if entries == 0 {
-        return Ok(());
-    }
+    let Some(occupant) = pipeline::storage::occupant(folder)? else { return Ok(()) };
     let hint = "the papers' strategies keep no checkpoints: name a new folder with --out, or remove this one";
-    Err(Refused::new(format!("{} is not empty", folder.display()), hint).into())
+    Err(Refused::new(format!("{} is not empty: it holds {occupant}", folder.display()), hint).into())
 }
 
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {

@@ -4,7 +4,8 @@ use super::{Exit, NUMBERS, Out, Refusal, goal, json, name, table, whole_number};
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
-use std::io::{self, Read};
+use std::io::Read;
+use terminal::streams::PatientReader;
 use trinim_game::text::is_blank;
 use trinim_game::{Rule, Value};
 use trinim_plane::goals::{self, Budget, Condition, Flip};
@@ -131,7 +132,7 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
         return Err(Refusal::new("L: there is only one heap", both).into());
     }
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(INPUT_BYTES + 1).read_to_end(&mut bytes);
+    let read = PatientReader.take(INPUT_BYTES + 1).read_to_end(&mut bytes);
     let length = read.map_err(|error| anyhow!("standard input: {error}"))?;
     if length as u64 > INPUT_BYTES {
         return Err(Refusal::new(format!("standard input: expected at most {INPUT_BYTES} bytes"), NUMBERS).into());

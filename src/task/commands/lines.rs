@@ -2,12 +2,13 @@
 
 use parking_lot::Mutex;
 use pipeline::{Error, parallel};
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 use terminal::exit::Refused;
+use terminal::streams::PatientReader;
 use trinim::game::text::bare;
 
 const LINE_BYTES: u64 = 1 << 20;
@@ -43,7 +44,7 @@ pub fn each(
     let (sender, lines) = mpsc::sync_channel(1);
     let waker = sender.clone();
     let read_all = move || {
-        let mut input = io::stdin().lock();
+        let mut input = BufReader::new(PatientReader);
         loop {
             let mut line = Vec::new();
             let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);

@@ -50,26 +50,41 @@ impl OpenStore {
     }
 }
 
+/// The kinds of addresses that are no folder, whatever follows.
+const KINDS: [&str; 13] =
+    ["s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "http", "https", "file", "hdfs"];
+
+/// Splits an address into its kind and what follows the colon; `None` for the name of a folder.
+fn address(name: &str) -> Option<(&str, &str)> {
+    let (kind, place) = name.split_once(':')?;
+    let is_word =
+        kind.starts_with(|c: char| c.is_ascii_alphabetic()) && kind.chars().all(|c| c.is_ascii_alphanumeric());
+    (is_word && (place.starts_with('/') || KINDS.contains(&&*kind.to_ascii_lowercase()))).then_some((kind, place))
+}
+
 /// Opens a store: the folder, or the bucket and prefix, of this name.
 fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
-    match name.split_once("://") {
+    match address(name) {
         None => open_folder(Path::new(name)),
-        Some(("s3", place)) => open_bucket(name, place),
+        Some(("s3", place)) if place.starts_with("//") => open_bucket(name, &place[2..]),
         Some((kind, _)) => Err(usage(
-            format!("--store {name}: unknown kind of store {kind}://"),
-            "name a folder that all machines share, or s3://BUCKET/PREFIX",
+            format!("{name}: {kind}: begins the address of a store that this program does not know"),
+            "name a folder that all machines share, or s3://BUCKET/PREFIX; a folder with a colon is ./NAME",
         )),
     }
 }
 
 /// Opens a store; a folder that is missing is created.
 pub fn create(name: &str) -> anyhow::Result<Box<dyn Store>> {
+    if name.is_empty() {
+        return Err(usage("the name of a store is empty".to_owned(), "name a folder, or s3://BUCKET/PREFIX"));
+    }
     if is_folder(name) { Ok(folder(RealStorage::create(name)?)) } else { open(name) }
 }
 
 /// Returns whether a store of this name is a folder.
 fn is_folder(name: &str) -> bool {
-    !name.contains("://")
+    address(name).is_none()
 }
 
 fn open_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
@@ -175,7 +190,7 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         )),
         RunError::Version { .. } => refused("use the version of trinim that began this store"),
         RunError::NotEmpty { .. } => {
-            Some((Exit::Usage, "choose another --store: an empty folder, or one that does not exist".to_owned()))
+            Some((Exit::Usage, "name another place for the store: empty, or one that does not exist".to_owned()))
         }
         RunError::Workload { .. } => refused(OTHER),
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {

@@ -22,6 +22,7 @@ pub const SUMMARIES: &str = "summaries";
 /// Folder of temporary files inside a store that has such.
 const TEMPORARY: &str = "tmp";
 
+use pipeline::storage::is_of_the_system;
 use pipeline::{Damage, Error};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,7 +100,7 @@ pub trait Store: Send + Sync {
 
 /// Returns whether a name at the top of a place may be there before a store is begun in it.
 fn is_ours(name: &str) -> bool {
-    [DEFINITION, DATABASE, SUMMARIES, TEMPORARY].contains(&name) || name.starts_with('.')
+    [DEFINITION, DATABASE, SUMMARIES, TEMPORARY].contains(&name) || is_of_the_system(name)
 }
 
 /// Creates a file, or finds that it exists with the same bytes; returns whether it created it.

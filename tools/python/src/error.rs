@@ -76,7 +76,7 @@ fn mend(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path);
     let inner = ["db", "m", "logs"].iter().any(|name| folder.file_name().is_some_and(|found| found == *name));
     let run = if inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all damage, trinim repair {run} restores the files")
+    format!("trinim check {run} lists all damage, trinim repair {run} restores what it can")
 }
 
 pub(crate) fn of_database(error: DatabaseError) -> PyErr {

@@ -10,7 +10,7 @@ mod wait;
 
 use board::{Board, Position, rule};
 use database::Database;
-use error::{of_answer, of_database, of_job, of_run, refused, wrong};
+use error::{of_answer, of_database, of_job, refused, wrong};
 use pipeline::storage::ScratchFolder;
 use pipeline::{Event, Options};
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ use trinim::job::{KeepChoice, Monitor, usual_memory_bytes};
 use trinim::kernel::Kernel;
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::{PartSolver, parts};
-use trinim::{Solve, Value, plan};
+use trinim::{Game, Solve, Value, plan};
 
 /// Threads: those asked for, or one for each processor.
 fn threads(given: usize) -> usize {
@@ -110,11 +110,14 @@ fn value(
     let (threads, memory_bytes) = (self::threads(threads), plan::engine_bytes(memory));
     let options = Options { threads, memory_bytes, ..Options::default() };
     let stop = options.stop.clone();
-    let scratch = ScratchFolder::new(&std::env::temp_dir(), "trinim-parts.").map_err(of_run)?;
     let work = || {
         let built_in = BuiltIn::for_board(board, rule).map(trinim::Database::open_built_in);
         let source = built_in.transpose().map_err(of_database)?.map(|source| Arc::new(source) as Arc<dyn Answers>);
-        let runner = parts::run_in(scratch.path());
+        // Most positions need no folder.
+        let runner = Box::new(|game: &Game, solve: &parts::InFolder<'_>| {
+            let scratch = ScratchFolder::new(&std::env::temp_dir(), "trinim-parts.")?;
+            parts::run_in(scratch.path())(game, solve)
+        });
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
         OnTheSpot::new(source, solver).value(position).map_err(of_answer)
     };

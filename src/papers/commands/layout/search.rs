@@ -54,7 +54,7 @@ pub struct SearchArgs {
     sets: u64,
 
     /// Seed of the random numbers of a local search
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_parser = terminal::values::seed, value_name = "N", default_value = "0")]
     seed: u64,
 
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `trinim papers report`, as its users meet it: the papers' numbers in tables and figures, the
 //! same bytes for the same databases, and refusals.
 
-use crate::common::program::run;
+use crate::common::program::{ends, run};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -414,12 +414,21 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
         let other = TempDir::new_in(path).unwrap();
         fs::write(other.path().join(name), content).unwrap();
         let line = refused(path, 2, &[&two, "--out", other.path().to_str().unwrap()]);
-        assert!(line.contains("holds something other than a report; nothing was written"), "{line}");
+        assert!(line.contains(&format!("holds {name}, and no report; nothing was written")), "{line}");
         assert_eq!(files(other.path()), BTreeMap::from([(name.to_owned(), content.to_owned())]));
     }
     fs::write(path.join("file"), "mine").unwrap();
     assert!(refused(path, 2, &[&two, "--out", "file"]).contains("is not a folder"));
-    assert!(refused(path, 2, &[&two, "--out", &four]).contains("holds something other"), "a run folder");
+    assert!(refused(path, 2, &[&two, "--out", &four]).contains(", and no report"), "a run folder");
+    // What systems put into an empty folder is passed over, by all that want one.
+    for out in ["fresh-report", "fresh-solve"] {
+        fs::create_dir(path.join(out)).unwrap();
+        fs::write(path.join(out).join(".DS_Store"), "").unwrap();
+        fs::create_dir(path.join(out).join("lost+found")).unwrap();
+    }
+    made(path, &[&two, "--out", "fresh-report"]);
+    ends(path, 0, &["solve", "-k", "3", "--strategy", "block-pull", "--out", "fresh-solve"]);
+
     let line = refused(path, 2, &[&two, "--out", "k2-misere/db/report"]);
     assert!(line.contains("is inside the database"), "{line}");
     assert!(!path.join("k2-misere/db/report").exists());

@@ -103,7 +103,8 @@ fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
         for strategy in ["forward", "block-pull"] {
             let (_, error) = ends(path, 2, &command(strategy));
             assert!(
-                error.contains("error: run is not empty\nhint: the papers' strategies keep no checkpoints"),
+                error.contains("error: run is not empty: it holds ")
+                    && error.contains("\nhint: the papers' strategies keep no checkpoints"),
                 "{error}"
             );
         }

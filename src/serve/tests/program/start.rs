@@ -18,7 +18,7 @@ fn what_cannot_be_served_is_refused_at_the_start() {
     let listen = |more: &[&'static str]| [&["--listen", "127.0.0.1:0"], more].concat();
     for (args, code, reason) in [
         (listen(&["absent"]), 2, "absent holds no finished database: no such folder"),
-        (listen(&["four", "again"]), 2, "again holds triangle:4, misere, as another folder does"),
+        (listen(&["four", "again"]), 2, "again holds triangle:4, misere, as four does"),
         (listen(&["--layers", "8"]), 2, "--layers 8: too large to be solved at the start"),
         (listen(&["--board", "rect:6x6"]), 2, "--board rect:6x6: too large to be solved at the start"),
         (listen(&["--board", "rect:6"]), 2, "--board: "),

@@ -1,13 +1,14 @@
 //! Tags, stored answers, compression and the other headers of `trinim serve`.
 
 use crate::client::{Server, query};
-use crate::common::program::text;
+use crate::common::program::{ends, text};
 use crate::common::scratch;
 use crate::known::triangle;
 use std::collections::BTreeSet;
-use trinim::Rule;
 use trinim::database::Keep;
+use trinim::game::Takes;
 use trinim::job::KeepChoice;
+use trinim::{Board, Rule, Solve};
 
 #[test]
 fn answers_are_tagged_cached_and_compressed() {
@@ -16,7 +17,7 @@ fn answers_are_tagged_cached_and_compressed() {
     let path = "/v1/position?board=triangle:4&p=1/11/111/1111";
     let first = server.get(path);
     let tag = first.header("etag").unwrap().to_owned();
-    assert_eq!(first.header("cache-control"), Some("public, max-age=86400"));
+    assert_eq!(first.header("cache-control"), Some("no-cache"));
     for list in [tag.clone(), format!("\"x\", {tag}"), tag.replace("w/", "")] {
         let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", list.replace("w/", "W/")), b"");
         assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(&*tag)));
@@ -42,6 +43,11 @@ fn answers_are_tagged_cached_and_compressed() {
         ("gzip;q=0.4, identity;q=0.5", false),
         ("*", true),
         ("gzip;q=0", false),
+        ("gzip;q=0, *", false),
+        ("*, gzip;q=0", false),
+        ("gzip, *;q=0", true),
+        ("*;q=0", false),
+        ("br, *;q=0.1", true),
         ("br", false),
     ] {
         let found = server.ask("GET", path, &format!("accept-encoding: {takes}\r\n"), b"");
@@ -60,6 +66,49 @@ fn answers_are_tagged_cached_and_compressed() {
     let counts = alone.unwrap_or_else(counts);
     assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 4\n"), "{counts}");
     assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
+}
+
+/// A proxy that passes another name makes the page's own scripts look like those of another page:
+/// its files are for everybody, and the answers are not.
+#[test]
+fn the_files_of_the_page_are_for_everybody() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3"]);
+    let scripts = ["page", "game", "board", "answers", "story", "puzzle", "stats", "share"];
+    let scripts = scripts.map(|name| format!("/{name}.js"));
+    for headers in [
+        "origin: http://nim.example\r\n",
+        "origin: http://nim.example\r\nsec-fetch-site: cross-site\r\nsec-fetch-dest: script\r\n",
+        "origin: null\r\n",
+        "sec-fetch-site: same-site\r\nsec-fetch-dest: style\r\n",
+    ] {
+        for path in ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(String::as_str)) {
+            let found = server.ask("GET", path, headers, b"");
+            assert_eq!((found.status, found.header("access-control-allow-origin")), (200, None), "{path}: {headers}");
+        }
+        for path in ["/v1/boards", "/v1/position?board=triangle:3&p=0x7", "/metrics"] {
+            assert_eq!(server.ask("GET", path, headers, b"").status, 403, "{path}: {headers}");
+        }
+    }
+}
+
+/// Programs that read JSON as JavaScript does know whole numbers up to 2^53 only.
+#[test]
+fn a_seed_is_one_that_every_reader_of_json_knows() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3"]);
+    for path in ["/v1/reply?board=triangle:3&p=0x7&level=beginner&seed=", "/v1/random?board=triangle:3&seed="] {
+        for seed in ["0", "9007199254740991", "9007199254740992"] {
+            let found = server.get(&format!("{path}{seed}"));
+            assert_eq!(found.status, 200, "{path}{seed}");
+            let told = &found.json()["seed"];
+            assert!(told.is_null() || told.as_f64().unwrap() as u64 == seed.parse::<u64>().unwrap(), "{told}");
+        }
+        for seed in ["9007199254740993", "18446744073709551615", "-1", "1.5", "x"] {
+            let refused = server.get(&format!("{path}{seed}"));
+            assert!(refused.status == 400 && refused.problem().starts_with("seed: expected"), "{path}{seed}");
+        }
+    }
 }
 
 /// The tag of one request is no other's: whoever has one answer asks in vain with it for another.
@@ -125,6 +174,71 @@ fn a_tag_is_that_of_what_answers() {
     assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
 }
 
+/// Two boards of one name are two boards: each answer of one is stale where the other is served,
+/// and no request that means one is answered for the other.
+#[test]
+fn a_name_does_not_stand_for_a_board() {
+    let folder = scratch();
+    let path = folder.path();
+    let files = [
+        "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
+        // Another line, other places of the same cells, fewer cells: by the same name and limit.
+        "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 4]]\nmax_take = 2\n",
+        "cells = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
+        "cells = 4\nlines = [[0, 1, 2], [1, 3]]\nmax_take = 2\n",
+        "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 3\n",
+    ];
+    let names: Vec<String> = (0..files.len()).map(|number| format!("file:{number}.toml")).collect();
+    for (name, text) in names.iter().zip(files) {
+        std::fs::write(path.join(&name[5..]), format!("name = \"s\"\n{text}")).unwrap();
+    }
+    let (mut identities, mut tags) = (BTreeSet::new(), BTreeSet::new());
+    let boards = ["s,take:2", "s,take:2", "s,take:2", "s,take:2", "s,take:3"];
+    let mut before: Option<(String, String)> = None;
+    for (name, board) in names.iter().zip(boards) {
+        let server = Server::start(path, &["--layers", "3", "--board", name]);
+        let offered = server.get("/v1/boards").json();
+        let offered = offered["boards"].as_array().unwrap();
+        let identity_of = |board: &str| offered.iter().find(|one| one["board"] == board).unwrap()["identity"].clone();
+        assert!(identity_of("triangle:3").is_null() && identity_of("triangle:9").is_null());
+        let identity = identity_of(board).as_str().unwrap().to_owned();
+        for asked in ["position?p=0x7&", "mainline?p=0x7&", "reply?p=0x7&", "random?seed=1&", "stats?"] {
+            let asked = format!("/v1/{asked}board={board}");
+            let found = server.get(&asked);
+            assert_eq!((found.status, found.header("cache-control")), (200, Some("no-cache")), "{asked}");
+            assert!(tags.insert(found.header("etag").unwrap().to_owned()), "{name}: {asked}");
+            assert_eq!(server.get(&format!("{asked}&identity={identity}")).status, 200, "{asked}");
+            if let Some((stale, _)) = &before {
+                let refused = server.get(&format!("{asked}&identity={stale}"));
+                assert!(refused.status == 404 && refused.problem().contains("another board"), "{asked}");
+            }
+        }
+        before = Some((identity.clone(), board.to_owned()));
+        assert!(identities.insert(identity), "{name}");
+    }
+    // Two of one name are refused before anything is solved, by both names, in every order; with
+    // folders, options, and what is built in. The same board twice is one.
+    std::fs::write(path.join("nine.toml"), "name = \"triangle:9\"\ncells = 3\nlines = [[0, 1, 2]]\n").unwrap();
+    let board = |name: &str| Board::from_toml(&std::fs::read_to_string(path.join(name)).unwrap(), Takes::ANY).unwrap();
+    for (rule, name) in [(Rule::Misere, "0"), (Rule::Normal, "1")] {
+        Solve::new(&board(&format!("{name}.toml")), rule).run(&path.join(format!("solved-{name}"))).unwrap();
+    }
+    let listen = |more: &[&'static str]| [&["--listen", "127.0.0.1:0"], more].concat();
+    for (args, named) in [
+        (listen(&["--board", "file:0.toml", "--board", "file:1.toml"]), ["file:0.toml", "file:1.toml"]),
+        (listen(&["--board", "file:2.toml", "--board", "file:0.toml"]), ["file:2.toml", "file:0.toml"]),
+        (listen(&["solved-0", "--board", "file:1.toml"]), ["solved-0", "file:1.toml"]),
+        (listen(&["solved-0", "solved-1"]), ["solved-0", "solved-1"]),
+        (listen(&["--board", "file:nine.toml"]), ["file:nine.toml", "9 layers"]),
+    ] {
+        let (_, error) = ends(path, 2, &args);
+        assert!(error.contains("two boards of one name") && !error.contains("solving s"), "{args:?}: {error}");
+        assert!(named.iter().all(|name| error.contains(name)), "{args:?}: {error}");
+    }
+    let same = Server::start(path, &["solved-0", "--board", "file:0.toml", "--board", "file:0.toml"]);
+    assert_eq!(same.get("/v1/stats?board=s,take:2&rule=normal").status, 200);
+}
+
 /// Headers for browsers and caches, of every path and of errors.
 #[test]
 fn every_answer_has_its_headers() {
@@ -141,7 +255,7 @@ fn every_answer_has_its_headers() {
     for path in page.iter().copied().chain(["/v1/boards"]).chain(stored).chain(other) {
         let found = server.get(path);
         let cached = match path {
-            _ if stored.contains(&path) || path == "/icon.svg" => "public, max-age=86400",
+            "/icon.svg" => "public, max-age=86400",
             _ if other.contains(&path) => "no-store",
             _ => "no-cache",
         };

@@ -20,6 +20,27 @@ pub fn assert_correct(folder: &Path) {
     assert_eq!(verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap().findings, []);
 }
 
+/// An address with a slash too few was a folder of this machine.
+#[test]
+fn an_address_is_no_folder() {
+    let folder = scratch();
+    let path = folder.path();
+    for name in ["s3:/b/p", "s3:b/p", "S3://b/p", "gs:/b", "az:x", "https:/h/b", "file:/tmp/x", "x:/y", "ftp://h/x", ""]
+    {
+        let (_, error) = ends(path, 2, &["init", "--store", name, "-k", "3"]);
+        assert!(error.contains("hint: name a folder"), "{name}: {error}");
+    }
+    assert!(tree(path).is_empty());
+    for name in ["a:b", "./s3:b", "12:30"] {
+        ends(path, 0, &["init", "--store", name, "-k", "3"]);
+    }
+    // The hint of a copy does not name the option of its source.
+    fs::create_dir(path.join("full")).unwrap();
+    fs::write(path.join("full/notes.txt"), "mine").unwrap();
+    let (_, error) = ends(path, 2, &["init", "--store", "full", "-k", "3"]);
+    assert!(error.contains("notes.txt") && !error.contains("another --store"), "{error}");
+}
+
 #[test]
 fn a_copy_has_the_bytes_of_its_store_and_is_one() {
     let folder = scratch();

@@ -82,7 +82,9 @@ fn tasks_go_on_beside_files_of_others() {
     let (game, folder) = (Game::triangle(4, Rule::Misere, 6).unwrap(), scratch());
     let terms = Terms::from(Keep::Counts);
     let spec = terms.spec(&game);
-    fs::write(folder.path().join(".DS_Store"), "foreign").unwrap();
+    for name in [".DS_Store", ".gitkeep", "Thumbs.db", "lost+found"] {
+        fs::write(folder.path().join(name), "foreign").unwrap();
+    }
     let store = FolderStore::new(Arc::new(RealStorage::create(folder.path()).unwrap()), "w");
     init(&store, spec).unwrap();
     let mut paths = Vec::new();
