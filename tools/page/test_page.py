@@ -1327,6 +1327,33 @@ class Page(unittest.TestCase):
             self.assertEqual(is_last, not board.startswith("pairs"), board)
             self.assertRegex(name, "^[^:]+$")
 
+    def test_a_link_knows_its_board(self):
+        """Another file can give its board the same name; a link of the first one opens no game on it."""
+        scratch = tempfile.TemporaryDirectory(prefix="trinim-page-")
+        self.addCleanup(scratch.cleanup)
+        board = Path(scratch.name, "star.toml")
+        texts = OWN_BOARDS["star"], OWN_BOARDS["star"].replace("[0, 3], ", "")
+        links = []
+        for text in texts:
+            board.write_text(f'name = "star"\n{text}')
+            started, address = serve("--layers", "4", f"--board=file:{board}")
+            try:
+                for link in [*links, "#play&board=star,take:2&rule=misere&opponent=person"]:
+                    page = self.open(link, address=address)
+                    if link in links:
+                        self.says(page, "is another board here", "#news")
+                        self.assertNotIn("moves=", page.url)
+                        continue
+                    self.take(page, [0])
+                    self.until(page, "location.hash.includes('moves=')")
+                    links.append(page.evaluate("location.hash"))
+                    again = self.open(links[-1], address=address)
+                    self.assertEqual(self.position(again), self.position(page))
+                    self.assertNotIn("wrong here", again.locator("#news").inner_text())
+            finally:
+                stop(started)
+        self.assertEqual(len(set(links)), 2)
+
     def test_no_finding_of_axe_in_any_state(self):
         for scheme in "light", "dark":
             for size in WIDE, PHONE:

@@ -14,7 +14,9 @@ export class Game {
   get player() { return this.playerAt(this.at); }
   get last() { return this.moves[this.at - 1] ?? null; }
   get marks() { return this.last ? [["last", this.last]] : []; }
-  get about() { return { board: this.offer.board, rule: this.offer.rule }; }
+  get about() { return aboutOf(this.offer); }
+  /** The game, wherever one looks at it. */
+  get key() { const { at, ...rest } = this.parameters(); return JSON.stringify(rest); }
   get isPast() { return this.at < this.moves.length; }
   playerAt(index) { return (this.first + index) % 2; }
   /** The number of a move in the list, which has a line for a move of each side. */
@@ -77,7 +79,7 @@ export class Game {
 
   parameters() {
     const { offer, start, first, moves, at } = this;
-    const found = { board: offer.board, rule: offer.rule, first };
+    const found = { ...aboutOf(offer), first };
     if (start !== offer.start) found.p = start;
     if (moves.length) found.moves = moves.map((move) => this.name(move).replaceAll(",", ".")).join();
     if (at < moves.length) found.at = at;
@@ -111,6 +113,8 @@ export const short = (text, most = 40) => (text.length > most ? `${text.slice(0,
 export const plural = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 export const pieces = (number) => plural(number, "piece");
 export const inMoves = (moves) => (moves ? ` in ${plural(moves, "move")}` : "");
+/** What says which board and rule are meant: another board from a file can have the same name. */
+export const aboutOf = ({ board, rule, identity }) => (identity ? { board, rule, identity } : { board, rule });
 /** The name of a board for people, like “5 rows, at most 3” for triangle:5,take:3. */
 export const rowsOf = (board) => board.replace(/^triangle:(\d+)/, "$1 rows").replace(",least:", ", at least ").replace(",take:", ", at most ").replace(":", " ");
 export const ruleOf = (offer) => (offer.rule === "misere" ? "last piece loses" : "last piece wins");

@@ -1,7 +1,7 @@
 // The page: which of its four parts is shown, whose turn it is, and what the controls do.
 
 import { $, icon, keyOf, pictures } from "./board.js";
-import { Game, count, isPosition, pieces, replay, rowsOf, short, shown } from "./game.js";
+import { Game, aboutOf, count, isPosition, pieces, replay, rowsOf, short, shown } from "./game.js";
 import {
   address, addressOf, ask, begin, change, epoch, events, flush, former, fresh, game, isAgainstProgram, keep, leave, load, names, offer, offered,
   offers, place, remark, rulesOf, say, seed, store, stored, trouble, turnOf, view, visit, walk, wins,
@@ -161,7 +161,7 @@ function link() {
     if (which === page) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
   }
   address(isFirst ? null : addressOf(page, of[page]));
-  store("sessionStorage", "variations", { game: game.parameters().moves, variations: game.variations });
+  store("sessionStorage", "variations", { game: game.key, variations: game.variations });
 }
 
 /** Reads an address; what it does not name stays, and what it names wrongly is said. */
@@ -178,6 +178,10 @@ async function restore(hash) {
   choose("boards", "board");
   rulesOf();
   for (const id of ["rule", "opponent", "first"]) choose(id);
+  if (given.has("identity") && given.get("identity") !== offered().identity) {
+    wrong.push(`${rowsOf(offered().board)} is another board here`);
+    for (const one of ["p", "moves", "at", "day"]) given.delete(one);
+  }
   const isGame = OF_GAME.includes(page) && (given.has("board") || given.has("p"));
   if (!game || isGame) {
     const start = given.get("p") ?? offered().start;
@@ -187,9 +191,9 @@ async function restore(hash) {
     const first = Number(given.get("to") ?? $("first").value) === 1 ? 1 : 0;
     const next = new Game(offered(), { start: isRight ? start : offered().start, first });
     wrong.push(replay(next, given.get("moves")?.split(",").filter(Boolean) ?? []));
-    const [kept, { moves }] = [stored("sessionStorage", "variations"), next.parameters()];
-    if (game && game.parameters().moves === moves) next.variations = game.variations;
-    else if (kept.game === moves && Array.isArray(kept.variations)) next.variations = kept.variations;
+    const kept = stored("sessionStorage", "variations");
+    if (game?.key === next.key) next.variations = game.variations;
+    else if (kept.game === next.key && Array.isArray(kept.variations)) next.variations = kept.variations;
     if (given.has("at")) next.go(Number(given.get("at")) || 0);
     place(next);
     table = next;
@@ -256,7 +260,7 @@ $("mover").addEventListener("change", () => setUp(game.position, Number($("mover
 $("opponent").addEventListener("change", () => { keep(); change(); });
 for (const id of ["boards", "rule", "first"]) $(id).addEventListener("change", () => {
   rulesOf();
-  if (BY_BOARD.includes(page)) visit(addressOf(page, { board: $("boards").value, rule: $("rule").value }));
+  if (BY_BOARD.includes(page)) visit(addressOf(page, aboutOf(offered())));
   else if (isFirst) { place(new Game(offered(), { first: Number($("first").value) })); change(); } else fresh();
 });
 events.addEventListener("change", ({ detail }) => changed(detail));

@@ -1,7 +1,7 @@
 // Puzzles: positions with one winning move. A day is a seed; the browser stores what was tried.
 
 import { $, button, element, key } from "./board.js";
-import { Game, pieces, plural, ruleOf, short, shown } from "./game.js";
+import { Game, aboutOf, pieces, plural, ruleOf, short, shown } from "./game.js";
 import { answerTo, positionOf, winning } from "./story.js";
 import { addressOf, ask, change, game, load, offerOf, offers, place, remark, say, store, stored, trouble, view, visit } from "./table.js";
 
@@ -23,7 +23,7 @@ let isShown, isSolved, month;
 /** The board of the puzzle of a day, the same one for everybody. Puzzles of other boards are extra. */
 const daily = () => offerOf("triangle:4", "misere") ?? offers[0];
 const isDaily = () => !extra && offer === daily();
-const id = () => (isDaily() ? day : `${day}/${offer.board}/${offer.rule}/${extra}`);
+const id = () => (isDaily() ? day : [day, ...Object.values(aboutOf(offer)), extra].join("/"));
 const days = () => stored("localStorage", "days");
 /** Days were words before tries were counted. */
 const recordOf = (found) => ({ ...NEW, ...(typeof found === "string" ? { solved: found === "solved" } : found) });
@@ -57,8 +57,7 @@ export async function open(chosen, given) {
   month = day - (day % 100) + 1;
   // On large boards most positions have more pieces than one can think through.
   const few = offer.cells.length > 15 ? { pieces: 10 } : {};
-  const { board, rule } = offer;
-  const found = await ask("v1/random", { board, rule, ...few, wins: 1, seed: extra ? day * 1000 + extra : day });
+  const found = await ask("v1/random", { ...aboutOf(offer), ...few, wins: 1, seed: extra ? day * 1000 + extra : day });
   place(new Game(offer, { start: found.position }));
   change({ begins: true, keeps: true });
   show();

@@ -5,11 +5,12 @@ import { Game, isPosition, replay, rowsOf, ruleOf, short } from "./game.js";
 import { here } from "./table.js";
 
 const [WIDTH, HEIGHT] = [1200, 900];
+const named = ({ board, identity }) => (identity ? `${board} ${identity}` : board);
 
 /** The game as text, which `trinim play` reads. */
 function textOf(game) {
   const { offer, start, first, moves } = game;
-  const head = ["# trinim game", `board ${offer.board}`, `rule ${offer.rule}`, `start ${start}`];
+  const head = ["# trinim game", `board ${named(offer)}`, `rule ${offer.rule}`, `start ${start}`];
   const turns = moves.map((move) => `take ${game.name(move)}`);
   return [...head, `first ${first === 0 ? "person" : "program"}`, ...turns, ""].join("\n");
 }
@@ -26,7 +27,7 @@ export function readGame(text, offers) {
     if (line === "" || line.startsWith("#")) return;
     if (!game && ["board", "rule", "start"].includes(word)) head[word] = rest;
     else if (!game && word === "first") {
-      const offer = offers.find((one) => one.board === head.board && one.rule === head.rule);
+      const offer = offers.find((one) => named(one) === head.board && one.rule === head.rule);
       if (!offer) throw wrong(`board ${head.board}, rule ${head.rule}: not offered here`);
       if (!isPosition(head.start, offer)) throw wrong(`${head.start} is not a position of ${head.board}`);
       game = new Game(offer, { start: head.start, first: rest === "person" ? 0 : 1 });

@@ -1,7 +1,7 @@
 // Statistics of a board: how often the player to move is lost, first moves that win, and the counts.
 
 import { $, element, made, sketch, write } from "./board.js";
-import { Game, inMoves, pieces, shown } from "./game.js";
+import { Game, aboutOf, inMoves, pieces, shown } from "./game.js";
 import { classesOf } from "./story.js";
 import { ask, epoch } from "./table.js";
 
@@ -23,12 +23,11 @@ function taken({ board, moves }, cells) {
 
 /** Shows the statistics of a board. */
 export async function open(offer) {
-  const { board, rule } = offer;
   const asked = epoch;
   // Beside the column; on phones within it, between the choice of the board and the table.
   if (columns.matches) $("column").before($("figures")); else $("b-settings").after($("figures"));
   const [found, start] = await Promise.all([
-    ask("v1/stats", { board, rule }), ask("v1/position", { board, rule, p: offer.start }).catch(() => null),
+    ask("v1/stats", aboutOf(offer)), ask("v1/position", { ...aboutOf(offer), p: offer.start }).catch(() => null),
   ]);
   if (asked !== epoch) return;
   window.onresize = () => $("main").dataset.state === "statistics" && open(offer);
