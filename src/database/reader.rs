@@ -26,7 +26,6 @@ use parking_lot::Mutex;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::codec::{FRAME_WORDS, Scratch};
 use pipeline::storage::{close_at_the_limit, read_whole};
-
 use pipeline::{BlockId, Error, RealStorage, Storage, StorageFile, open_files};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
