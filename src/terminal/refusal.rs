@@ -39,7 +39,8 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
 pub fn by_variable(reason: &str, error: &Error, command: &Command, words: &[String]) -> String {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return reason.to_owned() };
     let at = path(command, words).iter().try_fold(command, |at, name| at.find_subcommand(name)).unwrap_or(command);
-    let refused = at.get_arguments().find(|arg| arg.to_string() == *option);
+    let long = option.trim_start_matches('-').split([' ', '=', '[']).next();
+    let refused = at.get_arguments().find(|arg| arg.get_long().is_some() && arg.get_long() == long);
     let is_given = |arg: &&Arg| {
         let long = format!("--{}", arg.get_long().unwrap_or_default());
         words.iter().any(|word| *word == long || word.starts_with(&format!("{long}=")))

@@ -135,7 +135,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/care/", 2_335),
     ("src/cli/", 2_263),
     ("src/commands/", 3_214),
-    ("src/database/", 4_326),
+    ("src/database/", 4_325),
     ("src/evolve/", 8_388),
     ("src/game/", 2_321),
     ("src/job/", 940),
@@ -148,7 +148,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/serve/", 2_573),
     ("src/solve/", 1_375),
     ("src/task/", 3_635),
-    ("src/terminal/", 2_950),
+    ("src/terminal/", 2_951),
     ("src/witness/", 1_256),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.

@@ -199,7 +199,7 @@ fn readers_share_the_limit_of_open_files() {
         files.filter(|file| file.starts_with(folder.path()) && file.to_string_lossy().ends_with(".blk")).count()
     };
     let most = (pipeline::open_files() / 4).clamp(4, 256) as usize;
-    for position in (0..1 << 21).step_by(1009) {
+    for position in (0..1 << 21).step_by(16_411) {
         let values = readers.each_ref().map(|reader| reader.value(position).unwrap());
         assert_eq!(values, [values[0]; 5]);
         assert!(open() <= most, "{} of {most} files", open());
