@@ -84,8 +84,11 @@ pub const SEED_MAX: u64 = 1 << 53;
 
 /// Parses a seed of random numbers, which reports repeat.
 pub fn seed(text: &str) -> Result<u64, String> {
-    let expected = || format!("expected a whole number up to {SEED_MAX}");
-    text.parse().ok().filter(|seed| *seed <= SEED_MAX).ok_or_else(expected)
+    match text.parse() {
+        Ok(seed @ 0..=SEED_MAX) => Ok(seed),
+        Ok(_) => Err(format!("expected a whole number up to {SEED_MAX}")),
+        Err(_) => Err("expected a whole number".to_owned()),
+    }
 }
 
 /// Parses an address to listen on.

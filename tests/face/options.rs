@@ -31,7 +31,7 @@ fn four_variables_are_read_and_no_other() {
     assert_eq!(plan["memory"]["budget_bytes"], 1 << 30);
     let bad = [("TRINIM_THREADS", "many")];
     let (code, _, error) = with(path, &bad, &solve);
-    assert!(code == 2 && error.contains("'many' for '--threads <N>'") && error.contains("hint: "), "{error}");
+    assert!(code == 2 && error.contains("'many' for TRINIM_THREADS: ") && error.contains("hint: "), "{error}");
     let scratch = [("TRINIM_SCRATCH", "nowhere")];
     let (code, _, error) = with(path, &scratch, &["probe", "-k", "3", "0x3f"]);
     assert!(code == 4 && error.contains("nowhere"), "{error}");

@@ -2,7 +2,7 @@
 
 use super::SessionArgs;
 use clap::Args;
-use pipeline::checkpoint::{FORMAT, PUBLISHED, Parameters};
+use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED, Parameters};
 use std::path::{Path, PathBuf};
 use terminal::exit::{Exit, Refused};
 use terminal::output::Out;
@@ -50,6 +50,10 @@ fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
     if !folder.join(FORMAT).is_file() {
+        // A run from which only FORMAT is missing is damaged.
+        if folder.join(METADATA).is_dir() {
+            job::inspect(folder)?;
+        }
         if folder.join("task.json").is_file() {
             let hint = format!("trinim task --store {shown} --batch N solves a block, trinim task finish ends it");
             return Err(refused("is the store of a solve in tasks: there is no run to resume", hint).into());
@@ -57,10 +61,6 @@ fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
         if is_database(folder) || is_database(&folder.join(PUBLISHED)) {
             let hint = format!("trinim stats {shown} shows its results");
             return Err(refused("is a finished database without its run: there is nothing to resume", hint).into());
-        }
-        // What only FORMAT is missing from is damaged.
-        if folder.is_dir() {
-            job::inspect(folder)?;
         }
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }
