@@ -14,6 +14,18 @@ const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
 
+/// What was dropped: a command, or a flag of a command or of any, and what to use.
+const DROPPED: [(&str, &str, &str); 8] = [
+    ("bench", "", "it is trinim papers bench"),
+    ("layout", "", "it is trinim papers layout"),
+    ("report", "", "it is trinim papers report"),
+    ("solve", "--strategy", "trinim papers solve has the strategies of the papers"),
+    ("solve", "--redundancy", "trinim papers solve has the strategies of the papers"),
+    ("plan", "--strategy", "trinim papers solve has the strategies of the papers"),
+    ("puzzle", "", "the page of trinim serve sets puzzles"),
+    ("", "--metrics-listen", "--metrics FILE writes what a node exporter can collect"),
+];
+
 /// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
 pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, String) {
     let text = error.render().to_string();
@@ -90,6 +102,11 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
 fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::InvalidSubcommand {
         let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
+        let is_dropped =
+            |(command, flag, _): &&(&str, &str, &str)| path.is_empty() && *command == word && flag.is_empty();
+        if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
+            return Some((*instead).to_owned());
+        }
         let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
         return Some(match at.get_subcommands().map(Command::get_name).find(|name| is_slip(&word, name)) {
             _ if OF_PLAY.contains(&word.as_str()) => format!("{word} is for trinim play, at its prompt"),
@@ -107,6 +124,10 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         let at = words.iter().position(|word| flags.contains(&word.as_str()))?;
         words.get(at + 1).map(String::as_str)
     };
+    let is_dropped = |(command, flag, _): &&(&str, &str, &str)| ["", name].contains(command) && about.contains(flag);
+    if let Some((.., instead)) = DROPPED.iter().find(is_dropped) {
+        return Some((*instead).to_owned());
+    }
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
         ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {

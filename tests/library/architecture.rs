@@ -148,11 +148,11 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/serve/", 2_573),
     ("src/solve/", 1_375),
     ("src/task/", 3_635),
-    ("src/terminal/", 2_954),
+    ("src/terminal/", 2_975),
     ("src/witness/", 1_256),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_224;
+const CORE_AT_MOST: usize = 39_245;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 
