@@ -19,12 +19,13 @@
 //!
 //! # Cost
 //! Memory: three bitmaps a thread, one of them for a block, an eighth of two for each file at hand,
-//! and one more for each block that is audited; if only a share of them is, blocks that are computed
-//! together have at most one such block a thread. What is left has the bitmaps of as many more
-//! blocks of the task as there is room for: a source is read and decoded once for all of them. At ten layers 64 blocks have some 1,000 sources outside. And what is left then has the
-//! streams that later tasks of the process need, computed or decoded ([`super::streams`]). At eight
-//! layers a third of a task's processor time is decoding, and a stream has six targets. Tasks that
-//! run at the same time share these streams: one decodes, the others wait for it.
+//! and one more for each block that is audited; if only a share of them is, blocks that are
+//! computed together have at most one such block a thread. What is left has the bitmaps of as many
+//! more blocks of the task as there is room for: a source is read and decoded once for all of them.
+//! At ten layers 64 blocks have some 1,000 sources outside. And what is left then has the streams
+//! that later tasks of the process need, computed or decoded ([`super::streams`]). At eight layers
+//! a third of a task's processor time is decoding, and a stream has six targets. Tasks that run at
+//! the same time share these streams: one decodes, the others wait for it.
 
 use super::definition::damage;
 use super::plan::{ALONE, places};

@@ -270,7 +270,7 @@ fn every_documented_command_runs_as_it_stands() {
         for command in blocks.into_iter().chain(inline) {
             let (_, rest) = split(&command, &found);
             if command.contains('\\') || command.strip_prefix("trinim ").is_some_and(is_program) {
-                // The first line of a file format, which begins like a command, or the name of a program.
+                // The first line of a file format, which begins like a command, or a program.
             } else if rest.is_empty() {
                 // The name of a subcommand.
                 let path: Vec<&str> = command.split(' ').skip(1).collect();
