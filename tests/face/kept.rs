@@ -374,9 +374,8 @@ fn an_audit_of_all_is_told_everywhere() {
     assert_eq!(of(&part, "held_streams"), of(&without, "held_streams") - 1);
     assert!(of(&with, "held_streams") < of(&without, "held_streams"));
     // Each plan measures the speed of the machine.
-    let audit = |plan: &Value| {
-        plan["placements"][0]["stages_s"]["audit"].as_f64().unwrap() * plan["speed"].as_f64().unwrap()
-    };
+    let audit =
+        |plan: &Value| plan["placements"][0]["stages_s"]["audit"].as_f64().unwrap() * plan["speed"].as_f64().unwrap();
     assert!(audit(&without) == 0.0);
     let share = audit(&part) / audit(&with);
     assert!((share - 0.25).abs() < 0.01, "{share}");
