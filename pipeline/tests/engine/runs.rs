@@ -229,7 +229,8 @@ fn auditors_stay_within_the_memory() {
             let workers = workers - missing;
             if workers == 0 {
                 let refused = ended.err().map(|error| error.to_string()).unwrap_or_default();
-                assert!(refused.contains(&footprint.bytes(1).to_string()), "{story}: {refused}");
+                let needed = format!("needs {} MiB", footprint.bytes(1).div_ceil(1 << 20));
+                assert!(refused.contains(&needed), "{story}: {refused}");
                 continue;
             }
             let finished = ended.unwrap();

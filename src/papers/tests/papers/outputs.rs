@@ -14,7 +14,7 @@ fn outputs_replace_only_files_of_their_own() {
     ends(path, 0, &["report", "three", "--out", "report"]);
     let outputs: [Output; 3] = [
         ("bench --layers 3 --repeats 1 --yardstick none --csv out", "out", true),
-        ("report three --out report", "report/index.html", false),
+        ("report three --out report", "report/report.md", false),
         ("report three --out report", "report/report.json", false),
     ];
     replace_nothing_else(path, &outputs);

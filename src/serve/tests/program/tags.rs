@@ -74,7 +74,7 @@ fn answers_are_tagged_cached_and_compressed() {
 fn the_files_of_the_page_are_for_everybody() {
     let folder = scratch();
     let server = Server::start(folder.path(), &["--layers", "3"]);
-    let scripts = ["page", "game", "board", "answers", "story", "puzzle", "stats", "share"];
+    let scripts = ["page", "game", "board", "table", "story", "puzzle", "stats", "share"];
     let scripts = scripts.map(|name| format!("/{name}.js"));
     for headers in [
         "origin: http://nim.example\r\n",
