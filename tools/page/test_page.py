@@ -1338,7 +1338,7 @@ class Page(unittest.TestCase):
             board.write_text(f'name = "star"\n{text}')
             started, address = serve("--layers", "4", f"--board=file:{board}")
             try:
-                for link in [*links, "#play&board=star,take:2&rule=misere&opponent=person"]:
+                for link in [*links, "#play&board=star&rule=misere&opponent=person"]:
                     page = self.open(link, address=address)
                     if link in links:
                         self.says(page, "is another board here", "#news")
