@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 /** Radii in cells: of a piece, of a hole, of marks around pieces and holes. */
 const [PIECE, HOLE, AROUND, LAST] = [0.37, 0.27, 0.455, 0.41];
-/** How far a pointer goes before it drags, and how far from a cell it still means it, in cells. */
+/** How far a pointer goes before it drags, and may be from a cell, in cells. */
 const [SLACK, NEAR] = [0.3, 0.62];
 /** How long the next character belongs to the same name, in ms. */
 const TYPING = 1000;

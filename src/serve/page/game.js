@@ -15,7 +15,6 @@ export class Game {
   get last() { return this.moves[this.at - 1] ?? null; }
   get marks() { return this.last ? [["last", this.last]] : []; }
   get about() { return aboutOf(this.offer); }
-  /** The game, wherever one looks at it. */
   get key() { const { at, ...rest } = this.parameters(); return JSON.stringify(rest); }
   get isPast() { return this.at < this.moves.length; }
   playerAt(index) { return (this.first + index) % 2; }
@@ -113,7 +112,7 @@ export const short = (text, most = 40) => (text.length > most ? `${text.slice(0,
 export const plural = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 export const pieces = (number) => plural(number, "piece");
 export const inMoves = (moves) => (moves ? ` in ${plural(moves, "move")}` : "");
-/** What says which board and rule are meant: another board from a file can have the same name. */
+/** Boards from files can share a name. */
 export const aboutOf = ({ board, rule, identity }) => (identity ? { board, rule, identity } : { board, rule });
 /** The name of a board for people, like “5 rows, at most 3” for triangle:5,take:3. */
 export const rowsOf = (board) => board.replace(/^triangle:(\d+)/, "$1 rows").replace(",least:", ", at least ").replace(",take:", ", at most ").replace(":", " ");

@@ -32,7 +32,7 @@ view.act = {
 };
 
 const isProgramsTurn = () => page === "play" && isAgainstProgram() && game.player === 1 && game.winner() === null;
-/** One step back: in a game against the program to where the person moves; negative if there is none. */
+/** One step back, to where the person moves; negative: none. */
 const before = () => game.before(page === "play" && isAgainstProgram() ? [0] : [0, 1]);
 
 function stateOf() {
@@ -41,7 +41,7 @@ function stateOf() {
   return game.winner() === null ? "play" : "end";
 }
 
-/** What a state says: a sign, a heading and a line. The analysis and puzzles say it once they know more. */
+/** What a state says: a sign, a heading and a line. */
 const SAYS = {
   first: () => ["", "Triangular Nim", game.offer.rules],
   "set-up": () => ["", "Set up", "Tap cells to fill or empty them."],
@@ -206,7 +206,7 @@ async function restore(hash) {
   await show();
 }
 
-/** Shows the page that is chosen; puzzles and statistics are loaded when they are first opened. */
+/** Shows the page that is chosen. */
 async function show() {
   if (OF_GAME.includes(page)) return change({ keeps: true });
   const asked = leave();

@@ -62,7 +62,7 @@ export const fresh = () => begin(new Game(offered(), { first: Number($("first").
 /** Makes answers late that are waited for. */
 export function leave() { epoch += 1; progress(); return epoch; }
 export const send = (name, detail) => events.dispatchEvent(new CustomEvent(name, { detail }));
-/** Shows the game after a change; `how` has news, whether it begins, and whether the remark stays. */
+/** Shows the game after a change; `how`: news, begins, keeps the remark. */
 export function change(how = {}) { leave(); send("change", how); }
 
 export function walk(at) { game.go(at); change(); }
@@ -71,7 +71,7 @@ export function walk(at) { game.go(at); change(); }
 let notice = "";
 export function remark(text) { notice = text; }
 
-/** Says who is where: a sign, a heading, which is the title, too, and a line below it. */
+/** Says who is where: a sign, a heading and a line. */
 export function say(sign, heading, line) {
   const kind = { "✓": "win", "✕": "loss", "●": "turn", "○": "waits" }[sign];
   $("sign").className = kind ? `sign ${kind}` : "";
@@ -106,7 +106,7 @@ export async function load(part, again) {
   }
 }
 
-/** Browsers allow few writes of the address: one in this time, in ms, and so many at once after a rest. */
+/** Browsers allow few writes of the address: the time of one in ms, and how many at once. */
 const [PAUSE, BURST] = [400, 3];
 let [wanted, seen, timer, next] = [null, "", null, 0];
 
@@ -148,7 +148,7 @@ const [MOST, AGAIN, RETRIES] = [500, 500, [500, 1000, 2000]];
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 export function remember(map, key, value) { if (map.size >= MOST) map.delete(map.keys().next().value); map.set(key, value); return value; }
 
-/** Asks for a path with parameters, or about positions; rejects with the reason that the server gives. */
+/** Asks the server; rejects with its reason. */
 export function ask(path, parameters = {}, positions = null) {
   const query = new URLSearchParams(parameters).toString();
   const url = new URL(query ? `${path}?${query}` : path, import.meta.url).href;
