@@ -13,7 +13,7 @@ pub enum Stage {
     Orient,
     /// Worker: applying operations.
     Apply,
-    /// Worker: comparing sampled states with the streams they depend on.
+    /// Worker: comparing a block with the streams that it depends on.
     Audit,
     /// Worker: finishing a block whose updates are complete.
     Settle,
