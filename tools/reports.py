@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares what two builds of the program report: fields, their order and values, exit codes, bytes of databases.
 
-    tools/reports.py OLD NEW [-v]
+    tools/reports.py OLD NEW [-v] [--ignore WORD,..]
 
 OLD and NEW are paths of `trinim`; the programs `trinim-NAME` stand beside them, or are commands of an older build. Each
 command below runs once with each program, in a folder of its own, and once more for its text. Times, rates, sizes of
 memory and words for people (reasons, hints, descriptions) may differ in JSON, and numbers with a unit in texts;
-everything else must not. Prints a line for each command that differs and exits with 1 if there is one. It takes two
+everything else must not, but for fields and lines of text that --ignore names. Prints a line for each command that differs and exits with 1 if there is one. It takes two
 minutes.
 """
 
@@ -138,9 +138,10 @@ def moved(command):
     return ["papers", *command] if is_paper else command
 
 
-def plain(text):
-    """Returns the lines of a text without what was measured."""
-    return [MEASURED.sub("#", line).rstrip() for line in text.splitlines() if not line.startswith(("time ", "memory "))]
+def plain(text, ignored):
+    """Returns the lines of a text without what was measured or is ignored."""
+    passed = ("time", "memory", *ignored)
+    return [MEASURED.sub("#", line).rstrip() for line in text.splitlines() if line.split(" ")[0] not in passed]
 
 
 def text_differences(old, new):
@@ -164,20 +165,20 @@ def objects(text):
     return found
 
 
-def differences(old, new, at=""):
+def differences(old, new, ignored, at=""):
     """Yields where two values differ."""
     if isinstance(old, dict) and isinstance(new, dict):
-        old, new = old["fields"], new["fields"]
+        old, new = ([field for field in one["fields"] if field[0] not in ignored] for one in (old, new))
         names = [[name for name, _ in fields] for fields in (old, new)]
         if names[0] != names[1]:
             yield f"{at or 'report'}: fields {names[0]} and {names[1]}"
             return
         for (name, one), (_, other) in zip(old, new):
             if not VOLATILE.search(name):
-                yield from differences(one, other, f"{at}.{name}")
+                yield from differences(one, other, ignored, f"{at}.{name}")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (one, other) in enumerate(zip(old, new)):
-            yield from differences(one, other, f"{at}[{index}]")
+            yield from differences(one, other, ignored, f"{at}[{index}]")
     elif old != new:
         yield f"{at}: {str(old)[:200]} and {str(new)[:200]}"
 
@@ -197,7 +198,9 @@ def main():
     parser.add_argument("old", type=pathlib.Path)
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("-v", "--verbose", action="store_true", help="print the commands that agree, too")
+    parser.add_argument("--ignore", default="", help="fields of JSON and labels of lines that may differ")
     args = parser.parse_args()
+    ignored = args.ignore.split(",")
     lines = [line.split() for line in COMMANDS.strip().splitlines()]
     commands = [(line, args.new, moved(line)) for line in lines]
     for program in [args.new, *(args.new.with_name(f"trinim-{name}") for name in ("papers", "task"))]:
@@ -220,10 +223,10 @@ def main():
                 for (program, words), folder in zip(pairs, folders)
             ]
             ran = run(())
-            found = list(differences(objects(ran[0].stdout), objects(ran[1].stdout)))
+            found = list(differences(objects(ran[0].stdout), objects(ran[1].stdout), ignored))
             if "--json" in command:
                 texts = run(("--json",))
-                found += text_differences(*(plain(one.stdout) for one in texts))
+                found += text_differences(*(plain(one.stdout, ignored) for one in texts))
                 if texts[0].returncode != texts[1].returncode:
                     found.append(f"exit codes of the text {texts[0].returncode} and {texts[1].returncode}")
             if ran[0].returncode != ran[1].returncode:
@@ -231,9 +234,11 @@ def main():
             wrong += bool(found)
             for text in found or (["equal"] if args.verbose else []):
                 print(f"trinim {' '.join(command)}: {text}")
-        if tree(folders[0]) != tree(folders[1]):
-            wrong += 1
-            print("the bytes of the databases differ")
+        old, new = (tree(folder) for folder in folders)
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) != new.get(name):
+                wrong += 1
+                print(f"{name} differs")
     print(f"{len(commands)} commands, {wrong} differ")
     sys.exit(1 if wrong else 0)
 
