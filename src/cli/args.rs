@@ -64,21 +64,30 @@ pub fn rule() -> impl TypedValueParser<Value = Rule> {
     offered(names, |text| text.parse().map_err(|error: crate::game::ParseRuleError| error.to_string()))
 }
 
-/// Parses cells like `(1,0)(1,1)`; spaces, commas and semicolons may separate them, and `none` is
-/// the empty list.
+/// Parses cells like `b1,b2`; spaces, commas and semicolons may separate them, and `none` is the
+/// empty list. Earlier versions wrote `(1,0)(1,1)`, row and column from 0.
 pub fn cells(text: &str) -> Result<BidCells, String> {
-    let expected = |rest: &str| format!("{rest:?}: expected cells like \"(1,0)(1,1)\", row and column from 0, or none");
+    let expected = |rest: &str| {
+        format!("{rest:?}: expected cells like b1,b2, the letter of the row and the number in it, or none")
+    };
     let mut rest = text.trim();
     if rest == "none" {
         return Ok(BidCells(Vec::new()));
     }
     let mut cells = Vec::new();
     while !rest.is_empty() {
-        let (cell, behind) =
-            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(|| expected(rest))?;
-        let (row, col) = cell.split_once(',').ok_or_else(|| expected(rest))?;
-        let number = |text: &str| text.trim().parse::<u8>().map_err(|_| expected(rest));
-        cells.push(Cell::new(number(row)?, number(col)?));
+        let (cell, behind) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            Some((pair, behind)) => {
+                let number = |text: &str| text.trim().parse::<u8>().ok();
+                (pair.split_once(',').and_then(|(row, col)| Some(Cell::new(number(row)?, number(col)?))), behind)
+            }
+            None => {
+                let name = rest.trim_start_matches(|char: char| char.is_ascii_alphabetic());
+                let behind = name.trim_start_matches(|char: char| char.is_ascii_digit());
+                (rest[..rest.len() - behind.len()].parse().ok(), behind)
+            }
+        };
+        cells.push(cell.ok_or_else(|| expected(rest))?);
         rest = behind.trim_start_matches([' ', ',', ';']);
     }
     if cells.is_empty() {
@@ -275,10 +284,17 @@ mod tests {
     #[test]
     fn cells_are_read_in_any_spacing() {
         let read = |text| cells(text).map(|cells| cells.0);
+        for text in ["b1,b2", " B1 b2 ", "b1; b2", "b1b2"] {
+            assert_eq!(read(text), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]), "{text}");
+        }
+        assert_eq!(read("aa1,j64"), Ok(vec![Cell::new(26, 0), Cell::new(9, 63)]));
         assert_eq!(read("(1,0)(1,1)"), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
         assert_eq!(read(" ( 1 , 0 ), (1,1) "), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
         assert_eq!(read("none"), Ok(vec![]));
-        for text in ["", "(1,0", "1,0", "(1)", "(a,b)", "(1,0)x", "(300,0)", "(-1,0)"] {
+        for text in [
+            "", "(1,0", "1,0", "(1)", "(a,b)", "(1,0)x", "(300,0)", "(-1,0)", "b", "1", "b0", "b01", "b1-b2", "abc1",
+            "b257", "zz9", "é1",
+        ] {
             assert!(cells(text).is_err(), "{text}");
         }
     }

@@ -162,7 +162,7 @@ pub fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
 pub fn cells_text(board: &Board, cells: &[u8]) -> String {
     let mut cells = cells.to_vec();
     cells.sort_unstable();
-    cells.into_iter().map(|cell| board.cell(cell.into()).to_string()).collect()
+    cells.into_iter().map(|cell| board.cell(cell.into()).to_string()).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -234,14 +234,14 @@ fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
 
 /// Formats cells as `--bid-cells` reads them; they are stored as numbers.
 fn cells(numbers: &str) -> String {
-    let cells: Option<String> = numbers
+    let cells: Option<Vec<String>> = numbers
         .split(',')
         .filter(|number| !number.is_empty())
         .map(|number| Some(Cell::from_index(u32::from(number.parse::<u8>().ok()?)).to_string()))
         .collect();
     match cells {
         Some(cells) if cells.is_empty() => "none".to_owned(),
-        Some(cells) => cells,
+        Some(cells) => cells.join(","),
         None => numbers.to_owned(),
     }
 }
@@ -252,6 +252,6 @@ mod tests {
 
     #[test]
     fn cells_are_shown_as_they_are_read() {
-        assert_eq!(["1,2", "", "none"].map(cells), ["(1,0)(1,1)", "none", "none"]);
+        assert_eq!(["1,2", "", "none"].map(cells), ["b1,b2", "none", "none"]);
     }
 }

@@ -50,7 +50,7 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec())]
     pub codec: Option<&'static dyn Codec>,
 
-    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// Cells that name the block, like b1,b2, or none [default: chosen from board and
     /// memory]
     #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,

@@ -23,7 +23,7 @@ Examples:
   trinim plan --layers 8 --memory 256MiB
   trinim plan --layers 9 --memory 8GiB --out k9 --json
   trinim plan --layers 8 --rule normal --values nimbers
-  trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim plan --layers 8 --bid-cells b1,b2,g1,g7,h2,h7
 
 Times are estimates, from rates of one machine and the speed of this one; --json has them by stage. \
 Boards of fewer than 33 cells take moments, and have none. Nothing is written.";

@@ -28,8 +28,8 @@ pub mod text;
 mod value;
 
 pub use board::{
-    BitPermutation, Board, BoardError, CELLS_MAX, Cell, Definition, FileError, LAYERS_MAX, MOVES_MAX, Part,
-    SYMMETRIES_MAX, Symmetry, Takes,
+    BitPermutation, Board, BoardError, CELLS_MAX, Cell, Definition, FileError, LAYERS_MAX, MOVES_MAX, ParseCellError,
+    Part, SYMMETRIES_MAX, Symmetry, Takes,
 };
 pub use rule::{ParseRuleError, Rule};
 pub use value::{Outcome, Value};

@@ -1,20 +1,21 @@
 //! Names of cells, moves as players write them, and where the cells lie.
 //!
-//! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row,
-//! `aa` after `z`, and the number in the row, from 1: `c2` is the second cell of the third row. A
-//! move is `d-f`, from cell to cell along a line, or the list of its cells, `d,e,f`, in any order.
+//! A name is the letter of the row, `aa` after `z`, and the number in the row, from 1: `c2` is the
+//! second cell of the third row. A move is `c1-c3`, from cell to cell along a line, or the list of
+//! its cells, `c1,c2,c3`, in any order. On boards of up to 26 cells, a letter without a number is
+//! read as well, `a` at the top: that is how earlier versions wrote these cells.
 //!
 //! # Invariants
-//! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
-//!    shortest move joins the two cells.
+//! 1. No text has two readings: a name belongs to one cell, and `c1-c3` is refused if more than
+//!    one shortest move joins the two cells.
 
 use std::collections::BTreeSet;
 use trinim_game::position::cells;
 use trinim_game::text::{bare, is_blank};
 use trinim_game::{Board, Rule, Value};
 
-/// Boards with this many cells or fewer have letters.
-const LETTERS: u32 = 26;
+/// Boards with this many cells or fewer had letters.
+const LETTERS: usize = 26;
 
 /// The names of the cells of a board.
 #[derive(Clone, Debug)]
@@ -25,14 +26,7 @@ pub struct Names {
 impl Names {
     /// Returns the names for a board.
     pub fn new(board: &Board) -> Names {
-        let letter = |index: u32| char::from(b'a' + (index % LETTERS) as u8).to_string();
-        // After z, rows are aa, ab, ..: 64 cells have 64 rows at most.
-        let row = |row: u32| if row < LETTERS { letter(row) } else { letter(row / LETTERS - 1) + &letter(row) };
-        let names: Vec<String> = if board.cells() <= LETTERS {
-            (0..board.cells()).map(letter).collect()
-        } else {
-            places(board).iter().map(|place| format!("{}{}", row(place.row), place.col + 1)).collect()
-        };
+        let names: Vec<String> = (0..board.cells()).map(|index| board.cell(index).to_string()).collect();
         let distinct: BTreeSet<&String> = names.iter().collect();
         assert_eq!(distinct.len(), names.len(), "names, invariant 1: a name belongs to one cell");
         Names { names }
@@ -53,7 +47,7 @@ impl Names {
         self.names.iter().map(String::len).max().unwrap_or(1)
     }
 
-    /// Writes a move: `d`, `d-f`, or its cells where that would not name it.
+    /// Writes a move: `c1`, `c1-c3`, or its cells where that would not name it.
     pub fn write(&self, board: &Board, taken: u64) -> String {
         let all = cells(taken);
         match all[..] {
@@ -113,8 +107,14 @@ impl Names {
 
     fn find(&self, name: &str) -> Result<u32, MoveError> {
         let wanted = bare(name).to_ascii_lowercase();
-        let found = (0..).zip(&self.names).find(|(_, name)| **name == wanted);
-        found.map(|(cell, _)| cell).ok_or_else(|| MoveError::NoCell {
+        let letter = || match (wanted.as_bytes(), self.names.len()) {
+            (&[letter @ b'a'..=b'z'], cells @ ..=LETTERS) => {
+                Some(usize::from(letter - b'a')).filter(|cell| *cell < cells)
+            }
+            _ => None,
+        };
+        let found = self.names.iter().position(|name| *name == wanted).or_else(letter);
+        found.map(|cell| cell as u32).ok_or_else(|| MoveError::NoCell {
             name: bare(name).chars().take(20).collect(),
             first: self.names.first().cloned().unwrap_or_default(),
             last: self.names.last().cloned().unwrap_or_default(),
@@ -137,7 +137,7 @@ pub fn between(board: &Board, from: u32, to: u32) -> Vec<u64> {
 #[non_exhaustive]
 pub enum MoveError {
     /// No cell is named.
-    #[error("expected a move, like d-f or d,e,f")]
+    #[error("expected a move, like c1-c3 or c1,c2,c3")]
     Nothing,
     /// No cell has this name.
     #[error("no cell is named {name:?}: the cells are {first} to {last}")]
@@ -250,6 +250,23 @@ mod tests {
         }
     }
 
+    /// Saved games and links of earlier versions have letters on boards of up to 26 cells.
+    #[test]
+    fn letters_are_read_on_small_boards_only() {
+        for (layers, letters) in [(1, 1), (6, 21), (7, 0)] {
+            let board = Board::triangle(layers, None).unwrap();
+            let names = Names::new(&board);
+            for (cell, letter) in (0..).zip('a'..='z') {
+                let found = names.read(&board, board.full(), &letter.to_string());
+                assert_eq!(found.ok(), (cell < letters).then(|| 1 << cell), "{layers}: {letter}");
+            }
+        }
+        let row = Board::named("rect:1x26", Takes::ANY).unwrap();
+        assert_eq!(Names::new(&row).read(&row, row.full(), "y-z"), Ok(0b11 << 24));
+        let longer = Board::named("rect:1x27", Takes::ANY).unwrap();
+        assert!(Names::new(&longer).read(&longer, longer.full(), "a").is_err());
+    }
+
     /// Regression: a board with more than 26 rows has a name for each cell.
     #[test]
     fn tall_boards_have_distinct_names() {
@@ -265,26 +282,29 @@ mod tests {
         let board = Board::triangle(4, None).unwrap();
         let names = Names::new(&board);
         let cases = [
-            ("", "expected a move, like d-f or d,e,f"),
-            (" , ", "expected a move, like d-f or d,e,f"),
-            ("z", "no cell is named \"z\": the cells are a to j"),
-            ("def", "no cell is named \"def\": the cells are a to j"),
-            ("d-", "no cell is named \"\": the cells are a to j"),
-            ("d-e-f", "no cell is named \"e-f\": the cells are a to j"),
-            ("d,d", "d is named twice"),
-            ("a-e", "no move leads from a to e: a move takes neighbouring pieces of one line"),
-            ("d,f", "d,f is not a move: a move takes neighbouring pieces of one line"),
-            ("a,b,c", "a,b,c is not a move: a move takes neighbouring pieces of one line"),
-            ("g-j", "there is no piece on h"),
-            ("h", "there is no piece on h"),
+            ("", "expected a move, like c1-c3 or c1,c2,c3"),
+            (" , ", "expected a move, like c1-c3 or c1,c2,c3"),
+            ("z", "no cell is named \"z\": the cells are a1 to d4"),
+            ("k", "no cell is named \"k\": the cells are a1 to d4"),
+            ("c4", "no cell is named \"c4\": the cells are a1 to d4"),
+            ("def", "no cell is named \"def\": the cells are a1 to d4"),
+            ("c1-", "no cell is named \"\": the cells are a1 to d4"),
+            ("c1-c2-c3", "no cell is named \"c2-c3\": the cells are a1 to d4"),
+            ("c1,c1", "c1 is named twice"),
+            ("a1-c2", "no move leads from a1 to c2: a move takes neighbouring pieces of one line"),
+            ("c1,c3", "c1,c3 is not a move: a move takes neighbouring pieces of one line"),
+            ("a1,b1,b2", "a1,b1,b2 is not a move: a move takes neighbouring pieces of one line"),
+            ("d1-d4", "there is no piece on d2"),
+            ("g-j", "there is no piece on d2"),
+            ("h", "there is no piece on d2"),
         ];
         let position = board.full() & !(1 << 7);
         for (text, reason) in cases {
             assert_eq!(names.read(&board, position, text).unwrap_err().to_string(), reason, "{text}");
         }
         let short = Board::triangle(4, Some(2)).unwrap();
-        assert!(names.read(&short, short.full(), "d-f").is_err());
-        assert!(names.read(&short, short.full(), "d-e").is_ok());
+        assert!(names.read(&short, short.full(), "c1-c3").is_err());
+        assert!(names.read(&short, short.full(), "c1-c2").is_ok());
     }
 
     proptest! {

@@ -6,7 +6,7 @@
 //! rule misere
 //! start 1/11/111/1111/11111
 //! first person
-//! take d-f
+//! take c1-c3
 //! set 1/11/000/0000/00000
 //! swap
 //! ```

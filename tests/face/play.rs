@@ -35,21 +35,22 @@ fn a_game_is_played_saved_and_replayed() {
     let (out, error) = played(path, 0, &TWO, input.as_bytes());
     assert!(out.starts_with("triangle:2, misere: whoever takes the last piece loses\n"), "{out}");
     assert!(out.contains("\n   a\n  b c\n"), "{out}");
-    assert!(out.contains("hint: you win in 2 moves with a-b, a-c, b-c\n"), "{out}");
+    assert!(out.contains("hint: you win in 2 moves with a1-b1, a1-b2, b1-b2\n"), "{out}");
     assert!(out.contains("I take c\n") && out.contains("no piece can be taken: you win\n"), "{out}");
-    assert!(out.contains("  1  + win  person   a-b\n  2  - loss  program  c\nthe person wins\n"), "{out}");
+    assert!(out.contains("  1  + win  person   a1-b1\n  2  - loss  program  b2\nthe person wins\n"), "{out}");
     assert!(!error.contains("solving") && error.contains("game over> "), "{error}");
     let saved = fs::read_to_string(path.join("won.txt")).unwrap();
-    let expected = "# trinim game\nboard triangle:2\nrule misere\nstart 1/11\nfirst person\ntake a-b\ntake c\n";
+    let expected = "# trinim game\nboard triangle:2\nrule misere\nstart 1/11\nfirst person\ntake a1-b1\ntake b2\n";
     assert_eq!(saved, expected);
 
     // A blunder is named, and taken back.
     let input = "a\nreplay\nundo\nredo\nundo\nmoves\nreplay won.txt\n";
     let (out, _) = played(path, 0, &TWO, input.as_bytes());
-    assert!(out.contains("+ win  person   a  gives the game away; right: a-b, a-c, b-c\n"), "{out}");
+    assert!(out.contains("+ win  person   a1  gives the game away; right: a1-b1, a1-b2, b1-b2\n"), "{out}");
     assert!(out.contains("2 turns taken back\n") && out.contains("2 turns played again\n"), "{out}");
     assert!(
-        out.contains("win: a-b (2) a-c (2) b-c (2)\nlose: a (3) b (3) c (3)\n") && out.contains("the person wins\n"),
+        out.contains("win: a1-b1 (2) a1-b2 (2) b1-b2 (2)\nlose: a1 (3) b1 (3) b2 (3)\n")
+            && out.contains("the person wins\n"),
         "{out}"
     );
     assert!(out.ends_with("end of the input: the game stays unfinished\n"), "{out}");
@@ -93,7 +94,7 @@ fn what_is_not_understood_is_asked_for_again_with_the_reason() {
         ("level", "the program plays at level perfect"),
         ("level master", "not understood: unknown level \"master\": expected perfect, club or beginner"),
         ("level club", "the program plays at level club from now on"),
-        ("a-e", "not understood: no move leads from a to e"),
+        ("a-e", "not understood: no move leads from a1 to c2"),
         ("a,b,c", "not understood: a,b,c is not a move"),
         ("undo 3", "not understood: \"undo\" stands alone, but \"3\" follows it"),
         ("set", "not understood: \"set\" needs a position"),

@@ -130,7 +130,7 @@ fn what_editors_write_around_a_line_has_no_meaning() {
     let play = ["play", "--layers", "4", "--first", "person", "--seed", "1"];
     let replayed = fed(&play, "replay plain.txt\nundo\ng-j\nquit\n");
     assert_eq!(fed(&play, &odd(&["replay odd.txt", "undo", "g\u{a0}-\u{a0}j", "quit"])), replayed);
-    assert!(replayed.contains("d-f") && !replayed.contains("not understood"), "{replayed}");
+    assert!(replayed.contains("c1-c3") && !replayed.contains("not understood"), "{replayed}");
 }
 
 /// Without the moves, a position has the same values as with them.

@@ -493,7 +493,7 @@ fn a_transcript_of_another_game_is_refused_with_the_line() {
         ("program", "nobody", "line 5: expected person or program"),
         ("start", "begin", "line 4: expected board, rule, start or first"),
         ("first program", "", "line 4: the game ends before it began"),
-        ("program", "program\ntake a-e", "line 6: no move leads from a to e"),
+        ("program", "program\ntake a-e", "line 6: no move leads from a1 to c2"),
         ("program", "program\ntake a\ntake a", "line 7: there is no piece on a"),
         ("program", "program\nswap it", "line 6: expected take, set or swap"),
     ] {

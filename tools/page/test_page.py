@@ -103,6 +103,8 @@ WIDE, LARGE, PHONE, NARROW = (1280, 800), (1920, 1080), (390, 844), (320, 640)
 TABLET, FLAT = (768, 1024), (844, 390)
 #: 1280x800 at 200 %, and at 400 %.
 HALF, QUARTER = (640, 400), (320, 200)
+#: The cells of four rows, as the program names them.
+NAMES = [f"{row}{1 + col}" for at, row in enumerate("abcd") for col in range(at + 1)]
 #: A game of six rows that both sides could have won, and its last moves.
 BEGUN = "#play&board=triangle:6&rule=misere&first=0&opponent=beginner&moves=g-k,b,q,i,e-h,c-f"
 LOST = BEGUN + ",o,l-m,r-u,j-n,a,d,p"
@@ -291,6 +293,9 @@ class Page(unittest.TestCase):
             page.screenshot(path=f"{SHOTS}/{name}.png")
 
     def cell(self, page, name):
+        """The cell of this name, or on boards of up to 26 cells of this letter in their order."""
+        if re.fullmatch("[a-z]", name):
+            return page.locator(".cell").nth(ord(name) - ord("a"))
         return page.locator(".cell", has=page.locator("text", has_text=re.compile(f"^{name}$")))
 
     def center(self, page, name):
@@ -316,7 +321,11 @@ class Page(unittest.TestCase):
         return {key: values[0] for key, values in parse_qs(page.evaluate("location.hash.slice(1)")).items()}
 
     def moves(self, page):
-        return self.game(page).get("moves", "").split(",") if "moves" in self.game(page) else []
+        """The moves in the address; cells are letters on boards that have no more than 26."""
+        names = page.locator(".cell text").all_text_contents()
+        letter = {name: chr(ord("a") + cell) for cell, name in enumerate(names)} if len(names) <= 26 else {}
+        moves = self.game(page).get("moves")
+        return re.sub("[a-z]+[0-9]+", lambda name: letter.get(name[0], name[0]), moves).split(",") if moves else []
 
     def held(self, page):
         return page.locator(".cell.piece").count()
@@ -493,21 +502,21 @@ class Page(unittest.TestCase):
     def test_a_whole_game_is_played_by_keys(self):
         page = self.open("#play&board=triangle:4&opponent=beginner")
         cell = page.evaluate("document.querySelector('.cell[tabindex=\"0\"]').getAttribute('aria-label')")
-        self.assertEqual(cell, "a, piece")
+        self.assertEqual(cell, "a1, piece")
         self.assertEqual(page.locator(".cell[tabindex='0']").count(), 1)
         for _ in range(20):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.matches('.cell')"):
                 break
         focus = "document.activeElement.getAttribute('aria-label')"
-        self.assertEqual(page.evaluate(focus), "a, piece")
+        self.assertEqual(page.evaluate(focus), "a1, piece")
         ring = "getComputedStyle(document.activeElement.querySelector('.ring')).stroke"
         self.assertNotIn(page.evaluate(ring), ("none", "rgba(0, 0, 0, 0)"))
-        page.keyboard.press("g")
-        self.assertEqual(page.evaluate(focus), "g, piece")
+        page.keyboard.type("d1")
+        self.assertEqual(page.evaluate(focus), "d1, piece")
         page.keyboard.press("Enter")
         page.keyboard.press("ArrowRight")
-        self.says(page, "g to h, 2 pieces")
+        self.says(page, "d1 to d2, 2 pieces")
         page.keyboard.press("Escape")
         self.assertEqual(self.moves(page), [])
         while True:
@@ -678,7 +687,7 @@ class Page(unittest.TestCase):
             own = [turn for turn in mistakes if turn % 2 == 1]
             text = page.locator("#story").inner_text()
             if own:
-                self.assertIn(f"until move {own[-1] // 2 + 1}: {order[own[-1]]} gave the win away", text)
+                self.assertIn(f"until move {own[-1] // 2 + 1}: {NAMES[names.index(order[own[-1]])]} gave the win away", text)
             else:
                 self.assertIn("no mistake", text)
             marks = page.locator(".picture text").all_text_contents()
@@ -691,7 +700,7 @@ class Page(unittest.TestCase):
             page.context.close()
         # What the person should have played, and the game from there.
         page = self.open(LOST)
-        self.says(page, "You were winning until move 5: r–u gave the win away, r or s kept it.", "#story")
+        self.says(page, "You were winning until move 5: f3–f6 gave the win away, f3 or f4 kept it.", "#story")
         page.click("#retry")
         self.says(page, "Your turn")
         self.assertEqual(self.game(page)["at"], "8")
@@ -728,16 +737,16 @@ class Page(unittest.TestCase):
         page = self.open("#play&board=triangle:5&opponent=person&moves=h,d-f")
         self.cell(page, "g").focus()
         # Of two pieces that are as near, either will do.
-        for key, to in ("Right", "i"), ("Right", "j"), ("Left", "i"), ("Left", "g"), ("Up", "b"), ("Right", "c"), ("Down", "ij"), ("Down", "mno"):
+        for key, to in ("Right", "d3"), ("Right", "d4"), ("Left", "d3"), ("Left", "d1"), ("Up", "b1"), ("Right", "b2"), ("Down", "d[34]"), ("Down", "e[345]"):
             page.keyboard.press("Arrow" + key)
-            self.assertRegex(page.evaluate(focus), f"^[{to}], piece$", key)
+            self.assertRegex(page.evaluate(focus), f"^{to}, piece$", key)
         answer = {"move": {"cells": [1]}}
         fixed = lambda page: page.route("**/v1/reply?*", lambda route: route.fulfill(json=answer))
         page = self.open("#play&board=triangle:4&opponent=beginner&moves=c,d,f,h-i", before=fixed)
         self.take(page, [4, 4])
-        self.assertEqual(page.evaluate(focus), "b, piece")
-        self.says(page, "Easy took b")
-        self.assertEqual(page.evaluate(focus), "a, piece")
+        self.assertEqual(page.evaluate(focus), "b1, piece")
+        self.says(page, "Easy took b1")
+        self.assertEqual(page.evaluate(focus), "a1, piece")
 
     def test_the_analysis_agrees_with_the_definition(self):
         names = "abcdefghij"
@@ -778,7 +787,7 @@ class Page(unittest.TestCase):
             "forward by a key": (BEGUN, undo, key("ArrowRight")),
             "back, and the same move": (BEGUN, lambda page: page.click("#back"), settled, same),
             "back by a key": (BEGUN, key("ArrowLeft"), settled, same),
-            "a move in the list": (BEGUN, lambda page: page.click("#moves button:has-text('e–h')")),
+            "a move in the list": (BEGUN, lambda page: page.click("#moves button:has-text('c2–d2')")),
             "an address": (BEGUN + "&at=5",),
             "another page": (STUDY + "&at=5", lambda page: page.click("#play-on")),
             "another opponent": (BEGUN.replace("beginner", "person") + "&at=5", lambda page: page.select_option("#opponent", "club")),
@@ -1086,11 +1095,10 @@ class Page(unittest.TestCase):
         page.wait_for_timeout(1000)
         self.assertEqual(page.evaluate("writes.length"), before)
         # New game, hint and a piece: once.
-        self.cell(page, "a").focus()
-        for key in "n", "n", "n", "Enter", "Enter", "Enter":
-            page.keyboard.down(key)
-        for key in "n", "Enter":
-            page.keyboard.up(key)
+        self.cell(page, "n").focus()
+        for _ in range(3):
+            page.keyboard.down("Enter")
+        page.keyboard.up("Enter")
         self.assertEqual(len(self.moves(page)), 6)
         page.evaluate("document.activeElement.blur()")
         for _ in range(5):
@@ -1110,7 +1118,7 @@ class Page(unittest.TestCase):
         page.click("#share")
         page.get_by_role("button", name="Copy the link").click()
         self.until(page, "document.querySelector('#share-dialog').textContent.includes('Copied')")
-        self.assertIn("moves=g-k,b,q,i,a,", page.evaluate("navigator.clipboard.readText()"))
+        self.assertIn("moves=d1-e1,b1,f2,d3,a1,", page.evaluate("navigator.clipboard.readText()"))
         page.keyboard.press("Escape")
         page.click("#analyse, #t-analyse >> visible=true")
         self.until(page, "document.querySelector('#main').dataset.state === 'analyse'")
@@ -1145,8 +1153,9 @@ class Page(unittest.TestCase):
         self.assertEqual(self.game(page)["at"], "5")
         self.cell(page, "a").focus()
         press("в", "KeyD", False)
-        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "d, piece")
-        # On the board N begins a game, unless there is a cell of that name.
+        press("1", "Digit1", False)
+        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "d1, piece")
+        # On the board N begins a game, unless there is a row of that name.
         page = self.open("#play&board=triangle:4&opponent=person&moves=a")
         self.cell(page, "b").focus()
         press("т", "KeyN", False)
@@ -1204,13 +1213,13 @@ class Page(unittest.TestCase):
                 [PROGRAM, "play", "--layers", "4"],
                 input="replay game.txt\n", capture_output=True, text=True, cwd=scratch, timeout=60, check=True,
             )
-            self.assertIn("a", play.stdout)
+            self.assertIn("d1-d4", play.stdout)
             text = Path(scratch, "game.txt").read_text()
         self.shot(page, "share")
         page.keyboard.press("Escape")
         page.click("nav a:nth-child(2)")
         page.click("#set-up")
-        for bad, reason in (("nonsense", "line 1: expected"), (text.replace("g-j", "g-z"), "line 6: move g-z: the board has no such move")):
+        for bad, reason in (("nonsense", "line 1: expected"), (text.replace("d1-d4", "d1-z9"), "line 6: move d1-z9: the board has no such move")):
             page.fill("#text", bad)
             page.click("#read")
             self.says(page, f"Not read: {reason}", "#misread")

@@ -27,8 +27,8 @@ const REPLAYED: InputKind =
 const LINE_BYTES: u64 = 4096;
 
 const HELP: &str = "\
-d-f            take the pieces from d to f, along a line
-d,e,f          the same, as a list of cells; d takes one piece
+c1-c3          take the pieces from c1 to c3, along a line
+c1,c2,c3       the same, as a list of cells; c1 takes one piece
 hint           show the winning moves, or the reply that is hardest to answer
 moves          show every move with its value
 teach          warn before a move that gives the game away, or no more

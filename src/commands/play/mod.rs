@@ -29,8 +29,8 @@ Examples:
   trinim play --layers 9 --level club      nine layers: the book, then solved on the spot
   trinim play trinim-k7-misere             with the values of a finished solve
 
-Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
-line, or the list of its cells, d,e,f. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
+A cell is the letter of its row and its number in the row. A move is c1-c3, from cell to cell along a line, or the \
+list of its cells, c1,c2,c3. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
 set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
 
 /// As saved games have it: `you` would be the person to the program, and the program to the person.

@@ -1,6 +1,7 @@
 //! Cells by row and column.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// A cell of a board, by row from the top and place in the row from the left, both counted from 0.
 ///
@@ -41,8 +42,43 @@ impl Cell {
     }
 }
 
+/// Reads what [`Display`](fmt::Display) writes, in small or capital letters.
+impl FromStr for Cell {
+    type Err = ParseCellError;
+
+    fn from_str(text: &str) -> Result<Cell, ParseCellError> {
+        let (letters, number) =
+            text.split_at(text.find(|char: char| !char.is_ascii_alphabetic()).unwrap_or(text.len()));
+        let letter = |byte: &u8| u32::from(byte.to_ascii_lowercase() - b'a');
+        let row = match letters.as_bytes() {
+            [one] => letter(one),
+            [first, second] => (letter(first) + 1) * 26 + letter(second),
+            _ => return Err(ParseCellError),
+        };
+        let number: u32 = number.parse().map_err(|_| ParseCellError)?;
+        let cell = Cell {
+            row: row.try_into().map_err(|_| ParseCellError)?,
+            col: number.checked_sub(1).and_then(|col| col.try_into().ok()).ok_or(ParseCellError)?,
+        };
+        // Neither +1 nor 01.
+        if cell.to_string().len() == text.len() { Ok(cell) } else { Err(ParseCellError) }
+    }
+}
+
+/// A text is not the name of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a cell like b1, the letter of the row and the number in it")]
+pub struct ParseCellError;
+
+/// Writes the letter of the row and the number in the row, from 1: `c2` is the second cell of the
+/// third row.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({},{})", self.row, self.col)
+        let letter = |number: u8| char::from(b'a' + number);
+        // After z, rows are aa, ab, ...
+        if let Some(first) = (self.row / 26).checked_sub(1) {
+            write!(f, "{}", letter(first))?;
+        }
+        write!(f, "{}{}", letter(self.row % 26), u32::from(self.col) + 1)
     }
 }

@@ -38,7 +38,7 @@ mod symmetry;
 mod triangle;
 
 pub use automorphisms::SYMMETRIES_MAX;
-pub use cell::Cell;
+pub use cell::{Cell, ParseCellError};
 pub use definition::Definition;
 use families::FORMS;
 pub use file::FileError;
@@ -305,7 +305,13 @@ mod tests {
             assert_eq!(cell.index(), index);
         }
         assert_eq!(Cell::new(4, 2).index(), 12);
-        assert_eq!(Cell::new(4, 2).to_string(), "(4,2)");
+        let named = [(4, 2, "e3"), (0, 0, "a1"), (25, 9, "z10"), (26, 0, "aa1"), (255, 255, "iv256")];
+        for (row, col, name) in named {
+            assert_eq!((Cell::new(row, col).to_string(), name.parse()), (name.to_owned(), Ok(Cell::new(row, col))));
+        }
+        for text in ["", "e", "3", "e0", "e+3", "e03", "3e", "iw1", "aaa1", "é1", "e257", "e3 "] {
+            assert!(text.parse::<Cell>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
         let caption = format!("{}: {updates} updates", figure.name);
-        let list: String = figure.bid_cells().iter().map(ToString::to_string).collect();
+        let list = figure.bid_cells().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         listed.push(format!("{}: {} blocks, {updates} updates, {list}", figure.name, grouped(counts.canonical_blocks)));
         let bid = cells(&layout, (layout.blocks() - 1) as u32);
         pictures.push(Picture { position: board.full(), taken: bid, caption });

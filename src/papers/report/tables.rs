@@ -81,9 +81,8 @@ impl Tables {
             },
             Table {
                 title: "Winning first moves",
-                note: "One move of each class of images, and the size of the class. Cells are named as trinim play \
-                       names them: by letters in reading order, or from 27 cells on by row and place. Nine layers are \
-                       built in.",
+                note: "One move of each class of images, and the size of the class. Cells are named as in trinim play, \
+                       by the letter of the row and the number in it. Nine layers are built in.",
                 text: moves(&known),
             },
         ];

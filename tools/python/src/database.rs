@@ -27,7 +27,7 @@ pub(crate) struct Database(pub(crate) Arc<trinim::Database>);
 /// A move of a position of a database.
 #[pyclass(frozen, get_all, module = "trinim")]
 pub(crate) struct Move {
-    /// As a player writes it: "d-f".
+    /// As a player writes it: "c1-c3".
     name: String,
     /// Mask of the pieces that it takes.
     taken: u64,

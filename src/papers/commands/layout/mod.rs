@@ -21,7 +21,7 @@ use trinim_papers::counts::Counts;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim papers layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim papers layout --layers 8 --bid-cells b1,b2,g1,g7,h2,h7
   trinim papers layout --layers 9 --block-bits 30 --json
   trinim papers layout --paper              show the layouts of [SWLK12], published and computed
   trinim papers layout search --layers 9 --bits 13 --symmetry any
@@ -42,7 +42,7 @@ pub struct LayoutArgs {
     #[command(flatten)]
     board: BoardArgs,
 
-    /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
+    /// Cells that name the block, like b1,b2, or none [default: the suggested ones]
     #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
     bid_cells: Option<BidCells>,
 
