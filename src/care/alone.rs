@@ -1,13 +1,13 @@
-//! The check of a database without its run: compares the files with `SUMS` and decides which side
+//! The check of a database without its run: compares the files with `SUMS`, and decides which side
 //! is right.
 //!
 //! # Invariants
 //! 1. A block prevails over its line in `SUMS` if every hash inside it is right and its bitmap has
 //!    the digest in the manifest. The manifest prevails over its line if all blocks add up to it.
 //! 2. Board, rule and layout are trusted if `SUMS` agrees with the manifest, or if the header of
-//!    one block has them.
-//! 3. Without blocks, where only the counts are kept, nothing but `SUMS` confirms the manifest. If
-//!    they disagree, the manifest counts as damaged, and neither is rewritten.
+//!    one block contains them.
+//! 3. Where only the counts are kept, there are no blocks, and only `SUMS` confirms the manifest.
+//!    If they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference, or_finding};
 use super::workers::{CareRequest, Watch};

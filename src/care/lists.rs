@@ -1,5 +1,5 @@
 //! The two lists of a database, `manifest.json` and `SUMS`: reads them, compares them with the
-//! expected bytes and replaces them. Both checks and the repair share this module.
+//! expected bytes and replaces them.
 
 use super::{Damage, Expected, Finding, Weight};
 use crate::database::{LIST_BYTES_MAX, Sums, block_file_name, is_database_file};

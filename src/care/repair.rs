@@ -4,7 +4,7 @@
 //! lock  ->  check of all hashes  ->  estimate, or refusal  ->  blocks, sources first  ->  log entries, metadata  ->  manifest, SUMS
 //! ```
 //!
-//! The lock of a run is its `LOCK`; that of a database alone is its folder, or the `LOCK` of the
+//! The lock of a run is its `LOCK`. That of a database alone is its folder, or the `LOCK` of the
 //! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
 //! log entries and metadata of a run.
 

@@ -1,5 +1,5 @@
-//! What is asked of a check, a verification or a repair beside its folder, and worker threads for a
-//! list of tasks, until all are done, one fails or a stop is requested.
+//! What checks, verifications and repairs share: their options besides the folder, and worker
+//! threads for a list of tasks, until all are done, one fails or a stop is requested.
 //!
 //! It uses nothing of the solver, so that [`verify`](super::verify) shares nothing with it.
 

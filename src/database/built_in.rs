@@ -1,4 +1,4 @@
-//! What the program carries of solved boards: manifest, with census and winning first moves, and
+//! The solved boards that the program contains: manifest, with census and winning first moves, and
 //! book.
 
 use super::{BOOK, DatabaseError, MANIFEST, SUMS};

@@ -1,7 +1,7 @@
 //! A game, the subject of a solution: a board, a rule, and a layout that divides the positions.
 //!
-//! A game belongs to the database rather than to `trinim_game`: its [parameters](Game::parameters)
-//! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
+//! A game belongs to the database rather than to `trinim_game`, because files contain its
+//! [parameters](Game::parameters) (`FORMAT.md` has their bytes).
 
 use super::Values;
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};

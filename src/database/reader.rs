@@ -1,4 +1,4 @@
-//! Opens a database and looks positions up.
+//! Opens a database and looks up positions.
 //!
 //! # Path of a lookup
 //! position → canonical block and offset ([`Layout::locate`]) → frame of the block → decoded frame
@@ -9,9 +9,8 @@
 //! 2. The cached frames take at most the limit of the cache, or two frames if that is more.
 //!
 //! # Cost
-//! A lookup in a cached frame takes a hash-map lookup under a read lock. Otherwise it reads and
-//! decodes one frame first: 1 MiB of bitmap in a third of a millisecond; another reader of the same
-//! frame waits for it.
+//! A cached frame takes a hash-map lookup under a read lock. Another frame is read and decoded
+//! first: 1 MiB of bitmap in a third of a millisecond. Other readers of that frame wait.
 
 use super::block::{BlockForm, BlockIndex, block_file_name};
 use super::book::{BOOK, Book};

@@ -1,8 +1,8 @@
 //! `SUMS`: lines in the format of the `b3sum` program, one for each file of a database.
 //!
 //! # Invariants
-//! 1. If [`Sums::parse`] accepts a list without complaint, `b3sum` would have written the same, so
-//!    `b3sum -c` agrees.
+//! 1. [`Sums::parse`] accepts a list without complaint only if `b3sum` would have written the same,
+//!    so `b3sum -c` agrees.
 
 use super::{LIST_BYTES_MAX, MANIFEST, SUMS};
 use pipeline::storage::read_whole;

@@ -1,5 +1,5 @@
-//! Adds up the summaries of the blocks, one after the other, to the manifest of a solve: nothing is
-//! held of a block but its row.
+//! Adds up the summaries of the blocks, one by one, to the manifest of a solve. Only the row of a
+//! block stays in memory.
 
 use super::census::Census;
 use super::manifest::{BlockRow, SCHEMA};

@@ -1,7 +1,7 @@
 //! What a solve computes of each position: who wins, its nimber, or its distance to the end.
 //!
-//! A nimber and a distance are numbers in planes: they follow from the numbers of the children, and
-//! differ in how, in [`Values::follows`].
+//! Nimbers and distances are numbers, one plane each. They follow from the numbers of the children
+//! by the rule of [`Values::follows`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014), which yields the same numbers
-//! for the same seed on every machine and in every version.
+//! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the same
+//! numbers on every machine and in every version.
 
 use std::collections::HashSet;
 

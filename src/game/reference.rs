@@ -1,16 +1,16 @@
-//! The reference solver: slow and obvious, the definition against which all fast code is tested.
+//! The reference solver: slow and obvious, the definition that all fast code is tested against.
 //!
 //! It takes the moves as a slice of masks and depends on no board, layout or kernel. Positions are
 //! masks over the cells; a table of values has one [`Value`] for every position, indexed by the
 //! mask.
 //!
 //! [`values`] tries every move in every position: up to `2^cells * moves` steps and one byte for
-//! each position. Six layers (21 cells) take under a second, seven layers two hundred times the
-//! work and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and suit
-//! positions of up to about twenty pieces. [`grundy`] does the same for each connected component;
-//! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
-//! [`nimbers`] has the same numbers for a whole board, by their definition, [`distances`] the moves
-//! that are left.
+//! each position. Six layers (21 cells) take under a second; seven layers take two hundred times
+//! the work, and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and
+//! suit positions of up to about twenty pieces. [`grundy`] does the same for each connected
+//! component. It is the only function that uses a theorem (Sprague and Grundy), which makes it an
+//! independent oracle. [`nimbers`] computes the same numbers for a whole board by their definition,
+//! [`distances`] the number of moves left.
 
 use crate::Rule;
 use crate::Value;

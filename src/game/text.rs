@@ -1,6 +1,6 @@
-//! What editors, terminals and other systems write around a line: spaces, tabs, carriage returns,
-//! byte order marks, spaces that do not break and those without width. None of it has a meaning in
-//! a text that is read here.
+//! Characters that editors, terminals and other systems add around a line: spaces, tabs, carriage
+//! returns, byte order marks, no-break and zero-width spaces. They have no meaning in texts that
+//! are read here.
 
 /// Returns whether a character is of that kind.
 pub fn is_blank(character: char) -> bool {

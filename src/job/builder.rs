@@ -1,4 +1,4 @@
-//! What a caller chooses of a solve; the folder and the plan decide the rest.
+//! The choices of a caller about a solve; the folder and the plan decide the rest.
 
 use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
 use crate::database::{Audit, Game, Keep, Terms, Values};

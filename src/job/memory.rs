@@ -1,10 +1,10 @@
-//! The memory that this process may use: of the machine, or of the control groups that it is in.
+//! The memory that this process may use: that of the machine, or of its control groups.
 //!
-//! A systemd unit (`MemoryMax`, `MemoryHigh`), a job of Slurm and a container are control groups,
-//! of version 1 or 2. Each group on the way from the process up to the root of its tree may have a
-//! limit, and the least counts. `/proc/self/cgroup` names the group, `/proc/self/mountinfo` where
-//! the tree is. A container may see the name of its group as the host does, and of the tree only
-//! the part below itself; then that part begins with its group.
+//! A systemd unit (`MemoryMax`, `MemoryHigh`), a Slurm job and a container are control groups, of
+//! version 1 or 2. Each group from the process up to the root of its tree can have a limit; the
+//! least counts. `/proc/self/cgroup` names the group, `/proc/self/mountinfo` the place of the tree.
+//! A container may see the name of its group as on the host, but only its own part of the tree;
+//! then that part begins with its group.
 
 use pipeline::storage::read_regular;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
 //! One solve, resolved once.
 //!
-//! [`Solve`] has what a caller chooses, in flags, keywords or lines of code, or what a folder was
-//! begun with. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
-//! chosen is as the folder was begun, or as usual. [`Job::plan`] knows its needs, and
+//! [`Solve`] has the choices of a caller, in flags, keywords or lines of code, or those of a
+//! folder. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
+//! chosen comes from the folder, or is the default. [`Job::plan`] computes its needs, and
 //! [`Job::run`] carries it out.
 //!
 //! # Invariants
-//! 1. A job agrees with its folder: every parameter in `FORMAT` but the memory is one of the job,
-//!    with the same value. Only a finished folder may have been solved as the papers did.
+//! 1. A job agrees with its folder: every parameter in `FORMAT` except the memory is one of the
+//!    job, with the same value. Only a finished folder may have been solved by a strategy of the
+//!    papers.
 //! 2. The choices of a job make sense together, with its values.
 //! 3. Before [`Job::run`] nothing is written.
 //!

@@ -1,4 +1,4 @@
-//! What a job needs, the disk that it may take, and what would fit it instead.
+//! The needs of a job, the disk that it may take, and what would make it fit.
 
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};

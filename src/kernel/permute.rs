@@ -1,12 +1,12 @@
-//! Reordering of the index bits of a bitmap.
+//! Reordering of the index bits of a bitmap. Ours.
 //!
-//! The unit of reading and writing is a line of 64 bytes. The bits of a line spread over the lines
-//! whose numbers differ in the index bits that become the lowest nine. These lines form a *tile*,
-//! up to 512 lines (32 KiB), which becomes as many whole lines of the target. Inside a tile, eight
-//! lines at a time exchange three bits of the line number with three bits of the place inside the
-//! line (as an 8 x 8 transpose of words). Before that, the bits inside the line are rearranged so
-//! that the leaving bits number the words. Nine bits take three such passes; the first reads the
-//! source, the last writes the target. Ours.
+//! Lines of 64 bytes are read and written. The bits of a target line come from the source lines
+//! whose numbers differ in the index bits that become the lowest nine. These lines form a *tile* of
+//! up to 512 lines (32 KiB), which becomes as many whole lines of the target. First, the bits
+//! inside each line are rearranged so that the leaving bits number the words. Then eight lines at a
+//! time exchange three bits of the line number with three bits of the word number (an 8 x 8
+//! transpose of words). Nine bits take three such passes; the first reads the source, the last
+//! writes the target.
 
 use std::mem::MaybeUninit;
 

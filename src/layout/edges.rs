@@ -1,7 +1,7 @@
 //! Traces and edges: which block updates which.
 //!
-//! The trace of a move depends on the BID cells alone, and so do its operations. A layout has some
-//! dozens of traces and keeps each once; an edge refers to one by number.
+//! The trace of a move and its operations depend only on the BID cells. A layout has some dozens of
+//! traces and stores each once; an edge refers to a trace by number.
 
 use super::{Bid, Layout};
 use pipeline::BlockId;

@@ -1,8 +1,8 @@
-//! Layouts: the cells that become the high bits.
+//! Layouts: which cells become the high bits.
 //!
-//! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and
-//! name its block; the others become the *offset* inside it. If a symmetry of the board keeps the
-//! set of BID cells, whole blocks are images of each other. Only the smallest block of such an
+//! A solve works on blocks. The *BID cells* become the high bits of a position and name its block;
+//! the other cells become the *offset* inside the block. If a symmetry of the board keeps the set
+//! of BID cells, whole blocks are images of each other. Only the smallest block of such an
 //! *isomorphic group*, the *canonical block*, is evaluated (\[SWLK12\] sections 3.1 and 3.2).
 //!
 //! # Shape
@@ -15,28 +15,27 @@
 //!            | see `bid_order`  | see `offset_order`         |
 //! ```
 //!
-//! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of
-//! `j`. An [`Edge`] is one such pair with a canonical `j`. It names the canonical block that
-//! represents `i`, the symmetry that turns it into `i`, and the trace, which in turn names the
-//! *operations*, the offset parts of all moves with that trace.
+//! Block `i` updates block `j` if the BID part of some move, its *trace*, is `j ^ i` and a part of
+//! `j`. An [`Edge`] is such a pair with a canonical `j`. It has the canonical block that represents
+//! `i`, the symmetry that turns it into `i`, and the trace. The trace has the *operations*: the
+//! offset parts of all moves with that trace.
 //!
 //! # Invariants
-//! 1. The set of BID cells decides all but the order of their bits. [`Layout::new`] orders them by
-//!    the rule of `bid_order`; [`Layout::from_cells`] takes the order that it is given, which may
-//!    be that of an earlier version.
-//! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order
-//!    is topological: a child is a subset of its target, and a canonical block is the smallest of
-//!    its group.
+//! 1. The set of BID cells decides everything except the order of their bits. [`Layout::new`]
+//!    orders them by the rule of `bid_order`; [`Layout::from_cells`] keeps the given order, which
+//!    may come from an earlier version.
+//! 2. Every edge leads from a smaller canonical block to a larger one, so numeric order is
+//!    topological: a child is a subset of its target, and a canonical block is the smallest of its
+//!    group.
 //! 3. If several symmetries take a canonical block to the same block, the first one is used
 //!    everywhere, so a canonical block is needed in at most [`Layout::orbit_size`] orientations.
-//! 4. Operations are written in the bits of the *target*: the child `target ^ trace` in its own
-//!    orientation, after the edge's symmetry has been applied to the canonical source.
+//! 4. Operations are written in the bits of the *target*: the child is `target ^ trace` in its own
+//!    orientation, after the symmetry of the edge was applied to the canonical source.
 //!
 //! # Cost
-//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else of
-//! that size. Edges are not stored: a query finds those of one block, in as many steps as the
-//! layout has traces, some dozens. The order of the blocks is computed once and then kept, 4 bytes
-//! a canonical block.
+//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and stores nothing else of
+//! that size. Edges are not stored: a query finds those of one block in one step per trace. The
+//! order of the blocks is computed once and stored, 4 bytes a canonical block.
 
 pub(crate) mod bid_order;
 mod block_order;

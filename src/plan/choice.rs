@@ -1,5 +1,4 @@
-//! Choices that a solve makes from board and memory: the size of the blocks, where logs go, and
-//! their codec.
+//! Defaults that follow from board and memory: block size, log placement and codec.
 
 use crate::database::{Audit, Values};
 use crate::layout::Layout;

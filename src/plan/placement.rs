@@ -1,4 +1,4 @@
-//! The costs of logs in one place or the other: bytes, and seconds by stage.
+//! The cost of each log placement: bytes, and seconds by stage.
 
 use super::rates::{self, Rates};
 use super::shape::{Passes, Reads, Shape, StageSeconds};

@@ -1,16 +1,16 @@
-//! Measured constants: the one home of every speed and ratio in an estimate.
+//! Measured constants: the home of every speed and ratio in an estimate.
 //!
 //! `tools/rates.py` measures them: it compares `stages_s` of a plan with those of the solve after
-//! it (`benches/record/2026-11-27-nine-layers.md`). They are for one worker of two on a 2-core
-//! machine with AVX-512, bytes of *raw bitmap* a second unless they say otherwise; a byte has eight
-//! positions. Where a restriction leaves part of a stream, only that part counts. Decoding contains
-//! what workers waited for the reader.
+//! it (`benches/record/2026-11-27-nine-layers.md`). They hold for one of two workers on a 2-core
+//! machine with AVX-512, in bytes of *raw bitmap* a second unless stated otherwise; a byte has
+//! eight positions. Where a restriction leaves part of a stream, only that part counts. Decoding
+//! includes the time that workers waited for the reader.
 //!
-//! Blocks of 16 MiB: eight layers with a database, and with counts, 256 MiB and `rows-huffman`,
-//! medians of five; eight layers with an audit of all. Blocks of 128 MiB, which no cache holds:
-//! nine layers without options. The time of decoding is that of the raw bytes and of the stored
-//! ones; how it divides is of 22 November 2026: streams of 0.076 bits a position took 0.24 ns a raw
-//! byte, streams of 0.13 bits 0.34 ns.
+//! Blocks of 16 MiB: medians of five solves of eight layers, with a database, and with counts, 256
+//! MiB and `rows-huffman`; and eight layers with an audit of all. Blocks of 128 MiB, which no cache
+//! holds: nine layers without options. The time of decoding has a part for raw bytes and one for
+//! stored bytes, divided as on 22 November 2026: streams of 0.076 bits a position took 0.24 ns a
+//! raw byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::{Keep, Values};
 use pipeline::log::frame::{LONG_FRAME_WORDS, frame_words};

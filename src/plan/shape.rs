@@ -1,4 +1,4 @@
-//! The figures of a layout that every estimate rests on.
+//! The figures of a layout from which every estimate follows.
 
 use super::default_codec;
 use super::rates::{self, Rates};

@@ -1,5 +1,4 @@
-//! How fast this machine is, compared with the one that the [rates](super::rates) are of, and how
-//! busy.
+//! The speed of this machine, relative to the machine of the [rates](super::rates), and its load.
 
 use super::{Plan, Scenario};
 use parking_lot::Mutex;

@@ -1,13 +1,13 @@
-//! The work of a session within that of a whole solve, in planned time.
+//! The work of a session, as part of a whole solve, in planned time.
 //!
-//! The plan says how long each block takes on its machine: its sources decoded, oriented, applied,
-//! and the block itself. The share of the work that is done is of these times without held streams,
-//! earlier sessions included: a folder does not say how much memory its solve has. The time left is
-//! in the times of this session, whose memory decides which streams it holds.
+//! The plan has a time for each block: decoding, orienting and applying its sources, and the block
+//! itself. The finished share of the work counts these times without held streams, for earlier
+//! sessions too, because a folder does not record the memory of its sessions. The time left counts
+//! the streams that the memory of this session can hold.
 //!
 //! # Positions
 //! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
-//! group, so that the rates of progress, report and `status` mean the same.
+//! group, so rates in progress, report and `status` mean the same.
 
 use super::{Shape, rates};
 use crate::database::Keep;

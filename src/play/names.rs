@@ -1,8 +1,8 @@
-//! Names of cells, moves as players write them, and where the cells lie.
+//! Names of cells, moves as players write them, and the places of the cells.
 //!
 //! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row,
 //! `aa` after `z`, and the number in the row, from 1: `c2` is the second cell of the third row. A
-//! move is `d-f`, from cell to cell along a line, or the list of its cells, `d,e,f`, in any order.
+//! move is `d-f`, from cell to cell along a line, or the list of its cells in any order, `d,e,f`.
 //!
 //! # Invariants
 //! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one

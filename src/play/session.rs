@@ -1,12 +1,12 @@
 //! One game between a person and the program.
 //!
-//! A game is its first position and a list of turns; where it stands follows from these. Undo moves
-//! turns from the list to another one, redo moves them back.
+//! A game is its first position and a list of turns; its current position follows from these. Undo
+//! moves turns to another list, redo moves them back.
 //!
 //! # Invariants
-//! 1. Every turn is legal where it stands, so the list can be replayed.
-//! 2. A new turn forgets what was undone.
-//! 3. `now` is where the turns lead, so that a turn costs the same after any number of others.
+//! 1. Every turn is legal in its position, so the list can be replayed.
+//! 2. A new turn clears the undone turns.
+//! 3. `now` is the position after all turns, so a turn costs the same after any number of others.
 
 use super::answers::{AnswerError, Answers, legal};
 use super::level::{self, Level, Reply};

@@ -1,4 +1,4 @@
-//! A position with everything that is known about it.
+//! A position with all that is known about it.
 
 use super::answers::{AnswerError, Answers, legal};
 use crate::database::infer;

@@ -13,7 +13,7 @@
 //!
 //! A board from a file has its identity after its name. The turns alternate from `first` on; after
 //! `set` the person moves, and `swap` gives the turn to the other player. Empty lines and lines
-//! that begin with `#` have no meaning.
+//! that begin with `#` are ignored.
 
 use super::answers::Answers;
 use super::session::{Player, Session, Turn};

@@ -1,8 +1,7 @@
 //! The book of a solve: each block contributes a part while it is in memory, and the parts become
 //! one file at the end.
 //!
-//! Nothing is forgotten before the book was read back and adds up to the census: the parts go, and
-//! nothing else could tell a wrong book.
+//! The parts are deleted only after the book was read back and adds up to the census.
 //!
 //! # Every stop
 //! | Stop at | On disk | Resume |
@@ -12,8 +11,8 @@
 //! | after the new generation | the book and the lists, some parts | the parts are removed |
 //!
 //! # Cost
-//! A part costs a look at each word of the bitmap that may hold a position with enough pieces, and
-//! 8 bytes of memory for each loss among these. Merging takes 64 MiB, and reads the parts once for
+//! A part reads each word of the bitmap that may hold a position with enough pieces, and takes 8
+//! bytes of memory for each loss among them. Merging takes 64 MiB, and reads the parts once for
 //! each 8 million losses.
 
 use crate::database::book::order::canonical;

@@ -1,8 +1,8 @@
-//! Solves a board: passes the workload to the engine and turns its results into a database.
+//! Solves a board: passes the workload to the engine and makes a database of its results.
 //!
 //! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each
 //! canonical block → manifest and `SUMS`, beside the published blocks if the database is kept.
-//! [`crate::job`] decides what is solved, and with what.
+//! [`crate::job`] makes the [`SolveSpec`].
 
 pub(crate) mod book;
 mod distances;

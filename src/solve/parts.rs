@@ -1,8 +1,8 @@
 //! Answers without a database: the pieces of a position are a board of their own.
 //!
-//! What a game from a position can reach are the subsets of its pieces, so a position of `n` pieces
-//! asks for `2^n` values, whatever the board. [`PartSolver`] solves the board of the pieces and
-//! keeps it: every further position with some of the same pieces is looked up.
+//! A game from a position reaches only subsets of its pieces, so a position of `n` pieces needs
+//! `2^n` values on any board. [`PartSolver`] solves the board of the pieces and keeps it: later
+//! positions with a subset of the same pieces are looked up.
 //!
 //! | pieces | solved |
 //! |---|---|
@@ -10,13 +10,13 @@
 //! | up to [`PIECES_MAX`] | by update logs in a folder, as any board |
 //! | more, in normal play, if no move connects some of them | component by component |
 //!
-//! In normal play a position is the sum of its components, and a loss exactly if their nimbers add
-//! up to 0 without carry (Sprague 1935, Grundy 1939). The nimbers of a component are found in
-//! memory: those of value `n` are the losses among the positions that have no smaller value, so
-//! each pass of the solver starts with the smaller values marked.
+//! In normal play a position is the sum of its components, and a loss exactly if the XOR of their
+//! nimbers is 0 (Sprague 1935, Grundy 1939). The nimbers of a component are found in memory: the
+//! positions of value `n` are the losses among the positions without a smaller value, so each pass
+//! of the solver starts with the smaller values marked.
 //!
 //! Distances to the end do not add up. They are counted for positions of at most
-//! [`DISTANCE_PIECES_MAX`] pieces, which takes a moment.
+//! [`DISTANCE_PIECES_MAX`] pieces.
 
 use super::distances::Countdown;
 use super::solve;

@@ -1,21 +1,21 @@
-//! The witness: an account of the rules that shares nothing with the solver's kernels, and compares
-//! every position of a block with its children.
+//! The witness: compares every position of a block with its children, without the kernels of the
+//! solver.
 //!
-//! It generates the moves again from the ends of runs, tests that symmetries preserve them, assigns
-//! blocks to canonical blocks by its own table and tests that the table is complete
-//! ([`Geometry`]). It orients blocks by exchanging two index bits at a time ([`Reorder`]),
-//! and looks at the children of every position, where the solver marks the parents of losses
-//! ([`Moves`]). It uses no edge of [`layout`](crate::layout), and of [`trinim_kernel`] only the
-//! choice of instructions for its own loops.
+//! It generates the moves again from the ends of runs, checks that symmetries preserve them, and
+//! assigns blocks to canonical blocks by its own table, which must be complete ([`Geometry`]). It
+//! orients blocks by exchanging two index bits at a time ([`Reorder`]). It looks at the children of
+//! every position ([`Moves`]); the solver marks the parents of losses. It uses no edge of
+//! [`layout`](crate::layout), and of [`trinim_kernel`] only the choice of instructions for its own
+//! loops.
 //!
-//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit` shows
-//! it each stream on its way into a block that is audited ([`Witnesses`]).
+//! [`verify`](crate::care::verify) passes it the blocks of a database; a solve with `--audit`
+//! passes it each stream that enters an audited block ([`Witnesses`]).
 //!
 //! # Invariants
-//! 1. What is compared does not depend on who shows the blocks: [`Witness::mark`] once for each
-//!    child, then [`Witness::judge`].
-//! 2. A child block that was not shown, or of which a needed part was left out, is a contradiction.
-//! 3. So is a stream that differs from what its block had when it was finished.
+//! 1. The comparison does not depend on the caller: [`Witness::mark`] once for each child, then
+//!    [`Witness::judge`].
+//! 2. A child block that was not passed, or lacks a needed part, is a contradiction.
+//! 3. So is a stream that differs from the one its block had when it was finished.
 
 pub(crate) mod children;
 pub(crate) mod finding;

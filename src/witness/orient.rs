@@ -1,11 +1,11 @@
 //! Brings the losses of a canonical block into the orientation of one of its images.
 //!
-//! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: it is
-//! the closure of the nine lowest index bits of the source and of those that become the nine lowest
-//! of the target. Its image is made in a buffer that fits the nearest cache:
+//! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: the
+//! closure of the nine lowest index bits of the source and of those that become the nine lowest of
+//! the target. Its image is made in a buffer that fits the first-level cache:
 //!
 //! 1. Words are copied to their places by a table, their own bits still in the old order. Where an
-//!    index bit leaves the word, the one that takes its place waits where it is to go.
+//!    index bit leaves the word, the bit that replaces it waits at its destination.
 //! 2. Each such pair of index bits is exchanged over the whole buffer.
 //! 3. Index bits in the word that are still out of order are swapped, and the lines copied out.
 

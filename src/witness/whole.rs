@@ -1,13 +1,13 @@
 //! The witness of a solve: sees each stream on its way into a block, and then every position of it.
 //!
-//! A stream that is shown has to be the one that was compared when its block was finished, not what
-//! a log, a reader or a shelf made of it: the witness keeps a checksum of each part of every block.
-//! Blocks of earlier sessions, and those that other processes computed, have none; of these it
-//! takes the first stream that is shown, whose hashes the reader has checked.
+//! A stream must be the one that was compared when its block was finished. The witness keeps a
+//! checksum of each part of every block, so an error of a log, a reader or the memory is found.
+//! Blocks of earlier sessions, and of other processes, have no checksum; their first stream, whose
+//! hashes the reader has checked, sets it.
 //!
 //! # Memory
-//! A bitmap for a block under audit, the positions with a losing child; with numbers, a plane for
-//! each. For a source in another orientation, the engine lends memory.
+//! A bitmap for a block under audit, the positions with a losing child; with numbers, one for each
+//! plane. For a source in another orientation, the engine lends memory.
 
 use super::finding::Finding;
 use super::geometry::{Child, Geometry, spread};

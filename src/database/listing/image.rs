@@ -1,7 +1,7 @@
 //! Positions of one image of a stored block, found by tables.
 //!
-//! A symmetry and a layout both permute bits, so the position at an offset is the OR of what its
-//! groups of bits give: the lowest six by one table, the next ten by another, and the rest, which
+//! A symmetry and a layout both permute bits, so the position at an offset is the OR of the images
+//! of its groups of bits: the lowest six by one table, the next ten by another, and the rest, which
 //! changes once in 65,536 offsets, by the permutations themselves.
 
 use crate::layout::{Bid, Layout};

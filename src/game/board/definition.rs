@@ -1,4 +1,4 @@
-//! Boards as data: what a file or a database says of a board that is not a triangle.
+//! Boards as data: how a file or a database describes a board that is not a triangle.
 //!
 //! ```text
 //! {"name": "cram:1x3", "cells": [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], "moves": [[0, 1], [1, 2]]}

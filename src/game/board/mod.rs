@@ -1,9 +1,10 @@
 //! Boards: cells, moves and symmetries.
 //!
 //! A board is plain data: cells, the moves as masks over them, and the symmetries as permutations
-//! of them. All fast code works on those masks. [`Board::triangle`] builds the board of Triangular
-//! Nim, [`Board::named`] those of other [`families`], [`Board::from_toml`] what a file describes,
-//! and [`Definition::board`] any other; their symmetries are searched for ([`automorphisms`]).
+//! of them. All fast code works on the masks. [`Board::triangle`] makes the board of Triangular
+//! Nim, [`Board::named`] those of the [`families`], [`Board::from_toml`] one from a file, and
+//! [`Definition::board`] any other. The symmetries of boards that are not triangles are searched
+//! for ([`automorphisms`]).
 //!
 //! The triangle of `k` layers has `k (k + 1) / 2` cells. Cell `(row, column)`, both counted from 0,
 //! has the index `row (row + 1) / 2 + column`; a position is a `u64` in which bit `i` is set if

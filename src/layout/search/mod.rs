@@ -1,20 +1,19 @@
 //! Search for good BID sets.
 //!
-//! The best set of a given size is the one with the fewest updates after redundancy removal, as in
-//! \[SWLK12\] section 4. Symmetry is worth more than anything else, so the search goes by the
-//! symmetries that sets keep: a set that a group of symmetries keeps is a union of the group's
-//! orbits of cells, and there are few unions: for all six symmetries of nine layers some hundreds
-//! of a given size, for a mirror up to 3 million.
+//! The best set of a given size has the fewest updates after redundancy removal, as in \[SWLK12\]
+//! section 4. Symmetry matters most, so the search goes by the symmetries that a set keeps. A set
+//! that a group of symmetries keeps is a union of orbits of cells. There are few unions of a given
+//! size: some hundreds for all six symmetries of nine layers, up to 3 million for a mirror.
 //!
-//! Boards that are not triangles have no lines that the search knows. Their sets are scored one by
-//! one from the traces of the moves, microseconds each.
+//! The sets of boards that are not triangles are scored one by one from the traces of the moves, in
+//! microseconds each.
 //!
 //! # Invariants
 //! 1. The same board and size give the same set on every machine.
 //!
 //! # Cost
-//! To examine all unions costs some ten nanoseconds each, because a walk keeps sums for each line,
-//! and a step from set to set touches a few lines.
+//! Some ten nanoseconds for each union: a walk keeps sums for each line, and a step from set to set
+//! changes a few lines.
 
 mod sample;
 mod score;
