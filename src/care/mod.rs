@@ -161,7 +161,7 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 }
 
 impl Report {
-    /// Returns a report without findings about nothing.
+    /// Returns a report of a subject without findings.
     fn about(subject: Subject) -> Report {
         let findings = Vec::new();
         Report { subject, findings, blocks: 0, finished_blocks: 0, generation: 0, files: 0, bytes: 0, unsealed: false }
@@ -212,8 +212,8 @@ impl Place {
     }
 }
 
-/// Returns what others put in the folder of a run or a database: names relative to it that neither
-/// gives its files. No command reads, judges or removes these.
+/// Returns the foreign files in the folder of a run or a database: names, relative to it, that none
+/// of its own files has. No command reads, judges or removes them.
 ///
 /// # Errors
 /// [`Error::Nothing`]; errors of the operating system.

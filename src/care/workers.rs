@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use pipeline::parallel;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a check, a verification or a repair runs; nothing here changes its result.
+/// How a check, a verification or a repair runs; these options do not change its result.
 #[derive(Clone, Copy)]
 pub struct CareRequest<'a> {
     /// The number of threads.
@@ -19,7 +19,7 @@ pub struct CareRequest<'a> {
 }
 
 impl CareRequest<'static> {
-    /// Returns the request for work on this many threads that nothing ends early.
+    /// Returns the request for work on this many threads, without a stop.
     pub fn on(threads: usize) -> CareRequest<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         CareRequest { threads, stop: &NEVER, progress: &|_, _| {} }

@@ -28,7 +28,7 @@ pub struct LayerCount {
 /// The smaller boards inside a board, one for each number of layers from 1, without the whole.
 #[derive(Clone, Debug)]
 pub struct SmallerBoards {
-    /// By layers: the cells that are empty, as seen by each symmetry, in BID and offset bits.
+    /// By layers: the empty cells, as each symmetry maps them, in BID and offset bits.
     empty: Vec<Vec<(Bid, u64)>>,
 }
 

@@ -8,7 +8,7 @@ use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim_game::{Board, BoardError, Definition, Rule};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Most cells of a board whose database is kept by default: some 15 GB.
+/// Most cells of a board whose database is kept by default, about 15 GB.
 pub(super) const DATABASE_CELLS_MAX: u32 = 40;
 
 /// The parts of a problem that determine the bytes of a solution.

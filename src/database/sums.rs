@@ -27,8 +27,8 @@ const LISTED_MAX: usize = 1000;
 pub struct Sums {
     /// By file name: the BLAKE3 of the file, and the offset of its line in bytes.
     pub lines: BTreeMap<String, (blake3::Hash, u64)>,
-    /// Malformed lines: their offset in bytes, and what is wrong. After a thousand, the last entry
-    /// is about all others.
+    /// Malformed lines: their offset in bytes, and the error. After a thousand, the last entry
+    /// describes all others.
     pub wrong: Vec<(u64, String)>,
     /// Where it was read, if it was, and its length in bytes.
     path: PathBuf,

@@ -41,7 +41,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the encoded summary of the next block; `None` if it is malformed or is that of a solve
+    /// Adds the encoded summary of the next block; `None` if it is malformed or belongs to a solve
     /// that keeps something else.
     pub fn add(&mut self, bytes: &[u8]) -> Option<()> {
         let SolveSpec { game, terms } = self.spec;
@@ -120,7 +120,7 @@ impl<'a> Tally<'a> {
 
 impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
-    /// `None` if one is malformed or is that of a solve that keeps something else.
+    /// `None` if one is malformed or belongs to a solve that keeps something else.
     pub fn from_summaries<B: AsRef<[u8]>>(
         spec: SolveSpec<'_>,
         summaries: impl IntoIterator<Item = B>,

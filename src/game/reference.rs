@@ -48,8 +48,8 @@ pub fn value_of(moves: &[u64], rule: Rule, position: u64) -> Value {
 }
 
 /// Returns the moves from `position` to a loss of the opponent, in the order of `moves`; none if
-/// the position is a loss. As slow as [`value_of`]. The empty position has no move, even where it
-/// counts as a win.
+/// the position is a loss. As slow as [`value_of`]. The empty position has no move, even if it is a
+/// win.
 pub fn winning_moves(moves: &[u64], rule: Rule, position: u64) -> Vec<u64> {
     let mut known = HashMap::new();
     let legal = moves.iter().copied().filter(|taken| position & taken == *taken);
@@ -115,7 +115,7 @@ pub fn nimbers(cells: u32, moves: &[u64]) -> Vec<u8> {
 }
 
 /// Returns the distances to the end of all positions on `cells` cells, indexed by position, by
-/// definition: the moves that are left if the winner hurries and the loser delays. A position
+/// definition: the number of moves left if the winner hurries and the loser delays. A position
 /// without a move has 0, another win one more than the least of its losing children, a loss one
 /// more than the largest of its children, which are wins. As slow as [`values`].
 pub fn distances(cells: u32, moves: &[u64], rule: Rule) -> Vec<u8> {

@@ -8,7 +8,7 @@ pub fn is_blank(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
 }
 
-/// Returns a text without what is around it.
+/// Returns a text without such characters around it.
 ///
 /// ```
 /// assert_eq!(trinim_game::text::bare("\u{feff}1/11/101 \t\u{a0}\r\n"), "1/11/101");

@@ -38,15 +38,14 @@ use std::sync::atomic::AtomicBool;
 use trinim_game::Board;
 use trinim_kernel::Kernel;
 
-/// The most cells of a board that is solved: those of ten layers. Positions are counted in 64 bits,
-/// which leaves room for 63 cells; but the rates of plans end at ten layers, and a larger board
-/// would need blocks that nobody has computed.
+/// The most cells of a board that is solved: ten layers. Positions are counted in 64 bits, which
+/// would leave room for 63 cells, but the rates of plans end at ten layers.
 pub const CELLS_MAX: u32 = 55;
 
 /// The parameters of a run as the papers did it, which trinim never continues.
 pub(crate) const AS_THE_PAPERS: [&str; 2] = ["strategy", "redundancy"];
 
-/// What a folder without one of these parameters was begun with.
+/// The settings of a folder that lacks one of these parameters.
 const USUAL: [(&str, &str); 5] = [
     (AS_THE_PAPERS[0], "update-log"),
     (AS_THE_PAPERS[1], "remove"),
@@ -84,7 +83,7 @@ pub struct Monitor {
 pub struct Choice {
     /// The name, like `log-placement`.
     pub name: &'static str,
-    /// The value; empty if it says nothing.
+    /// The value; empty if it is unset.
     pub value: String,
 }
 
@@ -131,7 +130,7 @@ pub enum JobError {
     /// The database of the folder cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The folder is that of another solve, or damaged; or the run failed or was stopped.
+    /// The folder belongs to another solve or is damaged; or the run failed or was stopped.
     #[error(transparent)]
     Run(#[from] Error),
 }
@@ -212,8 +211,8 @@ impl Job {
         difference.map_or(Ok(()), |(name, found, wanted)| Err(Error::Parameters { path, name, found, wanted }))
     }
 
-    /// Returns the first parameter in which a folder differs, those of the papers' ways last: its
-    /// name, the value there, and that of the job.
+    /// Returns the first parameter in which a folder differs, the papers' ones last: its name, the
+    /// value there, and the value of the job.
     fn difference(&self, begun: &Inspection) -> Option<(String, String, String)> {
         let (found, wanted) = (&begun.parameters.0, self.spec().parameters());
         let names =
@@ -234,7 +233,7 @@ impl Job {
         self.finished.as_ref()
     }
 
-    /// Whether `FORMAT` of the folder is damaged; what it says was read elsewhere.
+    /// Whether `FORMAT` of the folder is damaged; its contents were then read elsewhere.
     pub fn format_damaged(&self) -> bool {
         self.begun.as_ref().is_some_and(|begun| begun.format_damaged)
     }
@@ -244,7 +243,7 @@ impl Job {
         self.solve.kernel.unwrap_or_else(Kernel::detect)
     }
 
-    /// Returns what is planned, at the recorded speed.
+    /// Returns the scenario, at the recorded speed.
     pub fn scenario(&self) -> Scenario<'_> {
         self.solve.scenario(self.terms.values, self.terms.keep, self.terms.audit)
     }

@@ -25,7 +25,7 @@ const LEAST_CHUNK_BITS: u32 = 5;
 /// Sources of a chunk read in one pass.
 const PASS: usize = 4;
 
-/// Operations sorted by what they read.
+/// Operations sorted by the place that they read.
 #[derive(Clone, Debug)]
 pub(super) struct Operations {
     chunk_bits: u32,
@@ -42,7 +42,7 @@ pub(super) struct Operations {
 #[derive(Clone, Debug)]
 struct Source {
     high: usize,
-    /// Whether it copies the chunk unchanged, and nothing else of the same middle part.
+    /// Whether it copies the chunk unchanged, without other operations of the same middle part.
     whole: bool,
     groups: Range<usize>,
 }

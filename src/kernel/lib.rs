@@ -257,7 +257,7 @@ impl Kernel {
     }
 
     /// Does what [`Kernel::apply`] does to a bitmap of zeros, for any contents of `wins`: each
-    /// chunk is cleared when its turn comes, while it is in the cache.
+    /// chunk is cleared just before its updates, while it is in the cache.
     ///
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.
@@ -276,11 +276,12 @@ impl Kernel {
         );
     }
 
-    /// Does what [`Kernel::apply`] does for some of the losses: those of part `part`, a bitmap of
-    /// the plan's parts. All parts together, in any order, do the whole.
+    /// Does what [`Kernel::apply`] does for a part of the losses, the bitmap of part `part` of the
+    /// plan. All parts together, in any order, do the whole.
     ///
     /// # Panics
-    /// Panics unless the plan has parts and the bitmaps have their length and the whole one's.
+    /// Panics unless the plan has parts and the bitmaps have the lengths of a part and of the
+    /// whole.
     pub fn apply_part(self, plan: &ApplyPlan, part: usize, losses: &[u64], wins: &mut [u64]) {
         check_length(plan.part_bits, losses);
         check_length(plan.index_bits, wins);
@@ -328,9 +329,8 @@ impl Kernel {
         self.permute_needed(plan, 0, source, target);
     }
 
-    /// Reorders the index bits like [`Kernel::permute`], but need not take along words of the
-    /// source whose number has a bit of `unneeded`; their places in the target may keep what was
-    /// there.
+    /// Reorders the index bits like [`Kernel::permute`], but can skip words of the source whose
+    /// number has a bit of `unneeded`; their places in the target are then unspecified.
     ///
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.

@@ -17,8 +17,8 @@ const CHUNK_BITS: u32 = 15;
 
 const WORD_BITS: u32 = 6;
 
-/// Marks the indices that contain none of these moves, masks over the index bits. A bitmap of fewer
-/// bits than a word has indices that mean nothing; they are marked, too.
+/// Marks the indices that contain none of these moves, masks over the index bits. If a bitmap has
+/// fewer bits than a word, its meaningless indices are marked too.
 pub fn mark_without_moves(moves: &[u64], bitmap: &mut [u64]) {
     if moves.contains(&0) {
         return;

@@ -92,8 +92,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of `board` with these BID cells, listed in any order: bits are given to
-    /// them so that few edges need another orientation.
+    /// Creates the layout of `board` with these BID cells, listed in any order. Bits are assigned
+    /// so that few edges need another orientation.
     ///
     /// # Errors
     /// Returns [`LayoutError::Outside`] for a cell that is not on the board,
@@ -138,10 +138,10 @@ impl Layout {
 
     /// Creates the best known layout whose blocks have at most `2^offset_bits_at_most` positions.
     ///
-    /// It has the smallest number of BID cells that suffices, or the next larger one with a set
-    /// closed under all symmetries, if its blocks have at most `2^8` times fewer positions than
-    /// allowed. A board whose symmetries leave no such set is cut by one that a single symmetry
-    /// keeps. Boards of at most `offset_bits_at_most` cells become one block. If more than
+    /// It has the smallest sufficient number of BID cells, or the next larger one with a set closed
+    /// under all symmetries, if its blocks have at most `2^8` times fewer positions than allowed.
+    /// If the symmetries of a board leave no such set, it gets a set that a single symmetry keeps.
+    /// Boards of at most `offset_bits_at_most` cells become one block. If more than
     /// [`BID_BITS_MAX`] BID cells would be needed, the blocks are larger than requested.
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Layout {
         let bid_mask = search::suggested_mask(board, offset_bits_at_most);
@@ -216,7 +216,7 @@ impl Layout {
         &self.offset_cells
     }
 
-    /// Returns whether both cut the board along the same BID cells, whatever bits these are.
+    /// Returns whether both layouts have the same BID cells, in any bit order.
     pub fn has_cells_of(&self, other: &Layout) -> bool {
         self.board == other.board && self.offset_cells == other.offset_cells
     }
@@ -226,7 +226,7 @@ impl Layout {
         1 << self.bid_bits()
     }
 
-    /// Returns the BIDs of the canonical blocks in ascending order. The place of a block in this
+    /// Returns the BIDs of the canonical blocks in ascending order. The index of a block in this
     /// list is its *ordinal*, its number in the engine and in the files of a database.
     pub fn canonical_blocks(&self) -> &[Bid] {
         &self.canonical

@@ -115,7 +115,7 @@ pub struct Plan {
     /// The cut of the board.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What the walk of the cut reads from files.
+    /// What the walk of the block graph reads from files.
     #[serde(skip)]
     reads: Arc<[Reads]>,
     /// Bytes of one block's bitmap.
@@ -154,8 +154,7 @@ pub fn placement_name(placement: Placement) -> &'static str {
 
 impl Plan {
     /// Plans for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or
-    /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated,
-    /// not made.
+    /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated.
     pub fn suggested(scenario: Scenario<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let Scenario { board, values, memory_bytes, .. } = scenario;
         let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
@@ -183,7 +182,7 @@ impl Plan {
         Plan::new(scenario, self.shape.clone(), memory, reads)
     }
 
-    /// Returns the memory of another scenario, and what the walk reads from files then.
+    /// Returns the memory of another scenario, and what the walk then reads from files.
     fn memory(&self, scenario: Scenario<'_>) -> (MemoryPlan, Arc<[Reads]>) {
         let memory = memory(scenario, &self.shape);
         let is_same = memory.held_streams == self.memory.held_streams;

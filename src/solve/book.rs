@@ -29,13 +29,13 @@ use std::ops::Range;
 /// Losses that are merged at a time.
 const MERGED_AT_A_TIME: usize = 8 << 20;
 
-/// What the blocks contribute to.
+/// The collected parts of the blocks.
 pub(super) struct Parts<'a> {
     game: &'a Game,
     pieces: u32,
     order: BookOrder,
-    /// The block of the full board. It always has a part, so that a finished run without parts is
-    /// one whose book is bound.
+    /// The block of the full board. It always has a part, so a finished run without parts has a
+    /// complete book.
     last: BlockId,
     merged_at_a_time: usize,
 }
@@ -178,7 +178,7 @@ pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
 }
 
 /// Reads a book from end to end: every hash, its digest, and that it adds up to the census. Returns
-/// the BLAKE3 of the file, of the very bytes that were checked.
+/// the BLAKE3 of exactly the bytes that were checked.
 pub(crate) fn examine(
     storage: &dyn Storage,
     name: &str,

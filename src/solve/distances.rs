@@ -46,8 +46,8 @@ impl<'a> Countdown<'a> {
         self.wins.iter().chain(&self.losses).all(|word| *word == 0)
     }
 
-    /// Finds the positions without a move, which have distance 0. `over` may have bits that are no
-    /// positions.
+    /// Finds the positions without a move, which have distance 0. `over` may have bits without a
+    /// position.
     fn begin(&mut self, over: &[u64], plane: &mut [u64]) {
         let left = self.wins.iter_mut().zip(&mut self.losses);
         for ((plane, over), (wins, losses)) in plane.iter_mut().zip(over).zip(left) {

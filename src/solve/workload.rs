@@ -74,7 +74,7 @@ pub struct RemovalGame<'a> {
 
 impl<'a> RemovalGame<'a> {
     /// Prepares the plans of all updates. Finished blocks are published if the solve keeps the
-    /// database, as it is for a game alone. The kernel does not change the bytes.
+    /// database; a [`SolveSpec`] from a game does. The kernel does not change the bytes.
     pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let spec = spec.into();
         let SolveSpec { game, terms: Terms { keep, .. } } = spec;
@@ -126,8 +126,8 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { publish: false, parts: None, ..self }
     }
 
-    /// Returns the same workload, but one that publishes every block whole, for others to read,
-    /// whatever is kept in the end.
+    /// Returns the same workload, but one that always publishes every block whole, for others to
+    /// read.
     #[must_use]
     pub fn published(self) -> RemovalGame<'a> {
         RemovalGame { publish: true, parts: None, ..self }
@@ -142,14 +142,14 @@ impl<'a> RemovalGame<'a> {
         bitmap_words(self.game.layout.offset_bits())
     }
 
-    /// Returns the planes up to the last that is not empty: an empty plane updates nothing.
+    /// Returns the planes up to the last one that is not empty; an empty plane updates nothing.
     fn planes_in_use(&self, stream: &[u64]) -> usize {
         let planes = stream.chunks_exact(self.plane_words()).rev();
         let empty = planes.take(self.planes - 1).take_while(|plane| plane.iter().all(|word| *word == 0));
         self.planes - empty.count()
     }
 
-    /// Settles the planes of distances, of which the first has the wins.
+    /// Settles the planes of distances; the first one has the wins.
     fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) {
         let layout = &self.game.layout;
         let (losses, planes) = bitmap.split_at_mut(self.plane_words());

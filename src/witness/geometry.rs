@@ -59,7 +59,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Builds the geometry of a layout, or says what is wrong with the layout.
+    /// Builds the geometry of a layout, or describes the error in the layout.
     pub(crate) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
         let moves = moves(board);
         if moves.iter().ne(board.moves()) {

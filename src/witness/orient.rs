@@ -120,9 +120,8 @@ impl Reorder {
         }
     }
 
-    /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
-    /// permutation takes `x`. What `target` then has at an index with one of the `unneeded` bits is
-    /// not said.
+    /// Writes the image of `source` to `target`: bit `x` moves to the index that the permutation
+    /// gives. Indices of `target` with one of the `unneeded` bits are unspecified.
     pub(crate) fn orient(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
         run_wide(Orienting { reorder: self, unneeded, source, target, tile: &mut tile.0[..self.lines.len()] });
     }
@@ -198,8 +197,8 @@ fn exchange(tile: &mut [[u64; LINE]], bit: usize, number: usize) {
     }
 }
 
-/// Exchanges an index bit of each word with the one that tells words `i` and `i ^ WORD` of a line
-/// apart.
+/// Exchanges an index bit of each word with the one that distinguishes words `i` and `i ^ WORD` of
+/// a line.
 #[inline(always)]
 fn exchange_in_lines<const WORD: usize>(tile: &mut [[u64; LINE]], shift: u32, high: u64) {
     for line in tile {

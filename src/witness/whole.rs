@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The witnesses of the blocks of a solve that are audited.
 pub(crate) struct Witnesses<'a> {
-    /// What is wrong with the layout, if it has no witness.
+    /// The witness, or the error in the layout.
     witness: Result<Witness<'a>, String>,
     /// The audited blocks; `None` for all.
     chosen: Option<BTreeSet<u32>>,
@@ -60,7 +60,7 @@ impl<'a> Witnesses<'a> {
     /// Returns the auditor of a block.
     ///
     /// # Errors
-    /// [`Error::Workload`] if something is wrong with the layout; that of [`Bitmap::zeroed`].
+    /// [`Error::Workload`] if the layout has an error; that of [`Bitmap::zeroed`].
     pub(crate) fn of_block(&self, block: BlockId) -> Result<BlockWitness<'_>, Error> {
         let witness = self.witness.as_ref().map_err(Error::workload)?;
         let used = self.free.lock().pop().map(|mut used| {
@@ -151,8 +151,7 @@ impl Drop for BlockWitness<'_> {
     }
 }
 
-/// Returns whether a stream is the one that was seen before, part by part, and remembers the parts
-/// that are new.
+/// Returns whether a stream is the one that passed before, part by part, and remembers new parts.
 fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
     let found = stream.hashes();
     let mut checksums = checksums.lock();
@@ -168,7 +167,7 @@ fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
 }
 
 /// Returns whether a move leads to a position in these words of a child, in the orientation of its
-/// canonical block. They are a frame: all numbers that begin with the same bits.
+/// canonical block. The words are a frame: their numbers begin with the same bits.
 fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: &Range<usize>) -> bool {
     let frame = words.len().next_power_of_two();
     let common = (words.start % plane_words) as u64 & !(frame as u64 - 1);

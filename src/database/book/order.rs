@@ -73,7 +73,7 @@ impl BookOrder {
 }
 
 /// Returns the image of a position under the board's symmetries that represents them all in a book:
-/// the one with the smallest mask of empty cells, so the largest of the position.
+/// the one with the smallest mask of empty cells, and so with the largest mask of pieces.
 pub fn canonical(board: &Board, position: u64) -> u64 {
     board.symmetries().iter().map(|symmetry| symmetry.apply(position)).max().unwrap_or(position)
 }

@@ -102,11 +102,11 @@ pub struct CanonicalLosses<'a> {
 }
 
 impl Database {
-    /// Returns every loss of the board, all images included: as many as the census says.
+    /// Returns every loss of the board, all images included: as many as in the census.
     ///
     /// # Errors
     /// Those of [`Listing::new`]. The iterator yields an error for a part that cannot be read, and
-    /// then goes on with the next part.
+    /// continues with the next part.
     pub fn losses(&self) -> Result<Losses<'_>, DatabaseError> {
         Ok(Losses { listing: Listing::new(self, 0..=self.board().cells())?, part: 0, current: None })
     }
@@ -160,7 +160,7 @@ impl<'a> Listing<'a> {
         self.rows().map(|row| row.positions).sum()
     }
 
-    /// Returns the error for parts that have another number of positions than the census says.
+    /// Returns the error for parts whose number of positions differs from the census.
     pub fn contradiction(&self, listed: u64, found: u64) -> DatabaseError {
         let path = self.database.folder().join(MANIFEST);
         DatabaseError::corrupt(path, None, format!("the census lists {listed} positions, the blocks have {found}"))

@@ -51,8 +51,8 @@ pub(super) fn symmetries(cells: u32, moves: &[u64]) -> Vec<Symmetry> {
     vec![Symmetry::new((0..cells as u8).collect())]
 }
 
-/// Returns the colours of all pairs of cells, row by row: moves by size that contain both. The pair
-/// of a cell with itself stands for the cell.
+/// Returns the colours of all pairs of cells, row by row: the moves by size that contain both. The
+/// pair of a cell with itself represents the cell.
 fn pairs(cells: usize, moves: &[u64]) -> Vec<u64> {
     let mut sizes = vec![[0_u32; 65]; cells * cells];
     for &taken in moves {

@@ -144,7 +144,7 @@ impl Board {
         self
     }
 
-    /// Returns the name: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Returns the name: `triangle:7`, `rect:6x6`, or the name in a file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -155,8 +155,8 @@ impl Board {
         self.layers
     }
 
-    /// Returns the layers of the smallest triangle with at least as many cells, by which costs are
-    /// estimated.
+    /// Returns the layers of the smallest triangle with at least as many cells. Costs are estimated
+    /// by it.
     pub fn size_in_layers(&self) -> u32 {
         self.layers
             .unwrap_or_else(|| (1..).find(|layers| layers * (layers + 1) / 2 >= self.cells).unwrap_or(LAYERS_MAX))
@@ -230,8 +230,8 @@ impl Board {
     }
 
     /// Returns a group of symmetries, the identity first. A triangle has the identity, the two
-    /// rotations and the three reflections, or only the identity if it is a single cell; another
-    /// board has all that map its moves to moves, at most [`SYMMETRIES_MAX`].
+    /// rotations and the three reflections, or only the identity if it is a single cell. Another
+    /// board has all permutations that map its moves to moves, at most [`SYMMETRIES_MAX`].
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }

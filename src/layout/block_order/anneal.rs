@@ -123,7 +123,7 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
 /// Its peak is in the table of the [page](super).
 struct KnownRule {
     layers: u32,
-    /// By index, whatever bits they are.
+    /// The cells, by index, in any bit order.
     bid_cells: &'static [u8],
     quarters: i64,
     target: i64,

@@ -58,7 +58,7 @@ pub(super) fn order(graph: &Graph, scoring: &Scoring<'_>) -> Vec<u32> {
     order
 }
 
-/// What is known of a block on the way.
+/// The state of a block on the way.
 struct Block {
     score: i64,
     children_left: u32,
@@ -73,7 +73,7 @@ struct Walk<'a> {
     scoring: &'a Scoring<'a>,
     blocks: Vec<Block>,
     /// Blocks whose children are all finished, by score and rank. A score only grows, so the newest
-    /// entry of a block comes out first; older ones are recognised and dropped.
+    /// entry of a block comes out first; older ones are dropped.
     available: BinaryHeap<(i64, u32, u32)>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Changes the scores of the blocks around one that is finished now.
+    /// Changes the scores of the blocks around a block that has just finished.
     fn finish(&mut self, block: u32) {
         let Walk { children, targets, scoring, .. } = *self;
         for &child in children.list(block) {

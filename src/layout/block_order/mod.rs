@@ -36,8 +36,8 @@ use pipeline::BlockId;
 /// The weight of one untouched target.
 const TARGET: i64 = 100;
 
-/// What is tried: directions, weights of one piece in hundredths of a target, and which of equals
-/// comes first.
+/// The variants that are tried: directions, weights of one piece in hundredths of a target, and
+/// which of equals comes first.
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 const EQUALS: [Equals; 2] = [Equals::HighestFirst, Equals::LowestFirst];

@@ -42,7 +42,7 @@ const QUICK: Limit = Limit { sets: 4000, seed: 0 };
 /// Bits by which the blocks of a suggestion can be smaller than allowed, so that all symmetries
 /// keep its set.
 const SLACK_BITS: u32 = 8;
-/// Bits of a word, below which a block is only for those who ask for it.
+/// Bits of a word; smaller blocks must be requested explicitly.
 const WORD_BITS: u32 = 6;
 /// Symmetries that are tried one by one where no set of a fair size is closed under all.
 const MIRRORS: usize = 8;
@@ -65,9 +65,9 @@ pub fn unions(board: &Board, group: &[&Symmetry], bits: u32, limit: Limit, offer
 #[doc(hidden)]
 pub type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
 
-/// Returns the place of a set with these updates, the best first. Among equals, the set that leaves
-/// the corners whole to the greatest depth comes first, because corners in the offset compress
-/// well; then the one with the first cells in row order.
+/// Returns the rank of a set with these updates; the best set has the lowest. Among equals, the set
+/// that leaves the corners whole to the greatest depth comes first, because corners in the offset
+/// compress well; then the one with the first cells in row order.
 #[doc(hidden)]
 pub fn rank(board: &Board, set: u64, updates: u128) -> Rank {
     // Reversing the bits turns "has the earlier cell" into "is larger".
@@ -123,7 +123,7 @@ pub fn canonical_updates(board: &Board, bid_cells: &[Cell]) -> u128 {
     Action::on(board, set).updates(&burnside::traces(board.moves(), set))
 }
 
-/// Returns the number of isomorphic groups of blocks, which is that of the canonical blocks.
+/// Returns the number of isomorphic groups of blocks, which equals the number of canonical blocks.
 pub fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u128 {
     Action::on(board, mask(board, bid_cells)).blocks()
 }

@@ -13,7 +13,7 @@ pub(super) struct Orbits<'a> {
     scores: &'a Scores,
     /// For each symmetry, the weights of all patterns.
     weights: Vec<Vec<u32>>,
-    /// What a set costs on a board without known lines.
+    /// The cost of a set on a board without known lines.
     moves: Option<Moves<'a>>,
 }
 
