@@ -196,8 +196,7 @@ pub fn places(board: &Board) -> Vec<Place> {
     (0..).zip(board.places()).map(place).collect()
 }
 
-/// Describes what a move takes, from the moves themselves; the name of some families is their only
-/// limit.
+/// Describes what a move takes, from the moves: the name of some families is their only limit.
 pub fn takes(board: &Board) -> String {
     let sizes = || board.moves().iter().map(|taken| taken.count_ones());
     let (least, most) = (sizes().min().unwrap_or(1), sizes().max().unwrap_or(1));
