@@ -1,13 +1,13 @@
-//! The check of a database without its run: compares the files with `SUMS` and decides which side
+//! The check of a database without its run: compares the files with `SUMS`, and decides which side
 //! is right.
 //!
 //! # Invariants
 //! 1. A block prevails over its line in `SUMS` if every hash inside it is right and its bitmap has
 //!    the digest in the manifest. The manifest prevails over its line if all blocks add up to it.
 //! 2. Board, rule and layout are trusted if `SUMS` agrees with the manifest, or if the header of
-//!    one block has them.
-//! 3. Without blocks, where only the counts are kept, nothing but `SUMS` confirms the manifest. If
-//!    they disagree, the manifest counts as damaged, and neither is rewritten.
+//!    one block contains them.
+//! 3. Where only the counts are kept, there are no blocks, and only `SUMS` confirms the manifest.
+//!    If they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference, or_finding};
 use super::workers::{CareRequest, Watch};
@@ -46,7 +46,7 @@ pub(super) struct TrustedManifest {
 }
 
 impl TrustedManifest {
-    /// Returns what was solved to leave the database.
+    /// Returns the spec of the solve that made the database.
     pub(super) fn spec(&self) -> SolveSpec<'_> {
         self.manifest.spec(&self.game)
     }
@@ -115,7 +115,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Reads both lists; adds what is wrong with either as a whole.
+    /// Reads both lists; adds the errors of each as a whole.
     fn read(storage: &RealStorage, findings: &mut Vec<Finding>) -> Result<Lists, Error> {
         let in_run = run_around(storage).is_some();
         let missing = if in_run { Weight::Leftover } else { Weight::Damage };
@@ -153,8 +153,8 @@ impl Lists {
         }
     }
 
-    /// Compares the manifest with what the blocks add up to, unless `SUMS` confirms it, and `SUMS`
-    /// with the `expected` lines of the blocks.
+    /// Compares the manifest with the sum of the blocks, unless `SUMS` confirms it, and `SUMS` with
+    /// the `expected` lines of the blocks.
     fn judge(
         &self,
         storage: &RealStorage,
@@ -289,7 +289,7 @@ fn look_at_all(
     }
 }
 
-/// Checks one file; it is that of `block` if the manifest is trusted.
+/// Checks one file; it is the file of `block` if the manifest is trusted.
 fn look_at(
     storage: &RealStorage,
     name: &str,
@@ -351,9 +351,9 @@ fn begin_of(
     Ok(Vec::new())
 }
 
-/// Looks at the book in a `db` folder: its header, and above [`Depth::Metadata`] every frame, and
+/// Checks the book in a `db` folder: its header, and above [`Depth::Metadata`] every frame, and
 /// that it adds up to the census. Returns its BLAKE3, unless only the header was read, and its
-/// length; or what is wrong with it.
+/// length; or the damage.
 pub(super) fn look_at_book(
     storage: &RealStorage,
     game: &Game,

@@ -1,5 +1,5 @@
 //! The two lists of a database, `manifest.json` and `SUMS`: reads them, compares them with the
-//! expected bytes and replaces them. Both checks and the repair share this module.
+//! expected bytes and replaces them.
 
 use super::{Damage, Expected, Finding, Weight};
 use crate::database::{LIST_BYTES_MAX, Sums, block_file_name, is_database_file};
@@ -7,8 +7,7 @@ use pipeline::checkpoint::{TEMPORARY, write_atomically};
 use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{BlockId, Error, Storage};
 
-/// Turns what is wrong with a file as a whole into a finding; `missing` is the weight of its
-/// absence.
+/// Turns an error of a file as a whole into a finding; `missing` is the weight of its absence.
 pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Weight) -> Result<Result<T, Finding>, Error> {
     read.map(Ok).or_else(|error| {
         let weight = if error.is_not_found() { missing } else { Weight::Damage };

@@ -1,7 +1,8 @@
-//! Care of the files of a solve: checks every byte against its hash and recomputes what is damaged.
+//! Checks and repairs the files of a solve: checks every byte against its hash and recomputes what
+//! is damaged.
 //!
 //! There are two kinds of folders. A *run* has a journal with the hash of every log entry and block
-//! and the summary of every block, which determine the manifest and `SUMS` to the last byte. A
+//! and the summary of every block; they determine the manifest and `SUMS` to the last byte. A
 //! *database alone*, a `db` folder moved elsewhere, checks itself: blocks have a hash for each
 //! frame, the manifest has the digest of every block's bitmap, and `SUMS` covers all files.
 //!
@@ -13,21 +14,21 @@
 //! | `SUMS` | all of these | all of these |
 //!
 //! Where only the counts or a book are kept, there are no blocks: a damaged log, part or book has
-//! no source, and without the run nothing but `SUMS` confirms the manifest. A book is compared with
-//! its own digest and with the census.
+//! no source, and without the run only `SUMS` confirms the manifest. A book is compared with its
+//! own digest and with the census.
 //!
 //! # Invariants
-//! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair,
-//!    sound data is never called damaged: what may be in motion is read again, and in the order
-//!    opposite to that in which it is written.
+//! 1. [`check()`] only reads and takes no lock. It can run beside a solve or repair and never
+//!    reports sound data as damaged: files that may be changing are read again, in the opposite
+//!    order of writing.
 //! 2. [`Repair`] announces its work before it writes anything, and replaces a file only by bytes
-//!    confirmed by an authority in the table above.
+//!    that an authority in the table above confirms.
 //! 3. The same command restarts a repair that was stopped, killed or failed. A repaired folder has
 //!    the bytes that an undisturbed solve would have left.
 //!
 //! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
-//! rest of its cost. `pipeline::care` checks and repairs logs and journal;
-//! [`verify`] checks the values.
+//! rest of its cost. `pipeline::care` checks and repairs logs and journal; [`verify`] checks the
+//! values.
 
 mod alone;
 mod lists;
@@ -160,7 +161,7 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 }
 
 impl Report {
-    /// Returns a report without findings about nothing.
+    /// Returns a report of a subject without findings.
     fn about(subject: Subject) -> Report {
         let findings = Vec::new();
         Report { subject, findings, blocks: 0, finished_blocks: 0, generation: 0, files: 0, bytes: 0, unsealed: false }
@@ -211,8 +212,8 @@ impl Place {
     }
 }
 
-/// Returns what others put in the folder of a run or a database: names relative to it that neither
-/// gives its files. No command reads, judges or removes these.
+/// Returns the foreign files in the folder of a run or a database: names, relative to it, that none
+/// of its own files has. No command reads, judges or removes them.
 ///
 /// # Errors
 /// [`Error::Nothing`]; errors of the operating system.

@@ -4,7 +4,7 @@
 //! lock  ->  check of all hashes  ->  estimate, or refusal  ->  blocks, sources first  ->  log entries, metadata  ->  manifest, SUMS
 //! ```
 //!
-//! The lock of a run is its `LOCK`; that of a database alone is its folder, or the `LOCK` of the
+//! The lock of a run is its `LOCK`. That of a database alone is its folder, or the `LOCK` of the
 //! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
 //! log entries and metadata of a run.
 
@@ -188,7 +188,7 @@ impl Repair {
         &self.estimate
     }
 
-    /// Carries the repair out, on one thread. Progress is counted in blocks and entries.
+    /// Carries out the repair, on one thread. Progress is counted in blocks and entries.
     ///
     /// # Errors
     /// [`pipeline::Error::Interrupted`] after it was stopped; [`Error::Irreparable`] if a computed
@@ -274,15 +274,15 @@ fn seconds(workload: &dyn Workload, plan: &Plan, file_seconds: f64) -> f64 {
 
 /// The time to open a file and to read and decode the little of a small block.
 const OPEN_SECONDS: f64 = 4e-5;
-/// The time of a file that is written anew, where nothing may be written to measure it: measured on
-/// the disk of a virtual machine (ext4, 27 November 2026).
+/// The time to write a new file, used when it cannot be measured because nothing may be written:
+/// from the disk of a virtual machine (ext4, 27 November 2026).
 const FILE_SECONDS: f64 = 9e-3;
 /// Files that are written to measure it.
 const TRIALS: u32 = 3;
 
-/// Measures the time of a file that is written anew in a folder: it is created and synced, and so
-/// is its folder. For small blocks this takes longer than all else on a disk; a file system in
-/// memory needs a five-hundredth of it.
+/// Measures the time to write a new file in a folder: it is created and synced, and so is its
+/// folder. On a disk this is most of the time for small blocks; a file system in memory needs a
+/// five-hundredth of it.
 fn file_seconds(storage: &RealStorage, folder: &str, plan: &Plan, dry: bool) -> Result<f64, pipeline::Error> {
     let Some(block) = plan.blocks.first().filter(|_| !dry) else { return Ok(FILE_SECONDS) };
     let separator = if folder.is_empty() { "" } else { "/" };
@@ -407,7 +407,7 @@ struct Blocks<'a> {
     is_right: &'a IsRight<'a>,
 }
 
-/// Whether bytes, or the digest of what they decode to, are those of a block.
+/// Whether bytes, or the digest of their decoded form, are those of a block.
 type IsRight<'a> = dyn Fn(BlockId, &[u8], Option<&str>) -> bool + Sync + 'a;
 
 impl Sources for Blocks<'_> {

@@ -16,7 +16,7 @@ use trinim_kernel::Kernel;
 /// The state of a run folder after a check.
 pub(super) struct CheckedRun {
     pub(super) report: Report,
-    /// What is kept, and the findings of the engine; `None` if the game is unknown.
+    /// The game and terms, and the findings of the engine; `None` if the game is unknown.
     pub(super) engine: Option<(Game, Terms, check::Report)>,
     /// The expected bytes of the manifest, if all blocks are finished.
     pub(super) manifest: Option<Vec<u8>>,

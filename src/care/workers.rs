@@ -1,5 +1,5 @@
-//! What is asked of a check, a verification or a repair beside its folder, and worker threads for a
-//! list of tasks, until all are done, one fails or a stop is requested.
+//! What checks, verifications and repairs share: their options besides the folder, and worker
+//! threads for a list of tasks, until all are done, one fails or a stop is requested.
 //!
 //! It uses nothing of the solver, so that [`verify`](super::verify) shares nothing with it.
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use pipeline::parallel;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a check, a verification or a repair runs; nothing here changes its result.
+/// How a check, a verification or a repair runs; these options do not change its result.
 #[derive(Clone, Copy)]
 pub struct CareRequest<'a> {
     /// The number of threads.
@@ -19,7 +19,7 @@ pub struct CareRequest<'a> {
 }
 
 impl CareRequest<'static> {
-    /// Returns the request for work on this many threads that nothing ends early.
+    /// Returns the request for work on this many threads, without a stop.
     pub fn on(threads: usize) -> CareRequest<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         CareRequest { threads, stop: &NEVER, progress: &|_, _| {} }

@@ -57,7 +57,7 @@ impl FromStr for BlockShare {
 }
 
 /// The blocks that are compared with their children before they are saved, by the code of
-/// [`verify`](crate::care::verify). They depend on the number of blocks alone.
+/// [`verify`](crate::care::verify). They depend only on the number of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Audit {
     /// No block.
@@ -67,7 +67,7 @@ pub enum Audit {
     Share(BlockShare),
     /// Every block.
     All,
-    /// No block: an earlier version began the run and compared so many positions of each block,
+    /// No block: an earlier version began the run and compared this many positions of each block,
     /// drawn with a seed.
     Sampled {
         /// Positions of a block.
@@ -88,7 +88,7 @@ impl Audit {
     /// The seed that chooses the blocks.
     pub const SEED: u64 = 1;
 
-    /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
+    /// The parameter in `FORMAT` with the audit of a run. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
     /// Returns how a solve is audited by default: not at all up to 40 cells, where
@@ -161,7 +161,7 @@ impl fmt::Display for Audit {
 impl FromStr for Audit {
     type Err = ParseAuditError;
 
-    /// Reads `none`, `all` or a share; all of them is `all`.
+    /// Reads `none`, `all` or a share; a share of all blocks is `all`.
     fn from_str(text: &str) -> Result<Audit, ParseAuditError> {
         match (text, text.parse()) {
             ("none", _) => Ok(Audit::None),

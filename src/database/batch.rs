@@ -1,7 +1,7 @@
-//! Looks many positions up at once.
+//! Looks up many positions at once.
 //!
-//! Positions are sorted by frame, by counting, and each frame is decoded once for all positions of
-//! a batch in it. A position is then one word of a megabyte that the caches hold.
+//! Positions are sorted by frame, by counting. Each frame is decoded once for all positions of a
+//! batch in it. A position is then one word of a megabyte that the caches hold.
 //!
 //! # Invariants
 //! 1. The frames of a batch divide its places: each position is visited once.

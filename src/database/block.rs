@@ -1,14 +1,14 @@
 //! The file of one canonical block: header, index, frames. `FORMAT.md` specifies its bytes.
 //!
-//! Its frames have the codec of the logs that is tightest, `rows-huffman`.
+//! The frames have the codec `rows-huffman`.
 //!
 //! # Invariants
 //! 1. The bytes are a pure function of (identity, ordinal, bitmap), independent of date, run and
 //!    threads. They depend on every choice of the encoder of `rows-huffman`: an encoder that
 //!    chooses otherwise makes another version of this file.
-//! 2. Every frame decodes on its own and has its own hash; so do the header and the index. A block
-//!    of another board, rule or layout fails by the identity in the header, a block under another's
-//!    name by its ordinal.
+//! 2. Every frame decodes on its own and has its own hash; so do the header and the index. The
+//!    identity in the header detects a block of another board, rule or layout, its ordinal a block
+//!    under another's name.
 //! 3. A file has the words of its form; no frame is longer in the file than its words. Lengths are
 //!    checked against the file before any allocation.
 

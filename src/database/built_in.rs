@@ -1,4 +1,4 @@
-//! What the program carries of solved boards: manifest, with census and winning first moves, and
+//! The solved boards that the program contains: manifest, with census and winning first moves, and
 //! book.
 
 use super::{BOOK, DatabaseError, MANIFEST, SUMS};
@@ -10,8 +10,8 @@ use trinim_game::{Board, Rule};
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
 ///
-/// Its [files](BuiltIn::files) are those of the `db` folder of a solve with `--keep book`. The
-/// manifest is stored compressed: `zstd -dc manifest.json.zst | b3sum` prints its line of `SUMS`.
+/// Its [files](BuiltIn::files) are the `db` folder of a solve with `--keep book`. The manifest is
+/// stored compressed: `zstd -dc manifest.json.zst | b3sum` prints its line of `SUMS`.
 ///
 /// [`Database::open_built_in`]: super::Database::open_built_in
 pub struct BuiltIn {
@@ -45,12 +45,12 @@ impl BuiltIn {
         &ALL
     }
 
-    /// Returns what is built in of a board without limit on the pieces of a move.
+    /// Returns the built-in solve of a triangle without a limit on the pieces of a move.
     pub fn find(layers: u32, rule: Rule) -> Option<&'static BuiltIn> {
         ALL.iter().find(|built_in| (built_in.layers, built_in.rule) == (layers, rule))
     }
 
-    /// Returns what is built in of a board.
+    /// Returns the built-in solve of a board.
     pub fn for_board(board: &Board, rule: Rule) -> Option<&'static BuiltIn> {
         // A board with fewest pieces of a move above 1 has no layers.
         let plain = board.layers().filter(|_| board.max_take().is_none());
@@ -72,7 +72,7 @@ impl BuiltIn {
     /// Returns the files of the `db` folder by name.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] if what was built in is damaged.
+    /// [`DatabaseError::Corrupt`] if the built-in bytes are damaged.
     pub fn files(&self) -> Result<BTreeMap<&'static str, Vec<u8>>, DatabaseError> {
         let file = |name| Ok((name, self.file(name)?.into_owned()));
         [BOOK, MANIFEST, SUMS].into_iter().map(file).collect()

@@ -1,13 +1,13 @@
 //! Losses of the smaller boards inside a board.
 //!
-//! A position whose rows below row `j` are empty is a position of the board of `j` layers, with the
-//! same moves and the same value. So the census of a board contains that of every smaller one, and
-//! anyone can compare the counts of two solves that share nothing but the rules.
+//! A position whose rows from row `j` on are empty is a position of the board of `j` layers, with
+//! the same moves and value. So the census of a board contains that of every smaller one, and the
+//! counts of two independent solves can be compared.
 //!
 //! # Invariants
 //! 1. The images of the empty rows are a whole orbit under the symmetries of the board. So the sum
-//!    over them is the same for all blocks of an isomorphic group, and one canonical block stands
-//!    for its group.
+//!    over them is the same for all blocks of an isomorphic group, and one canonical block
+//!    represents its group.
 
 use super::Game;
 use crate::layout::Bid;
@@ -28,7 +28,7 @@ pub struct LayerCount {
 /// The smaller boards inside a board, one for each number of layers from 1, without the whole.
 #[derive(Clone, Debug)]
 pub struct SmallerBoards {
-    /// By layers: the cells that are empty, as seen by each symmetry, in BID and offset bits.
+    /// By layers: the empty cells, as each symmetry maps them, in BID and offset bits.
     empty: Vec<Vec<(Bid, u64)>>,
 }
 

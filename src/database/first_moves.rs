@@ -1,7 +1,7 @@
-//! The positions after a first move, whose values are kept even if no other value is.
+//! The positions after a first move. Their values are always kept.
 //!
 //! # Invariants
-//! 1. A block's part depends on the game alone: its positions in ascending order of the offset,
+//! 1. The part of a block depends only on the game: its positions in ascending order of the offset,
 //!    each once, one bit for each in words from the lowest bit up, 1 for a loss.
 
 use super::Game;

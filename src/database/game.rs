@@ -1,14 +1,14 @@
 //! A game, the subject of a solution: a board, a rule, and a layout that divides the positions.
 //!
-//! A game belongs to the database rather than to `trinim_game`: its [parameters](Game::parameters)
-//! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
+//! A game belongs to the database rather than to `trinim_game`, because files contain its
+//! [parameters](Game::parameters) (`FORMAT.md` has their bytes).
 
 use super::Values;
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim_game::{Board, BoardError, Definition, Rule};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Most cells of a board whose database is kept by default: some 15 GB.
+/// Most cells of a board whose database is kept by default, about 15 GB.
 pub(super) const DATABASE_CELLS_MAX: u32 = 40;
 
 /// The parts of a problem that determine the bytes of a solution.

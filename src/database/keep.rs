@@ -54,7 +54,7 @@ impl Keep {
         if board.cells() <= DATABASE_CELLS_MAX { Keep::Database } else { Keep::book(board) }
     }
 
-    /// Says in words what is kept, and that nothing else is.
+    /// Describes in words which values are kept.
     pub fn limits(self) -> String {
         match self {
             Keep::Database => "every value".to_owned(),
@@ -63,7 +63,7 @@ impl Keep {
         }
     }
 
-    /// The parameter in `FORMAT` that says what a run keeps, unless it is the database.
+    /// The parameter in `FORMAT` with what a run keeps, unless it is the database.
     pub const PARAMETER: &'static str = "keep";
 
     /// Returns whether every value is kept.
@@ -129,8 +129,8 @@ impl schemars::JsonSchema for Keep {
     }
 }
 
-/// How a game is solved, as far as the files of the run depend on it: which values are computed,
-/// what is kept of the result, and whether it is audited on the way.
+/// The terms of a solve that the files of the run depend on: which values are computed, what is
+/// kept of the result, and whether it is audited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
     /// What is computed of each position.
@@ -160,7 +160,7 @@ impl Terms {
         self.values.is_outcomes() || self.keep.is_database()
     }
 
-    /// Returns what is to be solved: a game on these terms.
+    /// Returns the spec of a solve of a game on these terms.
     pub fn spec(self, game: &Game) -> SolveSpec<'_> {
         SolveSpec { game, terms: self }
     }
@@ -172,9 +172,8 @@ impl From<Keep> for Terms {
     }
 }
 
-/// A game to solve, and the terms: what a run folder is about.
-///
-/// A game alone keeps its database, without an audit.
+/// A game to solve, and the terms: the subject of a run folder. From a game without terms, the
+/// database is kept, without an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct SolveSpec<'a> {
     /// The game.

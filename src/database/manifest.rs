@@ -108,7 +108,7 @@ pub struct Manifest {
     /// Losses by number of pieces.
     #[serde(rename = "by_pieces")]
     pub census: Census,
-    /// Losses of the smaller boards and of this one, of a triangle whose database is not kept.
+    /// Losses of the smaller boards and of this one, for a triangle whose database is not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_layers: Option<Vec<LayerCount>>,
     /// Positions by nimber, from 0 to the largest there is, if the values are nimbers.
@@ -230,10 +230,9 @@ impl Manifest {
         }
     }
 
-    /// Returns the census digest of `game`, hex: the BLAKE3 hash of board, rule and
-    /// counts. Unlike `digest`, which hashes the bitmaps, it depends neither on the layout nor on
-    /// what is kept. It follows from the keys of every version of the manifest, so it is none
-    /// itself.
+    /// Returns the census digest of `game`, hex: the BLAKE3 hash of board, rule and counts. Unlike
+    /// `digest`, which hashes the bitmaps, it depends neither on the layout nor on what is kept. It
+    /// is not stored, because it follows from the keys of every version of the manifest.
     pub fn values_digest(&self, game: &Game) -> String {
         let list = |counts: &mut dyn Iterator<Item = u64>| counts.map(|count| count.to_string()).collect::<Vec<_>>();
         let by_nimber = self.by_nimber.iter().flatten().map(|row| row.positions);
@@ -254,8 +253,8 @@ impl Manifest {
         nimbers.or(self.by_distance.as_ref().map(Vec::len)).unwrap_or(0) as u32
     }
 
-    /// Returns the value of a position as far as the manifest tells without a block: of the full
-    /// board, and of the positions after a first move if these are listed.
+    /// Returns the value of a position if the manifest has it: of the full board, and of the
+    /// positions after a first move if these are listed.
     pub fn value(&self, board: &Board, position: u64) -> Option<Value> {
         let taken = board.full() & !position;
         if taken == 0 {
@@ -350,7 +349,7 @@ impl Manifest {
     }
 }
 
-/// Turns a fact that does not hold into what is wrong.
+/// Turns a false condition into an error with this text.
 fn expect(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }

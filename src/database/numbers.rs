@@ -1,5 +1,5 @@
-//! Looks up nimbers and distances to the end, one or many at once: the number of the plane that has
-//! a position ([`Values`]).
+//! Looks up nimbers and distances to the end, one or many at once: the number of the plane that
+//! contains a position ([`Values`]).
 
 use super::{Database, DatabaseError, Values, block_file_name};
 use trinim_kernel::bitmap_words;

@@ -23,7 +23,7 @@ impl Evaluation {
 }
 
 impl From<Value> for Evaluation {
-    /// Of wins and losses alone.
+    /// From a value without numbers.
     fn from(value: Value) -> Evaluation {
         Evaluation { value, nimber: None, distance: None }
     }
@@ -62,7 +62,7 @@ pub struct Probe {
     pub moves_not_kept: u64,
 }
 
-/// Completes what is known of the children of a position from its own value: every move of a loss
+/// Completes the values of the children of a position from its own value: every move of a loss
 /// leads to a win, and if all children of a win but one are wins, that one is a loss. Returns how
 /// many values it added.
 pub fn infer(value: Value, children: &mut [Option<Value>]) -> usize {
@@ -111,9 +111,8 @@ impl Probe {
         self.sort();
     }
 
-    /// Gathers the children of a position, of which `found` is known. `look_up`
-    /// returns the same of a child, or `None` if they are not kept; its value is then
-    /// [inferred](infer) where it follows.
+    /// Gathers the children of a position with the result `found`. `look_up` returns the result of
+    /// a child, or `None` if it is not kept; its value is then [inferred](infer) where it follows.
     ///
     /// # Errors
     /// Those of `look_up`.

@@ -1,4 +1,4 @@
-//! Opens a database and looks positions up.
+//! Opens a database and looks up positions.
 //!
 //! # Path of a lookup
 //! position → canonical block and offset ([`Layout::locate`]) → frame of the block → decoded frame
@@ -9,9 +9,8 @@
 //! 2. The cached frames take at most the limit of the cache, or two frames if that is more.
 //!
 //! # Cost
-//! A lookup in a cached frame takes a hash-map lookup under a read lock. Otherwise it reads and
-//! decodes one frame first: 1 MiB of bitmap in a third of a millisecond; another reader of the same
-//! frame waits for it.
+//! A cached frame takes a hash-map lookup under a read lock. Another frame is read and decoded
+//! first: 1 MiB of bitmap in a third of a millisecond. Other readers of that frame wait.
 
 use super::block::{BlockForm, BlockIndex, block_file_name};
 use super::book::{BOOK, Book};
@@ -39,7 +38,7 @@ use trinim_kernel::bitmap_words;
 
 /// An open database, shareable between threads.
 pub struct Database {
-    /// The folder of the files; of those that are built in, what they are.
+    /// The folder of the files, or a description of built-in ones.
     folder: PathBuf,
     files: Files,
     manifest: Manifest,
@@ -66,7 +65,7 @@ static OPEN_BLOCKS: Mutex<BTreeMap<(u64, BlockId), Arc<BlockSource>>> = Mutex::n
 /// The databases that were opened so far.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the most files in [`OPEN_BLOCKS`]: a quarter of what the process may have open.
+/// Returns the most files in [`OPEN_BLOCKS`]: a quarter of the files that the process can open.
 fn open_blocks_max() -> usize {
     (open_files() / 4).clamp(4, 256) as usize
 }
@@ -125,10 +124,10 @@ impl Database {
         Database::load(storage.path(inner), Files::Stored(storage, inner), cache_bytes)
     }
 
-    /// Opens what the program carries of a solved board.
+    /// Opens the built-in solve of a board.
     ///
     /// # Errors
-    /// Those of [`Database::open`], if what was built in is damaged.
+    /// Those of [`Database::open`], if the built-in bytes are damaged.
     pub fn open_built_in(built_in: &'static BuiltIn) -> Result<Database, DatabaseError> {
         Database::load(built_in.place(), Files::BuiltIn(built_in), CACHE_BYTES)
     }
@@ -195,7 +194,7 @@ impl Database {
         self.files.storage()
     }
 
-    /// Returns the folder of the files, or what they are if they are built in.
+    /// Returns the folder of the files, or a description of built-in ones.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -242,7 +241,7 @@ impl Database {
         Ok(words[word % FRAME_WORDS] >> (bit % 64) & 1 == 1)
     }
 
-    /// Returns what is known of each position.
+    /// Returns which values each position has.
     pub fn values(&self) -> Values {
         self.manifest.values()
     }
@@ -268,8 +267,8 @@ impl Database {
         })
     }
 
-    /// Reads the bitmap of a canonical block, the losses, or more planes of it if there is room for
-    /// more words, bypassing the cache.
+    /// Reads the bitmap of a canonical block, the losses, or more planes of it if `words` has room,
+    /// without the cache.
     ///
     /// # Errors
     /// Those of [`Database::value`].
@@ -360,14 +359,14 @@ impl Drop for Database {
     }
 }
 
-/// The reason why a folder holds no database if it holds nothing of one.
+/// The reason why a folder without any file of a database holds none.
 const NOTHING: &str = "no such folder, or no SUMS in it";
 
 fn missing(path: PathBuf, reason: &str) -> DatabaseError {
     DatabaseError::Missing { path, reason: reason.into() }
 }
 
-/// Returns whether an error says that there is no such file or folder.
+/// Returns whether an error means that there is no such file or folder.
 fn is_absence(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -1,5 +1,4 @@
-//! Block summaries: the losses by pieces and the digest of a block, which a solve keeps in its
-//! journal.
+//! Block summaries: the losses by pieces and the digest of a block, stored in the journal.
 
 /// The summary of one finished block.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! `SUMS`: lines in the format of the `b3sum` program, one for each file of a database.
 //!
 //! # Invariants
-//! 1. If [`Sums::parse`] accepts a list without complaint, `b3sum` would have written the same, so
-//!    `b3sum -c` agrees.
+//! 1. [`Sums::parse`] accepts a list without complaint only if `b3sum` would have written the same,
+//!    so `b3sum -c` agrees.
 
 use super::{LIST_BYTES_MAX, MANIFEST, SUMS};
 use pipeline::storage::read_whole;
@@ -27,8 +27,8 @@ const LISTED_MAX: usize = 1000;
 pub struct Sums {
     /// By file name: the BLAKE3 of the file, and the offset of its line in bytes.
     pub lines: BTreeMap<String, (blake3::Hash, u64)>,
-    /// Malformed lines: their offset in bytes, and what is wrong. After a thousand, the last entry
-    /// is about all others.
+    /// Malformed lines: their offset in bytes, and the error. After a thousand, the last entry
+    /// describes all others.
     pub wrong: Vec<(u64, String)>,
     /// Where it was read, if it was, and its length in bytes.
     path: PathBuf,

@@ -1,5 +1,5 @@
-//! Adds up the summaries of the blocks, one after the other, to the manifest of a solve: nothing is
-//! held of a block but its row.
+//! Adds up the summaries of the blocks, one by one, to the manifest of a solve. Only the row of a
+//! block stays in memory.
 
 use super::census::Census;
 use super::manifest::{BlockRow, SCHEMA};
@@ -41,7 +41,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the encoded summary of the next block; `None` if it is malformed or is that of a solve
+    /// Adds the encoded summary of the next block; `None` if it is malformed or belongs to a solve
     /// that keeps something else.
     pub fn add(&mut self, bytes: &[u8]) -> Option<()> {
         let SolveSpec { game, terms } = self.spec;
@@ -120,7 +120,7 @@ impl<'a> Tally<'a> {
 
 impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
-    /// `None` if one is malformed or is that of a solve that keeps something else.
+    /// `None` if one is malformed or belongs to a solve that keeps something else.
     pub fn from_summaries<B: AsRef<[u8]>>(
         spec: SolveSpec<'_>,
         summaries: impl IntoIterator<Item = B>,

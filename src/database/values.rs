@@ -1,7 +1,7 @@
 //! What a solve computes of each position: who wins, its nimber, or its distance to the end.
 //!
-//! A nimber and a distance are numbers in planes: they follow from the numbers of the children, and
-//! differ in how, in [`Values::follows`].
+//! Nimbers and distances are numbers, one plane each. They follow from the numbers of the children
+//! by the rule of [`Values::follows`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -83,7 +83,8 @@ impl Values {
     /// All of them.
     pub const ALL: [Values; 3] = [Values::Outcomes, Values::Nimbers, Values::Remoteness];
 
-    /// The parameter in `FORMAT` that says what a run computes, unless it is wins and losses.
+    /// The parameter in `FORMAT` with the values that a run computes, unless they are wins and
+    /// losses.
     pub const PARAMETER: &'static str = "values";
 
     /// Returns the name on the command line, in reports and in files.
@@ -95,9 +96,9 @@ impl Values {
         }
     }
 
-    /// Returns the number of bitmaps of a block, one for each value possible on a board. A nimber
-    /// is at most the number of pieces, and so is a distance: a position has more pieces than any
-    /// of its children, and a number of at most one more than theirs.
+    /// Returns the number of bitmaps of a block, one for each possible value on a board. A nimber
+    /// and a distance are at most the number of pieces: a position has more pieces than any of its
+    /// children, and its number is at most one more than the largest of theirs.
     pub fn planes(self, board: &Board) -> usize {
         match self {
             Values::Outcomes => 1,
@@ -136,7 +137,7 @@ impl Values {
         u64::from(value.is_loss()) | 2 << number.unwrap_or(0)
     }
 
-    /// Describes a position by the planes that it is in, which should be those of one number.
+    /// Describes a position by the planes that contain it; a sound one is in those of one number.
     pub fn words(self, planes: u64) -> String {
         let value = Value::from_loss(planes & 1 == 1);
         let name = match self {

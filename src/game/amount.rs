@@ -1,4 +1,4 @@
-//! Counts, sizes and times as people read them.
+//! Counts, sizes and times as text for people.
 
 /// The binary units, largest first, with their bits.
 const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];

@@ -62,7 +62,7 @@ impl Claim {
         Claim::fact(place, claim, printed, computed, holds)
     }
 
-    /// States whether a claim holds; `computed` says what was found.
+    /// States whether a claim holds; `computed` is the result.
     pub fn fact(place: &str, claim: &str, printed: &str, computed: impl Display, holds: bool) -> Claim {
         Claim {
             place: place.to_owned(),
@@ -99,8 +99,8 @@ impl Claim {
     }
 }
 
-/// What a paper prints, a claim a line: a name, the place, the claim and the printed value, with
-/// ` | ` between them.
+/// The claims of a paper, one a line: a name, the place, the claim and the printed value, separated
+/// by bars.
 pub struct Paper(pub &'static str);
 
 impl Paper {

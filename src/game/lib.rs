@@ -1,5 +1,5 @@
-//! The game: boards and moves, rules, positions and their values, and the reference solver that
-//! defines them; with them what all packages share: random numbers and claims of papers.
+//! The game: boards, moves, rules, positions, values, and the reference solver that defines them.
+//! Also random numbers and claims of papers, which all packages share.
 //!
 //! ```
 //! use trinim_game::{Board, Rule, Value, position, reference};

@@ -2,14 +2,13 @@
 //!
 //! A position is a `u64` mask over the cells of a [`Board`]: bit `i` is set when cell `i` holds a
 //! piece. [`FORMS`] lists the forms that [`parse`] reads, each with the position that has pieces on
-//! cells 0, 1, 2, 3 and 5 of a board with three layers; [`rows`], [`hex`] and [`picture`] write
+//! cells 0, 1, 2, 3 and 5 of a board with three layers. [`rows`], [`hex`] and [`picture`] write
 //! positions.
 //!
 //! # Invariants
-//! 1. No text has two readings. A number in decimal needs a digit above 1 or the prefix `0d`, and
-//!    cells without separators need one character for each cell of the board, so a short text of
-//!    zeros and ones is refused. Only `0` alone is short and accepted: every reading of it is the
-//!    empty position.
+//! 1. No text has two readings. A decimal number needs a digit above 1 or the prefix `0d`. Cells
+//!    without separators need one character for each cell of the board, so a short text of zeros
+//!    and ones is refused. The only exception is `0`: every reading of it is the empty position.
 
 use crate::Board;
 use crate::text::{bare, is_blank};

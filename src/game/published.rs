@@ -1,12 +1,12 @@
-//! The published results on Triangular Nim: the one place for every figure of the papers that
-//! results are compared with.
+//! The published results on Triangular Nim: the home of every figure of the papers that results are
+//! compared with.
 //!
 //! The boards have 1 to 9 layers, without a limit on the pieces of a move. The values of the start
-//! are \[SWLK12\] table 5. The misère counts and their rates are \[LWS09\] table 4-1, for up to
-//! eight layers; the rate of nine layers is in the text of \[SWLK12\]. A rate is kept as printed,
-//! because its digits say how precisely it can be compared. Normal play has no published counts.
-//! The winning first moves (\[SWLK12\] figures 7, 8, 11 and 12) and the values of its figure 13 are
-//! printed only as pictures.
+//! are from \[SWLK12\] table 5. The misère counts and rates are from \[LWS09\] table 4-1, for up to
+//! eight layers; the rate of nine layers is from the text of \[SWLK12\]. Rates are stored as
+//! printed, because their digits say how precisely they can be compared. Normal play has no
+//! published counts. The winning first moves (\[SWLK12\] figures 7, 8, 11 and 12) and the values of
+//! its figure 13 are printed only as pictures.
 //!
 //! # Invariants
 //! 1. The published wins and losses of a board add up to its positions, and their rate rounds to

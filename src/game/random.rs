@@ -1,5 +1,5 @@
-//! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014), which yields the same numbers
-//! for the same seed on every machine and in every version.
+//! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the same
+//! numbers on every machine and in every version.
 
 use std::collections::HashSet;
 
@@ -59,11 +59,10 @@ fn mixed(number: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// A sample without replacement of distinct numbers that come in any order, and how many there are
-/// need not be known.
+/// A sample without replacement of distinct numbers, which come in any order and number.
 ///
-/// Each number has a rank, by a permutation of all numbers that the seed selects, and the sample is
-/// the numbers of smallest ranks. So it is a function of the set, the size and the seed: order,
+/// Each number has a rank, by a permutation of all numbers that the seed selects. The sample is the
+/// numbers with the smallest ranks. So it is a function of the set, the size and the seed; order,
 /// threads and layout do not matter, and a smaller sample with the same seed is part of a larger
 /// one.
 #[derive(Clone, Debug)]

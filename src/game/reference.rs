@@ -1,16 +1,16 @@
-//! The reference solver: slow and obvious, the definition against which all fast code is tested.
+//! The reference solver: slow and obvious, the definition that all fast code is tested against.
 //!
 //! It takes the moves as a slice of masks and depends on no board, layout or kernel. Positions are
 //! masks over the cells; a table of values has one [`Value`] for every position, indexed by the
 //! mask.
 //!
 //! [`values`] tries every move in every position: up to `2^cells * moves` steps and one byte for
-//! each position. Six layers (21 cells) take under a second, seven layers two hundred times the
-//! work and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and suit
-//! positions of up to about twenty pieces. [`grundy`] does the same for each connected component;
-//! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
-//! [`nimbers`] has the same numbers for a whole board, by their definition, [`distances`] the moves
-//! that are left.
+//! each position. Six layers (21 cells) take under a second; seven layers take two hundred times
+//! the work, and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and
+//! suit positions of up to about twenty pieces. [`grundy`] does the same for each connected
+//! component. It is the only function that uses a theorem (Sprague and Grundy), which makes it an
+//! independent oracle. [`nimbers`] computes the same numbers for a whole board by their definition,
+//! [`distances`] the number of moves left.
 
 use crate::Rule;
 use crate::Value;
@@ -48,8 +48,8 @@ pub fn value_of(moves: &[u64], rule: Rule, position: u64) -> Value {
 }
 
 /// Returns the moves from `position` to a loss of the opponent, in the order of `moves`; none if
-/// the position is a loss. As slow as [`value_of`]. The empty position has no move, even where it
-/// counts as a win.
+/// the position is a loss. As slow as [`value_of`]. The empty position has no move, even if it is a
+/// win.
 pub fn winning_moves(moves: &[u64], rule: Rule, position: u64) -> Vec<u64> {
     let mut known = HashMap::new();
     let legal = moves.iter().copied().filter(|taken| position & taken == *taken);
@@ -115,7 +115,7 @@ pub fn nimbers(cells: u32, moves: &[u64]) -> Vec<u8> {
 }
 
 /// Returns the distances to the end of all positions on `cells` cells, indexed by position, by
-/// definition: the moves that are left if the winner hurries and the loser delays. A position
+/// definition: the number of moves left if the winner hurries and the loser delays. A position
 /// without a move has 0, another win one more than the least of its losing children, a loss one
 /// more than the largest of its children, which are wins. As slow as [`values`].
 pub fn distances(cells: u32, moves: &[u64], rule: Rule) -> Vec<u8> {

@@ -1,6 +1,6 @@
-//! What editors, terminals and other systems write around a line: spaces, tabs, carriage returns,
-//! byte order marks, spaces that do not break and those without width. None of it has a meaning in
-//! a text that is read here.
+//! Characters that editors, terminals and other systems add around a line: spaces, tabs, carriage
+//! returns, byte order marks, no-break and zero-width spaces. They have no meaning in texts that
+//! are read here.
 
 /// Returns whether a character is of that kind.
 pub fn is_blank(character: char) -> bool {
@@ -8,7 +8,7 @@ pub fn is_blank(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
 }
 
-/// Returns a text without what is around it.
+/// Returns a text without such characters around it.
 ///
 /// ```
 /// assert_eq!(trinim_game::text::bare("\u{feff}1/11/101 \t\u{a0}\r\n"), "1/11/101");

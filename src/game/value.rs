@@ -1,8 +1,8 @@
 //! Values and outcomes.
 //!
-//! A position is a win or a loss *for the player to move*. The literature names the same thing
-//! after the player who wins: a loss is a P-position (the previous player wins), a win is an
-//! N-position (the next player wins).
+//! A position is a win or a loss *for the player to move*. The literature names it after the
+//! winner: a loss is a P-position (the previous player wins), a win an N-position (the next player
+//! wins).
 
 use serde::Serialize;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a caller chooses of a solve; the folder and the plan decide the rest.
+//! The choices of a caller about a solve; the folder and the plan decide the rest.
 
 use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
 use crate::database::{Audit, Game, Keep, Terms, Values};
@@ -14,9 +14,9 @@ use std::time::Duration;
 use trinim_game::{Board, Rule};
 use trinim_kernel::Kernel;
 
-/// A solve, with a default for everything but board and rule: the layout, the placement and codec
-/// of logs follow from the [plan](crate::plan), an unfinished folder is continued as it was begun,
-/// and from nine layers on the book is kept and a share of the blocks is audited.
+/// A solve, with a default for everything but board and rule. The layout, the placement and the
+/// codec of logs follow from the [plan](crate::plan). An unfinished folder is continued with its
+/// original settings. From nine layers on, the book is kept and a share of the blocks is audited.
 ///
 /// ```
 /// use trinim::{Board, Database, Rule, Solve};
@@ -45,12 +45,12 @@ pub struct Solve {
     pub(super) max_disk_bytes: Option<u64>,
 }
 
-/// What is kept; a book without a number has the usual depth.
+/// What is kept; a book without a number has the default depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepChoice {
     /// As named.
     Exactly(Keep),
-    /// The book of usual depth, or that of the folder.
+    /// The book of default depth, or that of the folder.
     Book,
 }
 
@@ -152,7 +152,7 @@ impl Solve {
         Solve { kernel: kernel.into(), ..self }
     }
 
-    /// Lets the folder take at most this many bytes; by default what is free.
+    /// Limits the bytes of the folder; by default to the free space.
     pub fn max_disk_bytes(self, bytes: impl Into<Option<u64>>) -> Solve {
         Solve { max_disk_bytes: bytes.into(), ..self }
     }
@@ -163,8 +163,8 @@ impl Solve {
     }
 
     /// Solves in `folder`, which is created if necessary, or continues an interrupted solve of the
-    /// same game; a finished one is left alone. [`Database::open`](crate::Database::open) then
-    /// reads the folder.
+    /// same game; a finished one is unchanged. [`Database::open`](crate::Database::open) then reads
+    /// the folder.
     ///
     /// # Errors
     /// Those of [`Solve::in_folder`], [`Job::plan`] and [`Job::run`]; [`PlanError::Disk`] if there
@@ -196,12 +196,12 @@ impl Solve {
         Ok(job.run(&plan, monitor, observer)?)
     }
 
-    /// Resolves the solve for `folder`, which need not exist: what is not chosen is as the folder
-    /// was begun, or as usual. Nothing is written.
+    /// Resolves the solve for `folder`, which need not exist. Settings that were not chosen are
+    /// those of the folder, or the defaults. Nothing is written.
     ///
     /// # Errors
     /// [`JobError::Contradiction`], [`JobError::Pieces`], [`JobError::Cells`];
-    /// [`pipeline::Error::Parameters`] if the folder was begun with other choices, and
+    /// [`pipeline::Error::Parameters`] if the folder has other settings, and
     /// [`pipeline::Error::Corrupt`] if its metadata is damaged.
     pub fn in_folder(self, folder: &Path) -> Result<Job, JobError> {
         self.check(self.values.unwrap_or_default(), self.audit.unwrap_or_default())?;
@@ -209,7 +209,7 @@ impl Solve {
         Job::new(self, folder, begun)
     }
 
-    /// Plans the solve without a folder, if requested at the speed of this machine. A layout whose
+    /// Plans the solve without a folder, on request at the speed of this machine. A layout whose
     /// graph is too large to walk is estimated.
     ///
     /// # Errors
@@ -228,8 +228,7 @@ impl Solve {
         Ok(if is_timed { plan.timed(scenario, speed::of_this_machine) } else { plan })
     }
 
-    /// Returns what is planned for these values, what is kept and how it is audited, at the
-    /// recorded speed.
+    /// Returns the scenario of these values, what is kept and the audit, at the recorded speed.
     pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Audit) -> Scenario<'_> {
         let usual = || plan::default_placement(self.board.size_in_layers(), values, audit);
         Scenario {
@@ -247,7 +246,7 @@ impl Solve {
         }
     }
 
-    /// Returns what is kept: as chosen, as `found` in the folder, or as usual.
+    /// Returns what is kept: as chosen, as `found` in the folder, or the default.
     pub(super) fn kept(&self, values: Values, found: Option<Keep>) -> Result<Keep, JobError> {
         let usual = if values.is_outcomes() { Keep::usual(&self.board) } else { Keep::Database };
         let cells = self.board.cells();

@@ -1,10 +1,10 @@
-//! The memory that this process may use: of the machine, or of the control groups that it is in.
+//! The memory that this process may use: that of the machine, or of its control groups.
 //!
-//! A systemd unit (`MemoryMax`, `MemoryHigh`), a job of Slurm and a container are control groups,
-//! of version 1 or 2. Each group on the way from the process up to the root of its tree may have a
-//! limit, and the least counts. `/proc/self/cgroup` names the group, `/proc/self/mountinfo` where
-//! the tree is. A container may see the name of its group as the host does, and of the tree only
-//! the part below itself; then that part begins with its group.
+//! A systemd unit (`MemoryMax`, `MemoryHigh`), a Slurm job and a container are control groups, of
+//! version 1 or 2. Each group from the process up to the root of its tree can have a limit; the
+//! least counts. `/proc/self/cgroup` names the group, `/proc/self/mountinfo` the place of the tree.
+//! A container may see the name of its group as on the host, but only its own part of the tree;
+//! then that part begins with its group.
 
 use pipeline::storage::read_regular;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct Memory {
     pub free_bytes: u64,
 }
 
-/// Returns the memory that this process may use; `None` if the system does not say.
+/// Returns the memory that this process may use; `None` if the system does not report it.
 pub fn memory() -> Option<Memory> {
     memory_below(Path::new("/"))
 }
@@ -42,7 +42,7 @@ pub fn usual_memory_bytes() -> u64 {
     modest_bytes(USUAL_BYTES)
 }
 
-/// Returns the memory that a process may use whose `/proc` and `/sys` are below `root`.
+/// Returns the memory that a process may use, from the `/proc` and `/sys` below `root`.
 pub fn memory_below(root: &Path) -> Option<Memory> {
     let machine = text(&root.join("proc/meminfo"))?;
     let field = |name: &str| {
@@ -66,7 +66,7 @@ struct Version {
     controller: &'static str,
     limits: &'static [&'static str],
     usage: &'static str,
-    /// Of the usage, what the system takes back before it refuses.
+    /// The part of the usage that the system reclaims before it refuses.
     cache: &'static str,
 }
 
@@ -87,7 +87,8 @@ const GROUPS: [Version; 2] = [
     },
 ];
 
-/// The least limit on the way up, also of groups that a container does not see; in version 1 alone.
+/// The least limit on the way up, including groups that a container does not see; only in version
+/// 1.
 const ON_THE_WAY_UP: &str = "hierarchical_memory_limit";
 
 impl Version {
@@ -98,7 +99,7 @@ impl Version {
         folders.filter_map(|folder| self.limit(folder)).collect()
     }
 
-    /// Returns the top of the tree that can be seen, and the group of the process.
+    /// Returns the visible top of the tree, and the group of the process.
     fn folder(&self, root: &Path) -> Option<(PathBuf, PathBuf)> {
         let has = |controllers: &str| controllers.split(',').any(|controller| controller == self.controller);
         let lines = text(&root.join("proc/self/cgroup"))?;

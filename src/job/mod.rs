@@ -1,13 +1,14 @@
 //! One solve, resolved once.
 //!
-//! [`Solve`] has what a caller chooses, in flags, keywords or lines of code, or what a folder was
-//! begun with. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
-//! chosen is as the folder was begun, or as usual. [`Job::plan`] knows its needs, and
+//! [`Solve`] has the choices of a caller, in flags, keywords or lines of code, or those of a
+//! folder. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
+//! chosen comes from the folder, or is the default. [`Job::plan`] computes its needs, and
 //! [`Job::run`] carries it out.
 //!
 //! # Invariants
-//! 1. A job agrees with its folder: every parameter in `FORMAT` but the memory is one of the job,
-//!    with the same value. Only a finished folder may have been solved as the papers did.
+//! 1. A job agrees with its folder: every parameter in `FORMAT` except the memory is one of the
+//!    job, with the same value. Only a finished folder may have been solved by a strategy of the
+//!    papers.
 //! 2. The choices of a job make sense together, with its values.
 //! 3. Before [`Job::run`] nothing is written.
 //!
@@ -37,15 +38,14 @@ use std::sync::atomic::AtomicBool;
 use trinim_game::Board;
 use trinim_kernel::Kernel;
 
-/// The most cells of a board that is solved: those of ten layers. Positions are counted in 64 bits,
-/// which leaves room for 63 cells; but the rates of plans end at ten layers, and a larger board
-/// would need blocks that nobody has computed.
+/// The most cells of a board that is solved: ten layers. Positions are counted in 64 bits, which
+/// would leave room for 63 cells, but the rates of plans end at ten layers.
 pub const CELLS_MAX: u32 = 55;
 
 /// The parameters of a run as the papers did it, which trinim never continues.
 pub(crate) const AS_THE_PAPERS: [&str; 2] = ["strategy", "redundancy"];
 
-/// What a folder without one of these parameters was begun with.
+/// The settings of a folder that lacks one of these parameters.
 const USUAL: [(&str, &str); 5] = [
     (AS_THE_PAPERS[0], "update-log"),
     (AS_THE_PAPERS[1], "remove"),
@@ -83,7 +83,7 @@ pub struct Monitor {
 pub struct Choice {
     /// The name, like `log-placement`.
     pub name: &'static str,
-    /// The value; empty if it says nothing.
+    /// The value; empty if it is unset.
     pub value: String,
 }
 
@@ -130,7 +130,7 @@ pub enum JobError {
     /// The database of the folder cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The folder is that of another solve, or damaged; or the run failed or was stopped.
+    /// The folder belongs to another solve or is damaged; or the run failed or was stopped.
     #[error(transparent)]
     Run(#[from] Error),
 }
@@ -211,8 +211,8 @@ impl Job {
         difference.map_or(Ok(()), |(name, found, wanted)| Err(Error::Parameters { path, name, found, wanted }))
     }
 
-    /// Returns the first parameter in which a folder differs, those of the papers' ways last: its
-    /// name, the value there, and that of the job.
+    /// Returns the first parameter in which a folder differs, the papers' ones last: its name, the
+    /// value there, and the value of the job.
     fn difference(&self, begun: &Inspection) -> Option<(String, String, String)> {
         let (found, wanted) = (&begun.parameters.0, self.spec().parameters());
         let names =
@@ -233,7 +233,7 @@ impl Job {
         self.finished.as_ref()
     }
 
-    /// Whether `FORMAT` of the folder is damaged; what it says was read elsewhere.
+    /// Whether `FORMAT` of the folder is damaged; its contents were then read elsewhere.
     pub fn format_damaged(&self) -> bool {
         self.begun.as_ref().is_some_and(|begun| begun.format_damaged)
     }
@@ -243,7 +243,7 @@ impl Job {
         self.solve.kernel.unwrap_or_else(Kernel::detect)
     }
 
-    /// Returns what is planned, at the recorded speed.
+    /// Returns the scenario, at the recorded speed.
     pub fn scenario(&self) -> Scenario<'_> {
         self.solve.scenario(self.terms.values, self.terms.keep, self.terms.audit)
     }

@@ -1,4 +1,4 @@
-//! What a job needs, the disk that it may take, and what would fit it instead.
+//! The needs of a job, the disk that it may take, and what would make it fit.
 
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};
@@ -29,7 +29,7 @@ pub struct Alternative {
     pub bytes: u64,
 }
 
-/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
+/// Returns the free bytes at the place of `folder`; `u64::MAX` if the system does not report them.
 pub fn free_bytes(folder: &Path) -> u64 {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     let there = folder.ancestors().find_map(|folder| RealStorage::open(folder).ok());
@@ -92,8 +92,8 @@ impl Job {
         self.game.board.cells() >= TIMED_CELLS
     }
 
-    /// Returns the choices that take no more disk than the job may: those that change least,
-    /// without and with a change of what is kept.
+    /// Returns the choices that fit the disk limit of the job: those that change least, with what
+    /// is kept unchanged or changed.
     pub fn alternatives(&self, planned: &JobPlan) -> Vec<Alternative> {
         let least = |found: Vec<Alternative>| {
             let least = found.iter().map(|found| found.choices.len()).min();
@@ -104,7 +104,7 @@ impl Job {
         same.chain(keeps.flat_map(|keep| least(self.fitting(planned, keep)).take(1))).collect()
     }
 
-    /// What may be kept instead: a folder that was begun stays as it is.
+    /// What could be kept instead; a started folder keeps its choice.
     fn other_keeps(&self) -> impl Iterator<Item = Keep> {
         let (is_begun, terms) = (self.begun.is_some(), self.terms);
         let is_possible = move |keep| !is_begun && keep != terms.keep && Terms { keep, ..terms }.are_possible();

@@ -1,13 +1,13 @@
 //! Operations between two blocks, or between the chunks of one.
 //!
-//! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the
-//! vectors of a chunk (16 KiB), the others the chunks. Fewer bits, down to five, number the vectors
-//! if no operation has one above. An operation splits the same way into a low, a middle and a high
-//! part. The high part says which chunk a target chunk reads, the middle part which vector of it;
+//! Index bits have three parts: the lowest nine number the bits of a vector, the next eight the
+//! vectors of a chunk (16 KiB), the others the chunks. If no operation has a higher bit, as few as
+//! five bits number the vectors. An operation splits the same way into a low, a middle and a high
+//! part. The high part selects the chunk that a target chunk reads, the middle part the vector, and
 //! the low part is a shift inside the vector. All operations with the same high and middle part
 //! read the same vector once.
 //!
-//! Target chunks are visited in an order in which the high bits that occur in operations run
+//! Target chunks are visited in an order in which the high bits that occur in operations change
 //! fastest. The chunks between two changes of the other high bits form a set that is closed under
 //! the operations and mostly fits the cache.
 
@@ -25,7 +25,7 @@ const LEAST_CHUNK_BITS: u32 = 5;
 /// Sources of a chunk read in one pass.
 const PASS: usize = 4;
 
-/// Operations sorted by what they read.
+/// Operations sorted by the place that they read.
 #[derive(Clone, Debug)]
 pub(super) struct Operations {
     chunk_bits: u32,
@@ -42,7 +42,7 @@ pub(super) struct Operations {
 #[derive(Clone, Debug)]
 struct Source {
     high: usize,
-    /// Whether it copies the chunk unchanged, and nothing else of the same middle part.
+    /// Whether it copies the chunk unchanged, without other operations of the same middle part.
     whole: bool,
     groups: Range<usize>,
 }

@@ -104,7 +104,7 @@ unsafe fn add_up<V: Vector>(chunk: &[u64], members: &[usize], zero: V) -> [V; PL
     planes
 }
 
-/// Loads a vector, and prefetches that of the next chunk, which need not exist.
+/// Loads a vector, and prefetches the same vector of the next chunk, which need not exist.
 ///
 /// # Safety
 /// The vector must be in the chunk, and the machine must have the instructions of `V`.

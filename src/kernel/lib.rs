@@ -11,7 +11,8 @@
 //! # Shape
 //! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
 //!   [`bitmap_words`]`(m)` words, at least eight, and needs only the 8-byte alignment of `u64`.
-//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*.
+//!   Alignment to 64 bytes makes the kernel a fifth faster.
+//! - With `m < 9` the bitmap still has 512 bits. Indices from `2^m` on are *phantoms*.
 //!
 //! ```text
 //! index bit   m-1 ..... 20 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
@@ -27,11 +28,8 @@
 //!
 //! # Cost
 //! All stages are linear in the block, without branches that depend on positions. Besides the given
-//! bitmaps, a settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100
-//! KiB.
-//!
-//! Bitmaps aligned to 64 bytes are a fifth faster than others. Targets of 8 MiB that are permuted
-//! are written past the caches if they are aligned, which saves a third of the time.
+//! bitmaps, settling uses 4 KiB of stack a thread and permuting 256 KiB; plans take some 100 KiB.
+//! Aligned targets of 8 MiB and more are written past the caches when they are permuted.
 #![expect(
     unsafe_code,
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
@@ -259,7 +257,7 @@ impl Kernel {
     }
 
     /// Does what [`Kernel::apply`] does to a bitmap of zeros, for any contents of `wins`: each
-    /// chunk is cleared when its turn comes, while it is in the cache.
+    /// chunk is cleared just before its updates, while it is in the cache.
     ///
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.
@@ -278,11 +276,12 @@ impl Kernel {
         );
     }
 
-    /// Does what [`Kernel::apply`] does for some of the losses: those of part `part`, a bitmap of
-    /// the plan's parts. All parts together, in any order, do the whole.
+    /// Does what [`Kernel::apply`] does for a part of the losses, the bitmap of part `part` of the
+    /// plan. All parts together, in any order, do the whole.
     ///
     /// # Panics
-    /// Panics unless the plan has parts and the bitmaps have their length and the whole one's.
+    /// Panics unless the plan has parts and the bitmaps have the lengths of a part and of the
+    /// whole.
     pub fn apply_part(self, plan: &ApplyPlan, part: usize, losses: &[u64], wins: &mut [u64]) {
         check_length(plan.part_bits, losses);
         check_length(plan.index_bits, wins);
@@ -330,9 +329,8 @@ impl Kernel {
         self.permute_needed(plan, 0, source, target);
     }
 
-    /// Reorders the index bits like [`Kernel::permute`], but need not take along words of the
-    /// source whose number has a bit of `unneeded`; their places in the target may keep what was
-    /// there.
+    /// Reorders the index bits like [`Kernel::permute`], but can skip words of the source whose
+    /// number has a bit of `unneeded`; their places in the target are then unspecified.
     ///
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.

@@ -1,4 +1,4 @@
-//! Permutations of the nine index bits of a vector, cut into steps that vector instructions can do.
+//! Permutations of the nine index bits of a vector, in steps for vector instructions.
 
 pub(super) const WORDS: usize = 8;
 

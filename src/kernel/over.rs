@@ -1,14 +1,14 @@
-//! Indices without a move: those that contain none of some masks.
+//! Indices without a move: those that contain none of the given masks.
 //!
-//! On most boards every piece can be taken alone, and the game is over when none is left. Where a
-//! move takes two pieces or more, a position with pieces can be over, too. In normal play it is a
-//! loss, as any position that no losing child makes a win; in misère play it is a win, which no
-//! child can tell, so that it has to be marked before the block is settled.
+//! On most boards every piece can be taken alone, and the game ends when none is left. Where a move
+//! takes two pieces or more, a position with pieces can also be final. In normal play it is a loss,
+//! and settling finds it. In misère play it is a win without a losing child, so it must be marked
+//! before the block is settled.
 //!
-//! A position has a move if its pieces contain one, so the positions that have one are the
-//! supersets of the moves. They are found chunk by chunk: in a chunk the high bits of the index are
-//! fixed, and decide which moves are possible there; their low bits are marked and spread to all
-//! supersets, one index bit after the other.
+//! A position has a move if its pieces contain one, so the positions with a move are the supersets
+//! of the moves. They are found chunk by chunk: the high index bits, fixed in a chunk, decide which
+//! moves are possible; the low bits of these moves are marked and spread to all supersets, one
+//! index bit after the other.
 
 use super::vector::BELOW;
 
@@ -17,8 +17,8 @@ const CHUNK_BITS: u32 = 15;
 
 const WORD_BITS: u32 = 6;
 
-/// Marks the indices that contain none of these moves, masks over the index bits. A bitmap of fewer
-/// bits than a word has indices that mean nothing; they are marked, too.
+/// Marks the indices that contain none of these moves, masks over the index bits. If a bitmap has
+/// fewer bits than a word, its meaningless indices are marked too.
 pub fn mark_without_moves(moves: &[u64], bitmap: &mut [u64]) {
     if moves.contains(&0) {
         return;

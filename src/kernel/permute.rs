@@ -1,12 +1,12 @@
-//! Reordering of the index bits of a bitmap.
+//! Reordering of the index bits of a bitmap. Ours.
 //!
-//! The unit of reading and writing is a line of 64 bytes. The bits of a line spread over the lines
-//! whose numbers differ in the index bits that become the lowest nine. These lines form a *tile*,
-//! up to 512 lines (32 KiB), which becomes as many whole lines of the target. Inside a tile, eight
-//! lines at a time exchange three bits of the line number with three bits of the place inside the
-//! line (as an 8 x 8 transpose of words). Before that, the bits inside the line are rearranged so
-//! that the leaving bits number the words. Nine bits take three such passes; the first reads the
-//! source, the last writes the target. Ours.
+//! Lines of 64 bytes are read and written. The bits of a target line come from the source lines
+//! whose numbers differ in the index bits that become the lowest nine. These lines form a *tile* of
+//! up to 512 lines (32 KiB), which becomes as many whole lines of the target. First, the bits
+//! inside each line are rearranged so that the leaving bits number the words. Then eight lines at a
+//! time exchange three bits of the line number with three bits of the word number (an 8 x 8
+//! transpose of words). Nine bits take three such passes; the first reads the source, the last
+//! writes the target.
 
 use std::mem::MaybeUninit;
 
@@ -19,13 +19,13 @@ const PASS_BITS: usize = 3;
 const TILE_WORDS: usize = WORDS << LINE_BITS;
 /// Index bits of the smallest bitmap that is permuted in tiles.
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
-/// Lowest index bit whose two values are lines of different pages, and of different rows of memory
-/// where no other line of a tile is.
+/// Lowest index bit whose two values are lines of different pages, and of different rows of memory,
+/// away from the other lines of a tile.
 const FAR_BIT: usize = 16;
 /// Tiles of the largest bundle, as index bits.
 const BUNDLE_BITS: usize = 3;
-/// Bytes of the smallest target that is written past the caches: one that the cache of a core does
-/// not hold until it is read. A line that is written whole is then not read before.
+/// Bytes of the smallest target that is written past the caches, because the cache of a core does
+/// not hold it until it is read. A whole line can then be written without reading it first.
 const STREAMED_BYTES: usize = 8 << 20;
 /// Bytes that such a line begins at a multiple of.
 const LINE_BYTES: usize = 8 * WORDS;
@@ -76,9 +76,9 @@ fn offset(number: usize, bits: &[(usize, usize)]) -> (usize, usize) {
 }
 
 impl Tiles {
-    /// Compiles a permutation. Bits leave a line as bits of the number of the word, after a
-    /// rearrangement of the line; or from their own places if `direct`, which is better without
-    /// instructions that rearrange whole lines.
+    /// Compiles a permutation. Bits leave a line as bits of the word number, after a rearrangement
+    /// of the line; with `direct`, from their own places, which is better without instructions that
+    /// rearrange whole lines.
     pub(super) fn new(permutation: &[u8], direct: bool) -> Tiles {
         let to: Vec<usize> = permutation.iter().map(|&to| usize::from(to)).collect();
         let from = |place: usize| to.iter().position(|&t| t == place);
@@ -153,7 +153,7 @@ impl Tiles {
         }
     }
 
-    /// Reorders the bitmap, but for bundles and tiles that begin at a word of the source whose
+    /// Reorders the bitmap, except bundles and tiles that begin at a word of the source whose
     /// number has a bit of `unneeded`.
     ///
     /// # Safety

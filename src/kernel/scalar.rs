@@ -1,7 +1,6 @@
-//! One position at a time, as the papers work: the yardstick and the reference for the other
-//! kernels.
+//! One position at a time, as in the papers: the reference for the other kernels.
 //!
-//! Each function looks at a bitmap bit by bit, and a loss marks its parents one by one ([LWS09]
+//! Each function reads a bitmap bit by bit, and a loss marks its parents one by one ([LWS09]
 //! chapter 3). This code is slow and stays simple.
 
 fn bit(bitmap: &[u64], x: u64) -> bool {

@@ -1,19 +1,18 @@
-//! Decides every position of a block.
+//! Decides every position of a block. Ours.
 //!
 //! A block is processed upwards in chunks of up to 2,048 vectors. The losses of lower chunks are
-//! applied first; then the chunk is settled on its own, in batches of up to 64 vectors. No move
-//! connects two vectors of a batch, so a batch needs only the batches before it:
+//! applied first. Then the chunk is settled in batches of up to 64 vectors. No move connects two
+//! vectors of a batch, so a batch depends only on earlier batches:
 //! 1. Each vector of the batch collects its wins from settled vectors of the chunk.
 //! 2. The 64 vectors of 64 bytes are transposed: register `q` then holds byte `q` of all of them.
-//! 3. For `q` upwards (by set bits), register `q` collects its wins from registers below, then its
+//! 3. For `q` upwards (by set bits), register `q` collects its wins from registers below. Then its
 //!    bytes are settled, 64 at once: eight positions take two table look-ups of 16 entries each.
 //! 4. The registers, now losses, are transposed back and overwrite the wins.
 //!
-//! This is correct because position `x` is read as a loss or win only after all `x ^ M` are
-//! decided. `x ^ M` differs from `x` in the chunk (then it is in a lower one, done before), or in
-//! the vector (then in an earlier batch, by the order of batches), or in the byte (then in a
-//! register of fewer set bits), or in the bit (then the table decided it). Ours; the batches
-//! replace settling by the number of pieces inside a word.
+//! This is correct because position `x` is read only after all `x ^ M` are decided. `x ^ M` differs
+//! from `x` in the chunk (then it is in a lower one, done before), or in the vector (then in an
+//! earlier batch, by the order of batches), or in the byte (then in a register of fewer set bits),
+//! or in the bit (then the table decided it).
 
 use super::apply::{Operations, VECTOR_BITS};
 use super::line::WORDS;

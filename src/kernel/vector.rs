@@ -137,8 +137,8 @@ pub(super) trait Vector: Copy {
     /// They must be writable.
     unsafe fn store(self, to: *mut u64);
 
-    /// Writes 64 bytes past the caches, where the instruction set can: a line that is written whole
-    /// need not be read first. [`Vector::fence`] orders these writes.
+    /// Writes 64 bytes past the caches, if the instruction set can: a whole line need not be read
+    /// first. [`Vector::fence`] orders these writes.
     ///
     /// # Safety
     /// They must be writable and begin at a multiple of 64.

@@ -1,29 +1,27 @@
 //! The order of the BID cells.
 //!
-//! The assignment of cells to BID bits decides which block of an isomorphic group has the smallest
-//! number and stands for the group. An edge whose child is another block of its group needs a
-//! *orientation*: the losses of the block that stands for it are rotated or reflected first. The
-//! bits are ordered so that a move, which empties few BID cells, seldom changes which image is
-//! smallest.
+//! The bit order of the BID cells decides which block of an isomorphic group has the smallest
+//! number and represents the group. An edge whose child is another block of its group needs an
+//! *orientation*: the losses of the representative are rotated or reflected first. A move empties
+//! few BID cells. In this order it seldom changes which image is smallest. Ours.
 //!
 //! **Orbits.** The cells of one rotation orbit are neighbouring bits. Images are then compared
-//! orbit by orbit, and a move below the highest orbit in which they differ changes nothing. If no
-//! rotation but the half turn is kept, the orbits are those of all symmetries kept.
+//! orbit by orbit, and a move below the highest orbit in which they differ changes nothing. If the
+//! layout keeps no rotation except a half turn, the orbits are those of all its symmetries.
 //!
-//! **Their order.** An orbit is the lower, the fewer moves empty one cell of it and no other BID
-//! cell. Low orbits lie on lines with other BID cells, and moves along those empty several.
+//! **Order of the orbits.** The fewer moves empty exactly one BID cell, a cell of this orbit, the
+//! lower the orbit. Low orbits lie on lines with other BID cells, so moves there empty several.
 //!
 //! **Inside an orbit**, from the low bit: the cell of sector 0 (see `offset_order`), then its
-//! images under the rotations, the last first. Other orders inside an orbit orient about as many
-//! edges, but make logs larger, up to 1.13 times at eight layers.
+//! images under the rotations, the last first. `benches/DECISIONS.md` has other orders.
 //!
-//! Without a symmetry there is nothing to orient, and bits follow the indices.
+//! Without symmetries nothing is oriented, and the bits follow the cell indices.
 //!
 //! ```text
 //!         0             nine layers, 15 BID cells, a digit for the bit of each:
-//!        . .            22,072 of 78,852 edges are oriented; 32,284 if bits
-//!       . C .           follow the indices of the cells, and at least 21,244 if
-//!      3 . . 6          each group is free to choose
+//!        . .            22,072 of 78,852 edges are oriented; 32,284 if the bits
+//!       . C .           follow the cell indices, and at least 21,244 if each
+//!      3 . . 6          group chooses its representative freely
 //!     . . 9 . .
 //!    7 . . . . 5
 //!   . . A . B . .

@@ -1,25 +1,23 @@
 //! Block counts under symmetry, without enumeration.
 //!
-//! Two classic counting arguments answer for `2^b` blocks in as many steps as there are symmetries,
-//! cells and traces.
+//! Both counts cover `2^b` blocks in as many steps as there are symmetries, cells and traces.
 //!
 //! **Groups** (Burnside's lemma). A block that a symmetry fixes is a union of its cycles in the BID
 //! cells, so a symmetry with `c` cycles fixes `2^c` blocks. The mean over the symmetries is the
 //! number of isomorphic groups.
 //!
-//! **Updates** (ours). The pairs of a target block and a trace in it fall into orbits under the
-//! symmetries, and the number of canonical updates is the number of pairs with a canonical target.
-//! The sum over the targets of one group, weighted by their stabiliser, gives
+//! **Updates** (ours). The number of canonical updates is the number of pairs of a canonical target
+//! block and a trace in it:
 //!
 //! ```text
 //! updates = 1/|G| * sum over symmetries g, over traces D,
 //!           of the number of blocks J with g(J) = J and D inside J
 //! ```
 //!
-//! because a canonical block represents `|G| / |stabiliser|` blocks with equally many traces each,
-//! so that counting each block once for each symmetry that fixes it counts every group `|G|` times.
-//! A block that `g` fixes is a union of cycles of `g`; if it contains `D`, it contains the cycles
-//! that `D` meets, and the others are free: `2^(cycles - cycles met)` blocks.
+//! A canonical block represents `|G| / |stabiliser|` blocks, each with as many traces. Counting
+//! every block once for each symmetry that fixes it therefore counts every group `|G|` times. A
+//! block that `g` fixes and that contains `D` contains the cycles that `D` meets; the other cycles
+//! are free, so there are `2^(cycles - cycles met)` of them.
 
 use trinim_game::{Board, Symmetry};
 

@@ -1,7 +1,7 @@
 //! Traces and edges: which block updates which.
 //!
-//! The trace of a move depends on the BID cells alone, and so do its operations. A layout has some
-//! dozens of traces and keeps each once; an edge refers to one by number.
+//! The trace of a move and its operations depend only on the BID cells. A layout has some dozens of
+//! traces and stores each once; an edge refers to a trace by number.
 
 use super::{Bid, Layout};
 use pipeline::BlockId;
@@ -32,7 +32,7 @@ pub struct Edge {
     /// The place in [`Layout::symmetries`] of the symmetry that takes the source to the child
     /// block.
     pub symmetry: u8,
-    /// The BID part of the moves from the target to the child, which names the operations.
+    /// The BID part of the moves from the target to the child, with their operations.
     pub trace: TraceId,
 }
 
@@ -90,8 +90,8 @@ impl Layout {
     }
 
     /// Returns the updates of the canonical block `target`, one for each of its child blocks,
-    /// sorted by source, then by symmetry. Several of them may have the same source. Their sum over
-    /// all canonical targets is the paper's number of inter-block updates with redundancy removed.
+    /// sorted by source, then by symmetry. Several can have the same source. Their sum over all
+    /// canonical targets is the paper's number of inter-block updates with redundancy removed.
     pub fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         let Bid(bid) = self.bid(target);
         let mut edges: Vec<Edge> = self

@@ -1,8 +1,8 @@
-//! Layouts: the cells that become the high bits.
+//! Layouts: which cells become the high bits.
 //!
-//! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and
-//! name its block; the others become the *offset* inside it. If a symmetry of the board keeps the
-//! set of BID cells, whole blocks are images of each other. Only the smallest block of such an
+//! A solve works on blocks. The *BID cells* become the high bits of a position and name its block;
+//! the other cells become the *offset* inside the block. If a symmetry of the board keeps the set
+//! of BID cells, whole blocks are images of each other. Only the smallest block of such an
 //! *isomorphic group*, the *canonical block*, is evaluated (\[SWLK12\] sections 3.1 and 3.2).
 //!
 //! # Shape
@@ -15,28 +15,27 @@
 //!            | see `bid_order`  | see `offset_order`         |
 //! ```
 //!
-//! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of
-//! `j`. An [`Edge`] is one such pair with a canonical `j`. It names the canonical block that
-//! represents `i`, the symmetry that turns it into `i`, and the trace, which in turn names the
-//! *operations*, the offset parts of all moves with that trace.
+//! Block `i` updates block `j` if the BID part of some move, its *trace*, is `j ^ i` and a part of
+//! `j`. An [`Edge`] is such a pair with a canonical `j`. It has the canonical block that represents
+//! `i`, the symmetry that turns it into `i`, and the trace. The trace has the *operations*: the
+//! offset parts of all moves with that trace.
 //!
 //! # Invariants
-//! 1. The set of BID cells decides all but the order of their bits. [`Layout::new`] orders them by
-//!    the rule of `bid_order`; [`Layout::from_cells`] takes the order that it is given, which may
-//!    be that of an earlier version.
-//! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order
-//!    is topological: a child is a subset of its target, and a canonical block is the smallest of
-//!    its group.
+//! 1. The set of BID cells decides everything except the order of their bits. [`Layout::new`]
+//!    orders them by the rule of `bid_order`; [`Layout::from_cells`] keeps the given order, which
+//!    may come from an earlier version.
+//! 2. Every edge leads from a smaller canonical block to a larger one, so numeric order is
+//!    topological: a child is a subset of its target, and a canonical block is the smallest of its
+//!    group.
 //! 3. If several symmetries take a canonical block to the same block, the first one is used
 //!    everywhere, so a canonical block is needed in at most [`Layout::orbit_size`] orientations.
-//! 4. Operations are written in the bits of the *target*: the child `target ^ trace` in its own
-//!    orientation, after the edge's symmetry has been applied to the canonical source.
+//! 4. Operations are written in the bits of the *target*: the child is `target ^ trace` in its own
+//!    orientation, after the symmetry of the edge was applied to the canonical source.
 //!
 //! # Cost
-//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else of
-//! that size. Edges are not stored: a query finds those of one block, in as many steps as the
-//! layout has traces, some dozens. The order of the blocks is computed once and then kept, 4 bytes
-//! a canonical block.
+//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and stores nothing else of
+//! that size. Edges are not stored: a query finds those of one block in one step per trace. The
+//! order of the blocks is computed once and stored, 4 bytes a canonical block.
 
 pub(crate) mod bid_order;
 mod block_order;
@@ -93,8 +92,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of `board` with these BID cells, listed in any order: bits are given to
-    /// them so that few edges need another orientation.
+    /// Creates the layout of `board` with these BID cells, listed in any order. Bits are assigned
+    /// so that few edges need another orientation.
     ///
     /// # Errors
     /// Returns [`LayoutError::Outside`] for a cell that is not on the board,
@@ -139,10 +138,10 @@ impl Layout {
 
     /// Creates the best known layout whose blocks have at most `2^offset_bits_at_most` positions.
     ///
-    /// It has the smallest number of BID cells that suffices, or the next larger one with a set
-    /// closed under all symmetries, if its blocks have at most `2^8` times fewer positions than
-    /// allowed. A board whose symmetries leave no such set is cut by one that a single symmetry
-    /// keeps. Boards of at most `offset_bits_at_most` cells become one block. If more than
+    /// It has the smallest sufficient number of BID cells, or the next larger one with a set closed
+    /// under all symmetries, if its blocks have at most `2^8` times fewer positions than allowed.
+    /// If the symmetries of a board leave no such set, it gets a set that a single symmetry keeps.
+    /// Boards of at most `offset_bits_at_most` cells become one block. If more than
     /// [`BID_BITS_MAX`] BID cells would be needed, the blocks are larger than requested.
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Layout {
         let bid_mask = search::suggested_mask(board, offset_bits_at_most);
@@ -217,7 +216,7 @@ impl Layout {
         &self.offset_cells
     }
 
-    /// Returns whether both cut the board along the same BID cells, whatever bits these are.
+    /// Returns whether both layouts have the same BID cells, in any bit order.
     pub fn has_cells_of(&self, other: &Layout) -> bool {
         self.board == other.board && self.offset_cells == other.offset_cells
     }
@@ -227,7 +226,7 @@ impl Layout {
         1 << self.bid_bits()
     }
 
-    /// Returns the BIDs of the canonical blocks in ascending order. The place of a block in this
+    /// Returns the BIDs of the canonical blocks in ascending order. The index of a block in this
     /// list is its *ordinal*, its number in the engine and in the files of a database.
     pub fn canonical_blocks(&self) -> &[Bid] {
         &self.canonical

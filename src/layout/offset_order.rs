@@ -1,35 +1,33 @@
 //! The order of the offset cells.
 //!
-//! The assignment of cells to offset bits changes no result, but it decides how well a loss bitmap
-//! compresses. A corner whose border is empty is a game of its own, so few different patterns of
-//! losses occur over the positions of one corner, and they repeat. The cells of a corner therefore
-//! belong in neighbouring low bits.
+//! It changes no result, but it decides how well a loss bitmap compresses. A corner whose border is
+//! empty is a game of its own, so few patterns of losses occur in a corner, and they repeat. The
+//! cells of a corner therefore become neighbouring low bits. Ours.
 //!
-//! **Sector order**, for BID sets that are closed under rotation. The offset cells fall into three
-//! sectors, one for each corner. Sector 0 takes one cell of each rotation orbit and is ordered from
-//! the apex downwards, row by row; sectors 1 and 2 are its rotations, cell by cell. Sector 0 has
-//! the lowest bits, and a centre cell, which no rotation moves, the highest one. A rotation of a
-//! position then rotates three bit fields of equal length.
+//! **Sector order**, for BID sets that are closed under rotation. The offset cells form three
+//! sectors, one for each corner. Sector 0 has one cell of each rotation orbit, ordered from the
+//! apex downwards, row by row. Sectors 1 and 2 are its rotations, cell by cell. Sector 0 has the
+//! lowest bits; a centre cell, which no rotation moves, has the highest. A rotation of a position
+//! then rotates three bit fields of equal length.
 //!
 //! ```text
-//!           0             six layers, no BID cell: sector 0 is the bits 0 to 6 as
-//!          1 2            numbered, L the sector of the bottom left corner, R that
-//!         3 4 5           of the bottom right one
+//!           0             six layers, no BID cell: sector 0 has the bits 0 to 6 as
+//!          1 2            numbered, L is the sector of the bottom left corner, R
+//!         3 4 5           that of the bottom right one
 //!        L R L R
 //!       L L 6 R R
 //!      L L L R R R
 //! ```
 //!
-//! Sector 0 takes the cell of the orbit that is nearest to the apex. If two cells of an orbit are
-//! equally near, they are mirror images of each other and the third is on the apex's own axis.
-//! Taking *that* one keeps every sector symmetric about its axis, so that a reflection, too, takes
-//! sectors to sectors: it keeps one field, exchanges the other two, and permutes bits inside them.
-//! The third is the farthest of its orbit, so it ends up in the sector's high bits.
+//! Sector 0 has the cell of an orbit that is nearest to the apex. If two cells are equally near,
+//! they mirror each other, and the third lies on the axis of the apex. Then sector 0 takes that
+//! third cell, so every sector stays symmetric about its axis and a reflection also maps sectors to
+//! sectors. The third cell is the farthest, so it comes last in the sector.
 //!
-//! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each
-//! from its corner inwards, then the other cells row by row.
+//! **Corner order**, for all other BID sets: the three corner triangles of three rows, each from
+//! its corner inwards, then the other cells row by row.
 //!
-//! Boards that are not triangles have their cells in the order of the indices, row by row.
+//! Boards that are not triangles have their cells in the order of the indices.
 
 use trinim_game::{Board, Cell, Symmetry};
 

@@ -1,7 +1,7 @@
-//! The numbers of blocks, and the symmetries of a layout.
+//! Block numbers, and the symmetries of a layout.
 //!
-//! Those symmetries of a board that keep the set of BID cells take whole blocks to whole blocks:
-//! each permutes the bits of the BID and the bits of the offset separately.
+//! A symmetry of the board that keeps the set of BID cells maps whole blocks to whole blocks: it
+//! permutes the BID bits and the offset bits separately.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,4 @@
-//! Choices that a solve makes from board and memory: the size of the blocks, where logs go, and
-//! their codec.
+//! Defaults that follow from board and memory: block size, log placement and codec.
 
 use crate::database::{Audit, Values};
 use crate::layout::Layout;
@@ -12,12 +11,11 @@ use trinim_kernel::bitmap_words;
 /// engine gets the rest of the budget.
 pub const PROGRAM_BYTES: u64 = 32 << 20;
 
-/// Returns the default placement of the logs: up to seven layers one copy for each target, whose
-/// bucket a worker then reads from front to back. That is slower, also there, but by some
-/// hundredths of a second. Larger boards write a multiple of what shared logs take, and have as
-/// much more on disk at the peak: `trinim plan` prints both. Nimbers are many bitmaps a block, so
-/// that writing none of them twice counts more. An audit has to see streams that nobody has
-/// oriented.
+/// Returns the default placement of the logs. Up to seven layers each target has a copy, in a
+/// bucket that a worker reads from front to back. Shared logs are some hundredths of a second
+/// faster there. From eight layers on, copies would take a multiple of the disk; `trinim plan`
+/// prints both. Nimbers are many bitmaps a block, so they use shared logs at any size. So does an
+/// audit, which needs streams that are not oriented.
 pub fn default_placement(layers: u32, values: Values, audit: Audit) -> Placement {
     match layers <= 7 && values.is_outcomes() && !audit.is_some() {
         true => Placement::Dedicated,
@@ -50,14 +48,14 @@ const NIMBER_OFFSET_BITS_AT_MOST: u32 = 22;
 /// does not follow the memory.
 pub const WEIGHED_LAYERS: u32 = 9;
 
-/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
-/// show. The time of a smaller one is not estimated: it depends on the machine, and is soon seen.
+/// Cells of the smallest board for which this machine is measured before a solve. A smaller one
+/// takes so little time that it is not estimated.
 pub const TIMED_CELLS: u32 = 40;
 
 /// Returns the layout for a board and a memory budget of the whole program: the largest of the
-/// block sizes that measured well for which two workers with shared logs fit, or one for boards of
-/// [`WEIGHED_LAYERS`]: smaller blocks have ten times the edges there, and memory only decides how
-/// many streams are held. If not even the smallest fits, returns that one, and
+/// well-measured block sizes that leaves room for two workers with shared logs, or for one worker
+/// for boards of [`WEIGHED_LAYERS`]. Smaller blocks have ten times the edges there, and memory only
+/// decides how many streams are held. If not even the smallest fits, returns that one, and
 /// [`Plan::check`](super::Plan::check) refuses it.
 pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
     choose_layout_for(board, Values::Outcomes, memory_bytes)

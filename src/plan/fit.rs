@@ -1,4 +1,4 @@
-//! Whether a plan fits memory and disk, and why not.
+//! Whether a plan fits memory and disk, and the reason if it does not.
 
 use super::{MemoryPlan, PlacementPlan, Plan, Scenario, placement_plan};
 use crate::game::amount::{binary, binary_up, grouped};

@@ -1,22 +1,20 @@
-//! The needs of a solve, known before it starts: layout, memory, disk, log volume, time.
+//! What a solve needs, before it starts: layout, memory, disk, log volume, time.
 //!
-//! A [`Plan`] follows from a [`Scenario`]; `trinim plan --json` serialises it as it is. Sizes are
-//! bytes, times are seconds. The measured constants are in [`rates`]; times are for a machine of
-//! the scenario's speed, which [`speed`] measures. Callers ask for free disk space.
+//! A [`Plan`] follows from a [`Scenario`]; `trinim plan --json` serialises it. Sizes are bytes,
+//! times are seconds on a machine with the speed of the scenario, which [`speed`] measures. The
+//! measured constants are in [`rates`]. Callers query the free disk space.
 //!
-//! # The disk
-//! The block graph is walked in the order of the solve: each block adds its streams and its file,
-//! and a stream goes with the first commit after its last target. A commit may come at any time
-//! within its interval, so the walk assumes the worst (`benches/README.md` compares predicted and
-//! used disk).
-//!
-//! A slower solve has more commits and uses less. A run at its limit stops safely.
+//! # Disk
+//! The plan walks the block graph in the order of the solve. Each block adds its streams and its
+//! file; a stream is deleted by the first commit after its last target. The walk assumes the latest
+//! possible commit; a slower solve commits more often and uses less (`benches/README.md` compares
+//! predicted and used disk).
 //!
 //! # Invariants
-//! 1. The layout depends on board and memory alone, never on threads, placement or machine, because
+//! 1. The layout depends only on board and memory, never on threads, placement or machine, because
 //!    the digest of a database depends on its layout.
-//! 2. [`Plan::check`] refuses before anything is written. An accepted run may still meet a full
-//!    disk later, and then resumes.
+//! 2. [`Plan::check`] refuses before anything is written. An accepted run can still fill the disk;
+//!    it stops safely and can be resumed.
 //! 3. A plan with a worker stays within its memory budget, held streams included.
 
 mod choice;
@@ -117,7 +115,7 @@ pub struct Plan {
     /// The cut of the board.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What the walk of the cut reads from files.
+    /// What the walk of the block graph reads from files.
     #[serde(skip)]
     reads: Arc<[Reads]>,
     /// Bytes of one block's bitmap.
@@ -156,8 +154,7 @@ pub fn placement_name(placement: Placement) -> &'static str {
 
 impl Plan {
     /// Plans for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or
-    /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated,
-    /// not made.
+    /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated.
     pub fn suggested(scenario: Scenario<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let Scenario { board, values, memory_bytes, .. } = scenario;
         let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
@@ -185,7 +182,7 @@ impl Plan {
         Plan::new(scenario, self.shape.clone(), memory, reads)
     }
 
-    /// Returns the memory of another scenario, and what the walk reads from files then.
+    /// Returns the memory of another scenario, and what the walk then reads from files.
     fn memory(&self, scenario: Scenario<'_>) -> (MemoryPlan, Arc<[Reads]>) {
         let memory = memory(scenario, &self.shape);
         let is_same = memory.held_streams == self.memory.held_streams;

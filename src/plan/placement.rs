@@ -1,4 +1,4 @@
-//! The costs of logs in one place or the other: bytes, and seconds by stage.
+//! The cost of each log placement: bytes, and seconds by stage.
 
 use super::rates::{self, Rates};
 use super::shape::{Passes, Reads, Shape, StageSeconds};
@@ -34,7 +34,8 @@ pub struct PlacementPlan {
 
 /// Returns the bytes of a finished run: published blocks, lists, journal and manifest.
 ///
-/// At the end of a solve, a book is there twice: as a whole and in parts, each in its own file.
+/// At the end of a solve, a book takes its space twice: as a whole, and in parts in their own
+/// files.
 pub(super) fn kept_bytes(scenario: Scenario<'_>, shape: &Shape) -> u64 {
     let Scenario { board, values, keep, .. } = scenario;
     let bits = rates::database_bits_per_position(values, board.size_in_layers(), shape.offset_bits);

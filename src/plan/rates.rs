@@ -1,16 +1,16 @@
-//! Measured constants: the one home of every speed and ratio in an estimate.
+//! Measured constants: the home of every speed and ratio in an estimate.
 //!
 //! `tools/rates.py` measures them: it compares `stages_s` of a plan with those of the solve after
-//! it (`benches/record/2026-11-27-nine-layers.md`). They are for one worker of two on a 2-core
-//! machine with AVX-512, bytes of *raw bitmap* a second unless they say otherwise; a byte has eight
-//! positions. Where a restriction leaves part of a stream, only that part counts. Decoding contains
-//! what workers waited for the reader.
+//! it (`benches/record/2026-11-27-nine-layers.md`). They hold for one of two workers on a 2-core
+//! machine with AVX-512, in bytes of *raw bitmap* a second unless stated otherwise; a byte has
+//! eight positions. Where a restriction leaves part of a stream, only that part counts. Decoding
+//! includes the time that workers waited for the reader.
 //!
-//! Blocks of 16 MiB: eight layers with a database, and with counts, 256 MiB and `rows-huffman`,
-//! medians of five; eight layers with an audit of all. Blocks of 128 MiB, which no cache holds:
-//! nine layers without options. The time of decoding is that of the raw bytes and of the stored
-//! ones; how it divides is of 22 November 2026: streams of 0.076 bits a position took 0.24 ns a raw
-//! byte, streams of 0.13 bits 0.34 ns.
+//! Blocks of 16 MiB: medians of five solves of eight layers, with a database, and with counts, 256
+//! MiB and `rows-huffman`; and eight layers with an audit of all. Blocks of 128 MiB, which no cache
+//! holds: nine layers without options. The time of decoding has a part for raw bytes and one for
+//! stored bytes, divided as on 22 November 2026: streams of 0.076 bits a position took 0.24 ns a
+//! raw byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::{Keep, Values};
 use pipeline::log::frame::{LONG_FRAME_WORDS, frame_words};
@@ -53,8 +53,8 @@ const SMALL: Rates = Rates {
     device_bytes_per_second: 600e6,
 };
 
-/// The rates for larger blocks. None was encoded for a database in these runs: that rate is the one
-/// of smaller blocks, in the ratio that the two had on 22 November 2026.
+/// The rates for larger blocks. In these runs, none was encoded for a database: that rate is the
+/// rate of smaller blocks times the ratio of 22 November 2026.
 const LARGE: Rates = Rates {
     decode_bytes_per_second: 10.3e9,
     orient_bytes_per_second: 3.55e9,
@@ -85,13 +85,12 @@ pub fn for_blocks(keep: Keep, block_bytes: u64) -> Rates {
     }
 }
 
-/// Growth of the stored bits a position for each offset bit that a block is smaller than the block
-/// of the measurement: 7 layers in blocks of 2^13 instead of 2^22 positions (logs: 2^18), rounded
-/// up.
+/// Growth of the stored bits a position for each offset bit less than in the measured block: 7
+/// layers in blocks of 2^13 instead of 2^22 positions (logs: 2^18), rounded up.
 const DATABASE_GROWTH: f64 = 1.13;
 const LOG_GROWTH: f64 = 1.13;
-/// That of nine layers in `rows-huffman`: 47.2 GiB at the peak of a misère solve in blocks of 2^27
-/// positions, where the figure for blocks of 2^30 gives 39.1 (23 November 2026).
+/// The growth for nine layers in `rows-huffman`: 47.2 GiB at the peak of a misère solve in blocks
+/// of 2^27 positions, where the figure for blocks of 2^30 gives 39.1 (23 November 2026).
 const LARGE_LOG_GROWTH: f64 = 1.065;
 
 /// The offset bits of the blocks that the ratios were measured on.
@@ -159,7 +158,7 @@ impl Rates {
         Rates { fetch_bytes_per_second, device_bytes_per_second, ..self.for_planes(1.0 / speed) }
     }
 
-    /// Returns the rates for blocks of so many bitmaps, of which the bytes of one are counted.
+    /// Returns the rates for blocks of this many bitmaps, counted in bytes of one.
     pub fn for_planes(self, planes: f64) -> Rates {
         let Rates { fetch_bytes_per_second, device_bytes_per_second, .. } = self;
         Rates {
@@ -199,9 +198,10 @@ pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 
     (measured * growth(rate, layers, offset_bits)).min(1.03)
 }
 
-/// Bytes of a book for each position with enough pieces, at most: a sixth of these is canonical, 7
-/// % of them are losses, and a loss takes a byte. Books of few empty cells are smaller: 0.0056 at
-/// seven layers with 18 pieces or more, 0.0038 at eight with 28 (22 November 2026).
+/// The most bytes of a book for each position with enough pieces: a sixth of these positions is
+/// canonical, 7 % of them are losses, and a loss takes a byte. Books of few empty cells are
+/// smaller: 0.0056 at seven layers with 18 pieces or more, 0.0038 at eight with 28 (22 November
+/// 2026).
 pub const BOOK_BYTES_PER_POSITION: f64 = 0.012;
 
 /// Bytes of one canonical block in the lists of a database, `manifest.json` and `SUMS`.
@@ -213,15 +213,15 @@ pub const FOLDER_BYTES: u64 = 64 << 10;
 /// Bytes of journal and manifest of a run for one canonical block, both copies.
 pub const FOLDER_BYTES_PER_BLOCK: u64 = 2048;
 
-/// Memory that the system gives without delay, in bytes, and the speed at which a thread gets more:
-/// on a virtual machine whose host takes back what lies free, touching it for the first time is
-/// slow. Eight layers with 640 MiB waited for none (23 November 2026); nine layers took 18 s of
-/// processor time for their first 8 GiB (26 November 2026), 15 to 20 s in four solves.
+/// Bytes of memory that the system provides without delay. Beyond these, a virtual machine whose
+/// host reclaims free memory is slow at the first touch. Eight layers with 640 MiB were not delayed
+/// (23 November 2026); nine layers took 18 s of processor time for their first 8 GiB (26 November
+/// 2026), 15 to 20 s in four solves.
 pub const READY_BYTES: u64 = 640 << 20;
-/// See [`READY_BYTES`].
+/// The speed at which a thread gets memory beyond [`READY_BYTES`].
 pub const FRESH_BYTES_PER_SECOND: f64 = 400e6;
 
 /// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
 /// thread: `trinim check --depth full` decodes and hashes the 1.7 GB of eight layers in 0.94 s of
-/// processor time, (22 November 2026).
+/// processor time (22 November 2026).
 pub const RECALL_BYTES_PER_SECOND: f64 = 1.5e9;

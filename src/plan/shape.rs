@@ -1,4 +1,4 @@
-//! The figures of a layout that every estimate rests on.
+//! The figures of a layout from which every estimate follows.
 
 use super::default_codec;
 use super::rates::{self, Rates};
@@ -14,14 +14,14 @@ use trinim_game::{Board, Cell};
 /// graph.
 const WALKED_BID_BITS_MAX: u32 = 20;
 
-/// Largest share of all blocks alive at a time, and of all dedicated copies waiting at a time, and
-/// the share of edges that are oriented, for graphs that are too large to walk: the values found at
+/// For graphs that are too large to walk: the largest share of all blocks alive at a time, and of
+/// all dedicated copies waiting at a time, and the share of oriented edges. These are the values of
 /// nine layers with 15 to 18 BID bits.
 const LIVE_SHARE: f64 = 0.42;
 const WAITING_SHARE: f64 = 0.29;
 const TURNED_SHARE: f64 = 0.28;
 
-/// Index bits inside what the kernels move at a time.
+/// Index bits inside the unit that the kernels move.
 const VECTOR_BITS: u32 = 9;
 
 /// The cut of a board, and the work that follows from it.
@@ -66,7 +66,7 @@ pub(super) struct Step {
     applied: f64,
     /// Streams that it writes.
     sent: [u32; 2],
-    /// Streams that nothing needs after it.
+    /// Streams that are not needed after it.
     retired: [u32; 2],
     /// Its sources, by their places in the walk, each with the share of its frames that an edge
     /// needs.
@@ -94,7 +94,7 @@ pub(super) struct Reads {
     pub(super) loads: u32,
     /// Streams decoded, in shares of whole streams.
     pub(super) decoded: f64,
-    /// Their stored bytes, in shares of those of an average stream.
+    /// Their stored bytes, in units of an average stream.
     pub(super) stored: f64,
 }
 
@@ -231,8 +231,8 @@ impl Shape {
         }
     }
 
-    /// Returns the figures of the best layout whose blocks have at most so many offset bits. If its
-    /// graph is too large to walk, it is estimated, not made.
+    /// Returns the figures of the best layout whose blocks have at most this many offset bits. If
+    /// its graph is too large to walk, they are estimated.
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Shape {
         let bid_bits = board.cells().saturating_sub(offset_bits_at_most).min(BID_BITS_MAX);
         match Shape::is_walked(bid_bits) {
@@ -271,9 +271,8 @@ impl Shape {
     }
 
     /// Returns the most bytes of logs, and of logs and database together, at any time of the walk.
-    /// A stream takes `stream_bytes`, a published block `block_bytes`, and a stream that nothing
-    /// needs is deleted `delay` later, on the clock of the `times` that the blocks take one after
-    /// another.
+    /// A stream takes `stream_bytes`, a published block `block_bytes`. A stream is deleted `delay`
+    /// after its last use, on the clock of the `times` that the blocks take one after another.
     pub(super) fn peaks(&self, placement: Placement, sizes: [f64; 2], times: &[f64], delay: f64) -> [f64; 2] {
         let [stream_bytes, block_bytes] = sizes;
         let logs = usize::from(placement == Placement::Dedicated);
@@ -297,8 +296,8 @@ impl Shape {
         peaks
     }
 
-    /// Returns what each block of the walk reads with shared logs if `most` streams are held, as
-    /// the engine holds them: the stream whose next use is furthest away makes room.
+    /// Returns what each block of the walk reads with shared logs if `most` streams are held. As in
+    /// the engine, the stream whose next use is furthest away makes room.
     pub(super) fn reads(&self, most: u64) -> Vec<Reads> {
         let mut uses: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.steps.len()];
         for (place, step) in (0..).zip(&*self.steps) {
@@ -373,9 +372,9 @@ impl Shape {
         }
     }
 
-    /// Returns the stored bytes of the stream at a place of the walk over those of an average one.
-    /// Losses are easier to tell apart the more pieces there are: in nine layers, normal play,
-    /// streams grow evenly from 0.65 to 1.35 of the average (22 November 2026).
+    /// Returns the stored bytes of the stream at a place of the walk, relative to an average one.
+    /// Losses of positions with more pieces are less regular: in nine layers, normal play, streams
+    /// grow evenly from 0.65 to 1.35 of the average (22 November 2026).
     fn density(&self, place: u32) -> f64 {
         0.65 + 0.7 * f64::from(place) / self.steps.len() as f64
     }

@@ -1,5 +1,4 @@
-//! How fast this machine is, compared with the one that the [rates](super::rates) are of, and how
-//! busy.
+//! The speed of this machine, relative to the machine of the [rates](super::rates), and its load.
 
 use super::{Plan, Scenario};
 use parking_lot::Mutex;
@@ -11,10 +10,10 @@ use trinim_kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words};
 /// Index bits of the bitmaps: 8 MiB; a thread has two of them.
 const BITS: u32 = 26;
 
-/// The layers whose first cells they are.
+/// The layers of the board whose first cells these bits are.
 const LAYERS: u32 = 7;
 
-/// Rounds of a thread, whose median counts: the first one also touches the memory.
+/// Rounds of a thread; the median counts, because the first one also touches the memory.
 const ROUNDS: usize = 13;
 
 /// Processor seconds of a round on each of two threads at the speed of the rates.
@@ -23,12 +22,13 @@ const RECORDED_SECONDS: f64 = 0.0143;
 /// The speed of the recorded rates.
 pub const RECORDED: f64 = 1.0;
 
-/// What a machine does.
+/// The measured speed of a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// Its speed over that of the recorded rates, by processor time: other work does not change it.
+    /// Its speed relative to the recorded rates, in processor time, so other work does not change
+    /// it.
     pub processor: f64,
-    /// The time that work takes now over its processor time: 1 if no other work runs.
+    /// The time that work takes now, relative to its processor time: 1 if no other work runs.
     pub load: f64,
 }
 
@@ -41,8 +41,8 @@ impl Plan {
     }
 }
 
-/// Returns the speed of each of this many threads that work at the same time. It is measured once a
-/// process, for the first number, and takes about a quarter of a second.
+/// Returns the speed of each of `threads` threads that work at the same time. It is measured once
+/// per process, for the first number, in about a quarter of a second.
 pub fn of_this_machine(threads: usize) -> Speed {
     static MEASURED: OnceLock<Speed> = OnceLock::new();
     *MEASURED.get_or_init(|| {
@@ -68,8 +68,8 @@ fn rounds(threads: usize) -> Vec<[f64; 2]> {
     all
 }
 
-/// What a solve does to a block for the most part, in about the same shares: it applies streams,
-/// orients some of them, and settles the block.
+/// The main work of a solve on a block, in about the same shares: it applies streams, orients some
+/// of them, and settles the block.
 struct Work {
     kernel: Kernel,
     apply: ApplyPlan,

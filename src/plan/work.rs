@@ -1,13 +1,13 @@
-//! The work of a session within that of a whole solve, in planned time.
+//! The work of a session, as part of a whole solve, in planned time.
 //!
-//! The plan says how long each block takes on its machine: its sources decoded, oriented, applied,
-//! and the block itself. The share of the work that is done is of these times without held streams,
-//! earlier sessions included: a folder does not say how much memory its solve has. The time left is
-//! in the times of this session, whose memory decides which streams it holds.
+//! The plan has a time for each block: decoding, orienting and applying its sources, and the block
+//! itself. The finished share of the work counts these times without held streams, for earlier
+//! sessions too, because a folder does not record the memory of its sessions. The time left counts
+//! the streams that the memory of this session can hold.
 //!
 //! # Positions
 //! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
-//! group, so that the rates of progress, report and `status` mean the same.
+//! group, so rates in progress, report and `status` mean the same.
 
 use super::{Shape, rates};
 use crate::database::Keep;
@@ -15,7 +15,7 @@ use crate::layout::Layout;
 use pipeline::BlockId;
 use std::collections::BTreeSet;
 
-/// The work of one session, within that of the whole solve.
+/// The work of one session, as part of the whole solve.
 #[derive(Clone, Debug)]
 pub struct SessionWork {
     /// All blocks, including those of earlier sessions.
@@ -26,7 +26,7 @@ pub struct SessionWork {
     pub positions: u64,
     /// Bytes of a block's bitmaps.
     pub block_bytes: u64,
-    /// All work, and that of earlier sessions.
+    /// All work, and the part of earlier sessions.
     whole: f64,
     resumed: f64,
     /// The work and the planned time of its first blocks, from none to all.
@@ -65,8 +65,8 @@ impl SessionWork {
         self.share(0.0)
     }
 
-    /// Returns the share of the whole work that is done once this session has settled `blocks`
-    /// blocks, 0 to 1, and the planned times of what it has done and of what is left, in one unit.
+    /// Returns the finished share of the whole work once this session has settled `blocks` blocks,
+    /// 0 to 1, and the planned times of its finished and remaining work, in one unit.
     pub fn after(&self, blocks: u64) -> (f64, [f64; 2]) {
         // Blocks are settled in about the order in which they are handed out.
         let last = self.sums.len() - 1;
@@ -74,7 +74,7 @@ impl SessionWork {
         (self.share(work), [time, self.sums[last][1] - time])
     }
 
-    /// Returns the positions that `blocks` blocks of this session stand for, on average.
+    /// Returns the positions that `blocks` blocks of this session represent, on average.
     pub fn positions_of(&self, blocks: u64) -> f64 {
         self.positions as f64 * blocks as f64 / (self.blocks - self.resumed_blocks).max(1) as f64
     }
@@ -90,9 +90,9 @@ pub fn block_ns(layout: &Layout, shape: &Shape) -> Vec<f64> {
     held_block_ns(layout, shape, 0)
 }
 
-/// Returns the planned nanoseconds of each block if `held` streams are held: whole numbers, because
-/// a sum of fractions would depend on the order of the blocks. If the block graph was too large to
-/// be walked, all blocks count alike.
+/// Returns the planned nanoseconds of each block if `held` streams are held. They are whole
+/// numbers, because a sum of fractions would depend on the order of the blocks. If the block graph
+/// was too large to walk, all blocks count alike.
 fn held_block_ns(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
     let blocks = layout.canonical_blocks().len();
     if shape.estimated {

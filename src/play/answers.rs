@@ -7,11 +7,11 @@ use std::sync::Arc;
 use trinim_game::{Board, Rule, Value};
 use trinim_kernel::bitmap_words;
 
-/// Something that knows values of positions of a board under a rule.
+/// A source of values of positions of a board under a rule.
 ///
-/// A source may know less than all values: [`Answers::value`] then returns
-/// [`AnswerError::Unknown`] for the others, and [`Answers::probe`] counts the moves that lead to
-/// such positions in `moves_not_kept`.
+/// A source need not know all values. For others, [`Answers::value`] returns
+/// [`AnswerError::Unknown`], and [`Answers::probe`] counts the moves that lead to them in
+/// `moves_not_kept`.
 pub trait Answers: Send + Sync {
     /// Returns the board.
     fn board(&self) -> &Board;
@@ -80,7 +80,7 @@ pub enum AnswerError {
     /// The source does not hold this value.
     #[error("the value of this position is not known: {limits}")]
     Unknown {
-        /// What the source holds.
+        /// The values that the source holds.
         limits: String,
     },
     /// The database cannot be read.
@@ -122,9 +122,9 @@ impl Answers for Database {
     }
 }
 
-/// The values of all positions of a board, in memory: for each canonical block by ordinal a bitmap,
-/// one bit a position, 1 for a loss, as in the files of the database. Seven layers take 32 MiB or
-/// less.
+/// The values of all positions of a board, in memory. Each canonical block, by ordinal, has a
+/// bitmap with one bit a position, 1 for a loss, as in the files of the database. Seven layers take
+/// 32 MiB or less.
 pub struct Table {
     game: Game,
     blocks: Vec<Vec<u64>>,
@@ -163,12 +163,12 @@ impl Answers for Table {
     }
 }
 
-/// Answers for a board: those of a source, if there is one, completed by those of a [`PartSolver`]
-/// for positions that have few enough pieces: what the source does not know of them or of their
-/// children, their distances to the end, and their nimbers. One position is solved at a time.
+/// Answers for a board: those of a source, if there is one, completed by a [`PartSolver`] for
+/// positions that have few enough pieces. It adds values, distances to the end and nimbers that the
+/// source does not know. One position is solved at a time.
 ///
-/// What is known of a position does not depend on earlier queries: either it has few enough
-/// pieces, and it and all its children are solved, or all values are those of the source.
+/// An answer does not depend on earlier queries: either the position has few enough pieces, and it
+/// and all its children are solved, or all values come from the source.
 pub struct OnTheSpot {
     board: Board,
     rule: Rule,
@@ -191,14 +191,14 @@ impl OnTheSpot {
         OnTheSpot { board, rule, source, solver: Mutex::new(solver), completes: true }
     }
 
-    /// Solves only what the source does not know the value of: where it knows all, no nimber and no
-    /// distance is added.
+    /// Solves only positions whose value the source does not know, and adds no nimbers or distances
+    /// to the others.
     #[must_use]
     pub fn sparing(self) -> OnTheSpot {
         OnTheSpot { completes: false, ..self }
     }
 
-    /// Returns what the solver says; `None` if a position has too many pieces.
+    /// Returns the answer of the solver; `None` if a position has too many pieces.
     fn solved<T>(&self, read: impl FnOnce(&mut PartSolver) -> Result<T, PartError>) -> Result<Option<T>, AnswerError> {
         match read(&mut self.solver.lock()) {
             Ok(found) => Ok(Some(found)),

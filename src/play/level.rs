@@ -1,9 +1,9 @@
 //! How the program chooses its moves.
 //!
-//! A level is a rate of slips: the share of moves, of a thousand, that are drawn from all legal
-//! ones. The other moves are the best known: one that wins, as soon as may be; without one, a move
-//! of unknown value; and in a lost position the [hardest reply](hardest), or any move if it is not
-//! known. Towards the end of the game no level slips, as no player does.
+//! A level is a rate of slips: the share of moves, in thousandths, that are drawn from all legal
+//! ones. The other moves are the best known: a move that wins soonest; without one, a move of
+//! unknown value; in a lost position the [hardest reply](hardest), or any move if that is not
+//! known. Towards the end of the game no level slips.
 
 use super::answers::{AnswerError, Answers};
 use super::survey::{Choice, Survey, survey};

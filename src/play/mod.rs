@@ -1,16 +1,16 @@
 //! Playing a removal game against the solver: what a terminal, a server and a page share.
 //!
-//! [`Answers`] know values: a database, a book, a board in memory ([`Table`]), or any of them
-//! completed by positions solved on demand ([`OnTheSpot`]). A [`Session`] is one game
-//! between a person and the program, with undo, redo, sides exchanged and positions set up;
-//! [`transcript`] writes and reads it. [`level`] chooses the program's moves. [`report`] is a
-//! position as programs read it.
+//! [`Answers`] provide values: a database, a book, a board in memory ([`Table`]), or any of them
+//! completed by positions solved on demand ([`OnTheSpot`]). A [`Session`] is one game between a
+//! person and the program, with undo, redo, exchanged sides and set-up positions; [`transcript`]
+//! writes and reads it. [`level`] chooses the program's moves. [`report`] is a position in
+//! machine-readable form.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be
-//!    repeated, and taken back moves come again.
-//! 2. Nothing claims a value that the answers do not hold: unknown stays unknown, unless a known
-//!    move proves it.
+//!    repeated, and after an undo the program plays the same move.
+//! 2. A value is reported only if the answers hold it: unknown stays unknown, unless a known move
+//!    proves it.
 //!
 //! # Not here
 //! Files, clocks and printing: `src/commands/play` and `trinim-serve` have them.

@@ -1,4 +1,4 @@
-//! Names of cells, moves as players write them, and where the cells lie.
+//! Names of cells, moves as players write them, and the places of the cells.
 //!
 //! A name is the letter of the row, `aa` after `z`, and the number in the row, from 1: `c2` is the
 //! second cell of the third row. A move is `c1-c3`, from cell to cell along a line, or the list of
@@ -64,7 +64,7 @@ impl Names {
     /// Reads a move that is legal in `position`.
     ///
     /// # Errors
-    /// [`MoveError`] with what is wrong, in words for the player.
+    /// [`MoveError`] with the reason, in words for the player.
     pub fn read(&self, board: &Board, position: u64, text: &str) -> Result<u64, MoveError> {
         // The page writes a dash, and so do programs that correct what is typed.
         let taken = match text.split_once(['-', '\u{2010}', '\u{2011}', '\u{2013}', '\u{2014}', '\u{2212}']) {
@@ -158,7 +158,7 @@ pub enum MoveError {
     /// More than one move joins these cells.
     #[error("more than one move leads from {0} to {1}: name all its cells, separated by commas")]
     Several(String, String),
-    /// These cells, as listed, are not those of a move.
+    /// These cells, as listed, do not form a move.
     #[error("{0} is not a move: a move takes neighbouring pieces of one line")]
     NotAMove(String),
     /// This cell of the move is empty.
@@ -196,7 +196,7 @@ pub fn places(board: &Board) -> Vec<Place> {
     (0..).zip(board.places()).map(place).collect()
 }
 
-/// Says what a move takes, by the moves themselves: of some families the name is the only limit.
+/// Describes what a move takes, from the moves: the name of some families is their only limit.
 pub fn takes(board: &Board) -> String {
     let sizes = || board.moves().iter().map(|taken| taken.count_ones());
     let (least, most) = (sizes().min().unwrap_or(1), sizes().max().unwrap_or(1));
@@ -210,7 +210,7 @@ pub fn takes(board: &Board) -> String {
     format!("take {many} of one line")
 }
 
-/// Says who wins. Where single pieces cannot be taken, the last move may leave pieces.
+/// Describes who wins. Where single pieces cannot be taken, the last move can leave pieces.
 pub fn ends(board: &Board, rule: Rule) -> &'static str {
     match (rule.empty(), board.takes_single_pieces()) {
         (Value::Win, true) => "whoever takes the last piece loses",

@@ -1,4 +1,4 @@
-//! A position as programs read it: what `trinim probe --json` prints, and the server, field by
+//! A position in machine-readable form, as `trinim probe --json` and the server print it, field by
 //! field.
 
 use crate::database::Probe;

@@ -1,12 +1,12 @@
 //! One game between a person and the program.
 //!
-//! A game is its first position and a list of turns; where it stands follows from these. Undo moves
-//! turns from the list to another one, redo moves them back.
+//! A game is its first position and a list of turns; its current position follows from these. Undo
+//! moves turns to another list, redo moves them back.
 //!
 //! # Invariants
-//! 1. Every turn is legal where it stands, so the list can be replayed.
-//! 2. A new turn forgets what was undone.
-//! 3. `now` is where the turns lead, so that a turn costs the same after any number of others.
+//! 1. Every turn is legal in its position, so the list can be replayed.
+//! 2. A new turn clears the undone turns.
+//! 3. `now` is the position after all turns, so a turn costs the same after any number of others.
 
 use super::answers::{AnswerError, Answers, legal};
 use super::level::{self, Level, Reply};
@@ -15,7 +15,7 @@ use super::survey::{Choice, Survey, survey};
 use std::sync::Arc;
 use trinim_game::Value;
 
-/// Who moves.
+/// The player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Player {
     /// The person at the board.
@@ -50,7 +50,7 @@ pub enum Turn {
     Take(u64),
     /// The person set up this position and moves next.
     Set(u64),
-    /// The players exchanged sides: the one who was to move is not any more.
+    /// The players exchanged sides: the other one is to move.
     Swap,
 }
 
@@ -59,7 +59,7 @@ pub enum Turn {
 pub struct Stand {
     /// The position.
     pub position: u64,
-    /// Who moves next.
+    /// The player to move next.
     pub to_move: Player,
 }
 
@@ -147,7 +147,7 @@ impl Session {
         self.now
     }
 
-    /// Returns who has won, if the game is over.
+    /// Returns the winner, if the game is over.
     pub fn winner(&self) -> Option<Player> {
         let Stand { position, to_move } = self.stand();
         let is_over = legal(self.answers.board(), position).next().is_none();
@@ -220,7 +220,7 @@ impl Session {
         number
     }
 
-    /// Returns where the turns lead from the first position.
+    /// Returns the position after all turns.
     fn replayed(&self) -> Stand {
         self.turns.iter().fold(self.first, |stand, turn| stand.after(*turn))
     }
@@ -240,7 +240,7 @@ impl Session {
         number
     }
 
-    /// Returns all moves with what is known of them.
+    /// Returns all moves with their known values.
     ///
     /// # Errors
     /// Those of [`survey`].

@@ -1,4 +1,4 @@
-//! A position with everything that is known about it.
+//! A position with all that is known about it.
 
 use super::answers::{AnswerError, Answers, legal};
 use crate::database::infer;
@@ -35,7 +35,7 @@ pub struct Survey {
     /// The moves: winning ones, those that win soonest first; losing ones, those that lose latest
     /// first; then those of unknown value; each by ascending mask.
     pub moves: Vec<Choice>,
-    /// Moves whose value only follows from that of the position: nothing more is known of them.
+    /// Moves whose value only follows from that of the position, without distance or nimber.
     pub inferred: usize,
 }
 
@@ -57,9 +57,9 @@ impl Survey {
     }
 }
 
-/// Surveys a position. A value that the source does not hold is concluded from the moves if these
-/// are known: one winning move proves a win, and only losing moves prove a loss. Values of moves
-/// are [inferred](infer) from that of the position.
+/// Surveys a position. A value that the source does not hold is derived from the moves if possible:
+/// one winning move proves a win, and only losing moves prove a loss. Values of moves are
+/// [inferred](infer) from that of the position.
 ///
 /// # Errors
 /// Those of [`Answers::evaluate`].

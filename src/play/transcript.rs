@@ -13,7 +13,7 @@
 //!
 //! A board from a file has its identity after its name. The turns alternate from `first` on; after
 //! `set` the person moves, and `swap` gives the turn to the other player. Empty lines and lines
-//! that begin with `#` have no meaning.
+//! that begin with `#` are ignored.
 
 use super::answers::Answers;
 use super::session::{Player, Session, Turn};
@@ -34,7 +34,7 @@ pub fn board_name(board: &Board) -> String {
 }
 
 /// Returns the identity of a board from a file, in transcripts and in the server's answers: a hash
-/// of its cells and moves, because two files can give one name. `None`: its name says what it is.
+/// of its cells and moves, because two files can use one name. `None` if the name identifies it.
 pub fn board_identity(board: &Board) -> Option<String> {
     let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
     let is_named = board.layers().is_some() || Board::named(board.name(), takes).is_ok_and(|named| named == *board);
@@ -44,7 +44,7 @@ pub fn board_identity(board: &Board) -> Option<String> {
     (!is_named).then(|| format!("{:016x}", xxh3_64(&bytes.collect::<Vec<u8>>())))
 }
 
-/// Returns what a transcript calls a board.
+/// Returns the name of a board in a transcript.
 fn named(board: &Board) -> String {
     board_identity(board).map_or_else(|| board_name(board), |identity| format!("{} {identity}", board_name(board)))
 }

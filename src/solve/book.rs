@@ -1,8 +1,7 @@
 //! The book of a solve: each block contributes a part while it is in memory, and the parts become
 //! one file at the end.
 //!
-//! Nothing is forgotten before the book was read back and adds up to the census: the parts go, and
-//! nothing else could tell a wrong book.
+//! The parts are deleted only after the book was read back and adds up to the census.
 //!
 //! # Every stop
 //! | Stop at | On disk | Resume |
@@ -12,8 +11,8 @@
 //! | after the new generation | the book and the lists, some parts | the parts are removed |
 //!
 //! # Cost
-//! A part costs a look at each word of the bitmap that may hold a position with enough pieces, and
-//! 8 bytes of memory for each loss among these. Merging takes 64 MiB, and reads the parts once for
+//! A part reads each word of the bitmap that may hold a position with enough pieces, and takes 8
+//! bytes of memory for each loss among them. Merging takes 64 MiB, and reads the parts once for
 //! each 8 million losses.
 
 use crate::database::book::order::canonical;
@@ -30,13 +29,13 @@ use std::ops::Range;
 /// Losses that are merged at a time.
 const MERGED_AT_A_TIME: usize = 8 << 20;
 
-/// What the blocks contribute to.
+/// The collected parts of the blocks.
 pub(super) struct Parts<'a> {
     game: &'a Game,
     pieces: u32,
     order: BookOrder,
-    /// The block of the full board. It always has a part, so that a finished run without parts is
-    /// one whose book is bound.
+    /// The block of the full board. It always has a part, so a finished run without parts has a
+    /// complete book.
     last: BlockId,
     merged_at_a_time: usize,
 }
@@ -179,7 +178,7 @@ pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
 }
 
 /// Reads a book from end to end: every hash, its digest, and that it adds up to the census. Returns
-/// the BLAKE3 of the file, of the very bytes that were checked.
+/// the BLAKE3 of exactly the bytes that were checked.
 pub(crate) fn examine(
     storage: &dyn Storage,
     name: &str,

@@ -1,10 +1,9 @@
 //! Distances to the end inside a block: the planes of
-//! [`Values::Remoteness`](crate::database::Values) from the losses and from what children in other
-//! blocks say.
+//! [`Values::Remoteness`](crate::database::Values), from the losses and from the children in other
+//! blocks.
 //!
-//! Who wins is known, and moves alternate, so the distances of wins are even in one rule and odd in
-//! the other, and those of losses the other way round. By ascending distance, a win is reached by
-//! the first of its losing children, and a loss is left when no winning child is left:
+//! The winners are known, and moves alternate. So the distances of wins are even under one rule and
+//! odd under the other, and those of losses the opposite. By ascending distance:
 //!
 //! ```text
 //! wins of distance d   = wins left   that a loss of distance d - 1 is a child of
@@ -47,8 +46,8 @@ impl<'a> Countdown<'a> {
         self.wins.iter().chain(&self.losses).all(|word| *word == 0)
     }
 
-    /// Finds the positions without a move, which have distance 0. `over` may have bits that are no
-    /// positions.
+    /// Finds the positions without a move, which have distance 0. `over` may have bits without a
+    /// position.
     fn begin(&mut self, over: &[u64], plane: &mut [u64]) {
         let left = self.wins.iter_mut().zip(&mut self.losses);
         for ((plane, over), (wins, losses)) in plane.iter_mut().zip(over).zip(left) {

@@ -1,8 +1,8 @@
-//! Solves a board: passes the workload to the engine and turns its results into a database.
+//! Solves a board: passes the workload to the engine and makes a database of its results.
 //!
 //! [`SolveSpec`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each
 //! canonical block → manifest and `SUMS`, beside the published blocks if the database is kept.
-//! [`crate::job`] decides what is solved, and with what.
+//! [`crate::job`] makes the [`SolveSpec`].
 
 pub(crate) mod book;
 mod distances;
@@ -30,8 +30,8 @@ pub struct Solved {
     pub peak_leased_bytes: u64,
 }
 
-/// Solves in the folder of `storage`, or continues an interrupted solve. A game alone keeps its
-/// database. The kernel does not change the result.
+/// Solves in the folder of `storage`, or continues an interrupted solve. A [`SolveSpec`] from a
+/// game keeps the database. The kernel does not change the result.
 ///
 /// # Errors
 /// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] if a published block differs from what was
@@ -52,12 +52,12 @@ pub fn solve<'a>(
     Ok(Solved { manifest, database_bytes, peak_leased_bytes: finished.peak_leased_bytes })
 }
 
-/// Completes a run in which all blocks have records: binds the book if one is kept, and writes the
-/// manifest and `SUMS`, unless all are already right. Returns the manifest and the bytes of the
-/// database.
+/// Completes a run in which all blocks have records: merges the parts of the book if one is kept,
+/// and writes the manifest and `SUMS`, unless all are already right. Returns the manifest and the
+/// bytes of the database.
 ///
-/// A manifest with other bytes or a `SUMS` of another length, which show without reading the
-/// blocks, is damage: both files are written again from files that are checked first.
+/// A manifest with different contents or a `SUMS` of another length is damage that shows without
+/// reading the blocks. Both files are then written again from files that are checked first.
 ///
 /// # Errors
 /// [`pipeline::Error::Workload`] if a record is malformed, [`pipeline::Error::Corrupt`] if a

@@ -1,8 +1,8 @@
 //! Answers without a database: the pieces of a position are a board of their own.
 //!
-//! What a game from a position can reach are the subsets of its pieces, so a position of `n` pieces
-//! asks for `2^n` values, whatever the board. [`PartSolver`] solves the board of the pieces and
-//! keeps it: every further position with some of the same pieces is looked up.
+//! A game from a position reaches only subsets of its pieces, so a position of `n` pieces needs
+//! `2^n` values on any board. [`PartSolver`] solves the board of the pieces and keeps it: later
+//! positions with a subset of the same pieces are looked up.
 //!
 //! | pieces | solved |
 //! |---|---|
@@ -10,13 +10,13 @@
 //! | up to [`PIECES_MAX`] | by update logs in a folder, as any board |
 //! | more, in normal play, if no move connects some of them | component by component |
 //!
-//! In normal play a position is the sum of its components, and a loss exactly if their nimbers add
-//! up to 0 without carry (Sprague 1935, Grundy 1939). The nimbers of a component are found in
-//! memory: those of value `n` are the losses among the positions that have no smaller value, so
-//! each pass of the solver starts with the smaller values marked.
+//! In normal play a position is the sum of its components, and a loss exactly if the XOR of their
+//! nimbers is 0 (Sprague 1935, Grundy 1939). The nimbers of a component are found in memory: the
+//! positions of value `n` are the losses among the positions without a smaller value, so each pass
+//! of the solver starts with the smaller values marked.
 //!
 //! Distances to the end do not add up. They are counted for positions of at most
-//! [`DISTANCE_PIECES_MAX`] pieces, which takes a moment.
+//! [`DISTANCE_PIECES_MAX`] pieces.
 
 use super::distances::Countdown;
 use super::solve;
@@ -88,7 +88,7 @@ enum PartValues {
     Folder(Box<OnDisk>),
 }
 
-/// A part that was solved in a folder, which goes with it.
+/// A part that was solved in a folder, which is removed with it.
 struct OnDisk {
     database: Database,
     folder: PathBuf,
@@ -144,7 +144,7 @@ pub enum PartError {
 
 impl PartSolver {
     /// Creates a solver for positions of a board, with the memory and threads of `options`;
-    /// `runner` names the folder of larger parts.
+    /// `runner` chooses the folders of larger parts.
     pub fn new(board: Board, rule: Rule, kernel: Kernel, options: Options, runner: Box<Runner>) -> PartSolver {
         PartSolver { board, rule, kernel, options, pieces_max: PIECES_MAX, known: Vec::new(), in_folders: 0, runner }
     }
@@ -193,8 +193,8 @@ impl PartSolver {
     }
 
     /// Returns the most pieces of a component: a bitmap for each of sixteen nimbers takes half of
-    /// the memory. No component has more pieces than a position, so that what is known of larger
-    /// positions does not depend on what was solved before.
+    /// the memory. A component has at most as many pieces as a position, so answers about larger
+    /// positions do not depend on what was solved before.
     fn component_pieces(&self) -> u32 {
         COMPONENT_PIECES_MAX.min(self.memory_pieces() - 4).min(self.pieces_max)
     }
@@ -255,14 +255,14 @@ impl PartSolver {
         self.rule == Rule::Normal && components.iter().all(|part| part.count_ones() <= self.component_pieces())
     }
 
-    /// Returns the nimber of a position, if those of its components are known.
+    /// Returns the nimber of a position, if the nimbers of its components are known.
     fn sum(&self, position: u64) -> Option<u32> {
         let components = self.board.components(position).into_iter();
         let mut nimbers = components.map(|part| if self.board.is_over(part) { Some(0) } else { self.nimber(part) });
         nimbers.try_fold(0, |sum, nimber| Some(sum ^ nimber?))
     }
 
-    /// Remembers what was solved, in place of what it contains.
+    /// Remembers a solved part and drops the parts that it contains.
     fn remember(&mut self, known: SolvedPart) {
         let kind = std::mem::discriminant(&known.values);
         let is_contained = |old: &SolvedPart| {
@@ -273,8 +273,8 @@ impl PartSolver {
         self.known.push(known);
     }
 
-    /// Forgets what was solved first, until half of the memory is free for another part. A part in
-    /// a folder counts as that half, because the disk is to be shared, too.
+    /// Drops the oldest parts until half of the memory is free for another one. A part in a folder
+    /// counts as that half, because the disk is shared, too.
     fn make_room(&mut self) {
         let half = self.options.memory_bytes / 2;
         let bytes = |known: &SolvedPart| match &known.values {
@@ -374,8 +374,7 @@ impl PartSolver {
         Ok(self.look_up(position)?.expect("a solved position is known"))
     }
 
-    /// Returns the value of a position, if it is known: that of a solved position, or of one with
-    /// some of its pieces.
+    /// Returns the value of a position, if a solved part contains it.
     fn look_up(&self, position: u64) -> Result<Option<Value>, PartError> {
         if self.board.is_over(position) {
             return Ok(Some(self.rule.empty()));
@@ -398,9 +397,9 @@ impl PartSolver {
         Ok(None)
     }
 
-    /// Solves a position unless it is known, and returns what is known of it and of all its
-    /// children: values; distances to the end, if it has at most [`DISTANCE_PIECES_MAX`] pieces; in
-    /// normal play nimbers, unless a component has too many pieces.
+    /// Solves a position unless it is known, and returns its value and the values of all its
+    /// children; with distances to the end if it has at most [`DISTANCE_PIECES_MAX`] pieces, and in
+    /// normal play with nimbers, unless a component has too many pieces.
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
@@ -429,7 +428,7 @@ impl PartSolver {
     }
 
     /// Adds distances, and nimbers in normal play, to what another source knows of a position and
-    /// of all its moves, if it has none and the position has at most [`DISTANCE_PIECES_MAX`]
+    /// of all its moves, if it lacks them and the position has at most [`DISTANCE_PIECES_MAX`]
     /// pieces.
     ///
     /// # Errors
@@ -458,8 +457,8 @@ impl PartSolver {
         Ok(true)
     }
 
-    /// Returns what is known of a solved position, or of one with a part of its pieces. That other
-    /// questions left distances does not count.
+    /// Returns what is known of a solved position, or of one with a part of its pieces. Distances
+    /// from earlier queries are not returned unless requested.
     fn known(&self, position: u64, has_nimbers: bool, has_distances: bool) -> Result<Evaluation, PartError> {
         let value = self.look_up(position)?.expect("a solved position and its children are known");
         let nimber = if has_nimbers { self.sum(position) } else { None };

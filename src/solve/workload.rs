@@ -1,27 +1,25 @@
 //! Triangular Nim, or any game given as cells and move masks, as a workload of the engine.
 //!
-//! Nimbers are many solves at once. A block then has one bitmap for each nimber `n`, its plane, and
-//! a position has nimber `n` iff it is a loss among the positions that have no lower one: no child
-//! has `n`, but some child has each lower one. So a plane takes the updates of the planes with the
-//! same number, like the one bitmap of a solve for wins and losses, and is settled after the lower
-//! planes, with the positions of these marked as wins beforehand: then they are no losses of this
-//! plane, and make nothing else a win.
-//!
-//! Distances have the losses in plane 0, which are settled alone, and distance `d` in plane `1 +
-//! d`, whose positions update plane `2 + d` of their parents: the distance that a parent has by
-//! this child alone. The first such plane counts for a win, and the last one for a loss
-//! ([`super::distances`]).
-//!
 //! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of its
 //! symmetries. A bitmap has `2^max(m, 9)` bits for `m` offset bits; bit `x` represents the position
-//! with offset `x`. Planes follow each other, from nimber 0.
+//! with offset `x`. Numbers take several bitmaps a block, the *planes*, one after the other.
+//!
+//! **Nimbers.** Plane `n` has the positions of nimber `n`: the losses among the positions without a
+//! lower nimber. No child has `n`, and some child has each lower one. Plane `n` takes updates from
+//! plane `n` of the sources, as a solve for wins and losses does. It is settled after the lower
+//! planes, with their positions marked as wins: they are then no losses of this plane and make no
+//! position a win.
+//!
+//! **Distances.** Plane 0 has the losses and is settled alone. Plane `1 + d` has the positions of
+//! distance `d`, which update plane `2 + d` of their parents. For a win the first such plane
+//! counts, for a loss the last one ([`super::distances`]).
 //!
 //! # Invariants
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
-//!    `x`) loses. With nimbers, each `x` is set in exactly one plane, with distances in one after
+//!    `x`) loses. With nimbers, each `x` is set in exactly one plane; with distances, in one after
 //!    the first.
-//! 2. The file of a block holds its stream. It is as fast to read as a log,
-//!    so targets read it in place of shared logs, without the frames that no edge needs.
+//! 2. The file of a block holds its stream. It is as fast to read as a log, so targets read it in
+//!    place of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or oriented.
@@ -76,7 +74,7 @@ pub struct RemovalGame<'a> {
 
 impl<'a> RemovalGame<'a> {
     /// Prepares the plans of all updates. Finished blocks are published if the solve keeps the
-    /// database, as it is for a game alone. The kernel does not change the bytes.
+    /// database; a [`SolveSpec`] from a game does. The kernel does not change the bytes.
     pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let spec = spec.into();
         let SolveSpec { game, terms: Terms { keep, .. } } = spec;
@@ -128,8 +126,8 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { publish: false, parts: None, ..self }
     }
 
-    /// Returns the same workload, but one that publishes every block whole, for others to read,
-    /// whatever is kept in the end.
+    /// Returns the same workload, but one that always publishes every block whole, for others to
+    /// read.
     #[must_use]
     pub fn published(self) -> RemovalGame<'a> {
         RemovalGame { publish: true, parts: None, ..self }
@@ -144,14 +142,14 @@ impl<'a> RemovalGame<'a> {
         bitmap_words(self.game.layout.offset_bits())
     }
 
-    /// Returns the planes up to the last that is not empty: an empty plane updates nothing.
+    /// Returns the planes up to the last one that is not empty; an empty plane updates nothing.
     fn planes_in_use(&self, stream: &[u64]) -> usize {
         let planes = stream.chunks_exact(self.plane_words()).rev();
         let empty = planes.take(self.planes - 1).take_while(|plane| plane.iter().all(|word| *word == 0));
         self.planes - empty.count()
     }
 
-    /// Settles the planes of distances, of which the first has the wins.
+    /// Settles the planes of distances; the first one has the wins.
     fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) {
         let layout = &self.game.layout;
         let (losses, planes) = bitmap.split_at_mut(self.plane_words());

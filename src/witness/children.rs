@@ -1,10 +1,10 @@
-//! Forward checking: finds the positions of a block with a loss among the children that some moves
-//! reach.
+//! Forward checking: finds the positions of a block that have a loss among the children reached by
+//! given moves.
 //!
 //! A position `x` has the move `m` iff `x & m == m`, and then the child `x ^ m`. The code works on
 //! whole words: the bits of `m` above a line select a line of the child, the next three bits a word
 //! in it, and the lowest six bits become a shift of that word. The target is processed in chunks
-//! that stay in the nearest cache while all moves read their lines of the child.
+//! that stay in the first-level cache while all moves read their lines of the child.
 
 use super::orient::LINE;
 use trinim_kernel::{Work, run_wide};

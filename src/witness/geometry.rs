@@ -1,11 +1,12 @@
 //! The geometry of the check, rebuilt from cell masks: moves, blocks, and the canonical block of
 //! each child.
 //!
-//! This module verifies its inputs. It generates the moves of a triangle from pairs of ends and
-//! compares them with the board's; those of other boards are what the database says. It accepts a
-//! symmetry only if it maps these moves to themselves; it fills the table of blocks from the
-//! canonical ones and requires it to be full and free of conflicts. From the layout it uses only
-//! the two lists of cells, which define the bits of a database, and the list of canonical blocks.
+//! The module verifies its inputs. It generates the moves of a triangle from pairs of ends and
+//! compares them with those of the board; the moves of other boards come from the database. It
+//! accepts a symmetry only if it maps these moves to themselves. It fills the table of blocks from
+//! the canonical ones and requires it to be complete and free of conflicts. From the layout it uses
+//! only the two lists of cells, which define the bits of a database, and the list of canonical
+//! blocks.
 
 use crate::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +59,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Builds the geometry of a layout, or says what is wrong with the layout.
+    /// Builds the geometry of a layout, or describes the error in the layout.
     pub(crate) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
         let moves = moves(board);
         if moves.iter().ne(board.moves()) {

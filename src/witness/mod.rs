@@ -1,21 +1,21 @@
-//! The witness: an account of the rules that shares nothing with the solver's kernels, and compares
-//! every position of a block with its children.
+//! The witness: compares every position of a block with its children, without the kernels of the
+//! solver.
 //!
-//! It generates the moves again from the ends of runs, tests that symmetries preserve them, assigns
-//! blocks to canonical blocks by its own table and tests that the table is complete
-//! ([`Geometry`]). It orients blocks by exchanging two index bits at a time ([`Reorder`]),
-//! and looks at the children of every position, where the solver marks the parents of losses
-//! ([`Moves`]). It uses no edge of [`layout`](crate::layout), and of [`trinim_kernel`] only the
-//! choice of instructions for its own loops.
+//! It generates the moves again from the ends of runs, checks that symmetries preserve them, and
+//! assigns blocks to canonical blocks by its own table, which must be complete ([`Geometry`]). It
+//! orients blocks by exchanging two index bits at a time ([`Reorder`]). It looks at the children of
+//! every position ([`Moves`]); the solver marks the parents of losses. It uses no edge of
+//! [`layout`](crate::layout), and of [`trinim_kernel`] only the choice of instructions for its own
+//! loops.
 //!
-//! [`verify`](crate::care::verify) shows it the blocks of a database; a solve with `--audit` shows
-//! it each stream on its way into a block that is audited ([`Witnesses`]).
+//! [`verify`](crate::care::verify) passes it the blocks of a database; a solve with `--audit`
+//! passes it each stream that enters an audited block ([`Witnesses`]).
 //!
 //! # Invariants
-//! 1. What is compared does not depend on who shows the blocks: [`Witness::mark`] once for each
-//!    child, then [`Witness::judge`].
-//! 2. A child block that was not shown, or of which a needed part was left out, is a contradiction.
-//! 3. So is a stream that differs from what its block had when it was finished.
+//! 1. The comparison does not depend on the caller: [`Witness::mark`] once for each child, then
+//!    [`Witness::judge`].
+//! 2. A child block that was not passed, or lacks a needed part, is a contradiction.
+//! 3. So is a stream that differs from the one its block had when it was finished.
 
 pub(crate) mod children;
 pub(crate) mod finding;
@@ -46,14 +46,14 @@ pub(crate) struct Witness<'a> {
     values: Values,
     /// Bitmaps of a block: one, or one for each number.
     pub(crate) planes: usize,
-    /// Words of one of them.
+    /// Words of each of these bitmaps.
     pub(crate) words: usize,
 }
 
 /// The moves that lead from a block to one child.
 pub(crate) struct Steps {
     moves: Moves,
-    /// The offset bits that all of them take: no child has one of them.
+    /// The offset bits that all of them take: no child has one of these.
     taken: u64,
 }
 
@@ -65,7 +65,7 @@ impl Steps {
 }
 
 impl<'a> Witness<'a> {
-    /// Builds the geometry of a game, or says what is wrong with its layout.
+    /// Builds the geometry of a game, or describes the error in its layout.
     pub(crate) fn new(game: &'a Game, values: Values) -> Result<Witness<'a>, String> {
         let Game { board, rule, layout } = game;
         let geometry = Geometry::new(board, layout)?;
@@ -75,9 +75,9 @@ impl<'a> Witness<'a> {
         Ok(Witness { board, rule: *rule, geometry, reorders, inner, values, planes: values.planes(board), words })
     }
 
-    /// Marks the parents of a source in the blocks that reach it in one orientation: `uses` has for
-    /// each of these its planes of positions with a child there, and its steps. `oriented` has room
-    /// for a plane.
+    /// Marks the parents of a source in the blocks that reach it in one orientation. For each of
+    /// these blocks, `uses` has its planes of positions with a child there, and its steps.
+    /// `oriented` has room for a plane.
     pub(crate) fn mark(
         &self,
         orientation: usize,
@@ -166,7 +166,7 @@ impl<'a> Witness<'a> {
         self.list(ordinal, wrong, finding, findings)
     }
 
-    /// Checks that a position has the number that follows from those of its children, and no other;
+    /// Checks that a position has exactly the number that follows from the numbers of its children;
     /// `reached` has the positions with a child in each plane.
     fn compare_numbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
         let mut marks = vec![0; self.planes];

@@ -1,11 +1,11 @@
 //! Brings the losses of a canonical block into the orientation of one of its images.
 //!
-//! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: it is
-//! the closure of the nine lowest index bits of the source and of those that become the nine lowest
-//! of the target. Its image is made in a buffer that fits the nearest cache:
+//! A *tile* is a set of lines (512 bits) whose bits land in equally many lines of the target: the
+//! closure of the nine lowest index bits of the source and of those that become the nine lowest of
+//! the target. Its image is made in a buffer that fits the first-level cache:
 //!
 //! 1. Words are copied to their places by a table, their own bits still in the old order. Where an
-//!    index bit leaves the word, the one that takes its place waits where it is to go.
+//!    index bit leaves the word, the bit that replaces it waits at its destination.
 //! 2. Each such pair of index bits is exchanged over the whole buffer.
 //! 3. Index bits in the word that are still out of order are swapped, and the lines copied out.
 
@@ -120,9 +120,8 @@ impl Reorder {
         }
     }
 
-    /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
-    /// permutation takes `x`. What `target` then has at an index with one of the `unneeded` bits is
-    /// not said.
+    /// Writes the image of `source` to `target`: bit `x` moves to the index that the permutation
+    /// gives. Indices of `target` with one of the `unneeded` bits are unspecified.
     pub(crate) fn orient(&self, unneeded: u64, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
         run_wide(Orienting { reorder: self, unneeded, source, target, tile: &mut tile.0[..self.lines.len()] });
     }
@@ -198,8 +197,8 @@ fn exchange(tile: &mut [[u64; LINE]], bit: usize, number: usize) {
     }
 }
 
-/// Exchanges an index bit of each word with the one that tells words `i` and `i ^ WORD` of a line
-/// apart.
+/// Exchanges an index bit of each word with the one that distinguishes words `i` and `i ^ WORD` of
+/// a line.
 #[inline(always)]
 fn exchange_in_lines<const WORD: usize>(tile: &mut [[u64; LINE]], shift: u32, high: u64) {
     for line in tile {

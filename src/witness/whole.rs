@@ -1,13 +1,13 @@
 //! The witness of a solve: sees each stream on its way into a block, and then every position of it.
 //!
-//! A stream that is shown has to be the one that was compared when its block was finished, not what
-//! a log, a reader or a shelf made of it: the witness keeps a checksum of each part of every block.
-//! Blocks of earlier sessions, and those that other processes computed, have none; of these it
-//! takes the first stream that is shown, whose hashes the reader has checked.
+//! A stream must be the one that was compared when its block was finished. The witness keeps a
+//! checksum of each part of every block, so an error of a log, a reader or the memory is found.
+//! Blocks of earlier sessions, and of other processes, have no checksum; their first stream, whose
+//! hashes the reader has checked, sets it.
 //!
 //! # Memory
-//! A bitmap for a block under audit, the positions with a losing child; with numbers, a plane for
-//! each. For a source in another orientation, the engine lends memory.
+//! A bitmap for a block under audit, the positions with a losing child; with numbers, one for each
+//! plane. For a source in another orientation, the engine lends memory.
 
 use super::finding::Finding;
 use super::geometry::{Child, Geometry, spread};
@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The witnesses of the blocks of a solve that are audited.
 pub(crate) struct Witnesses<'a> {
-    /// What is wrong with the layout, if it has no witness.
+    /// The witness, or the error in the layout.
     witness: Result<Witness<'a>, String>,
     /// The audited blocks; `None` for all.
     chosen: Option<BTreeSet<u32>>,
@@ -60,7 +60,7 @@ impl<'a> Witnesses<'a> {
     /// Returns the auditor of a block.
     ///
     /// # Errors
-    /// [`Error::Workload`] if something is wrong with the layout; that of [`Bitmap::zeroed`].
+    /// [`Error::Workload`] if the layout has an error; that of [`Bitmap::zeroed`].
     pub(crate) fn of_block(&self, block: BlockId) -> Result<BlockWitness<'_>, Error> {
         let witness = self.witness.as_ref().map_err(Error::workload)?;
         let used = self.free.lock().pop().map(|mut used| {
@@ -151,8 +151,7 @@ impl Drop for BlockWitness<'_> {
     }
 }
 
-/// Returns whether a stream is the one that was seen before, part by part, and remembers the parts
-/// that are new.
+/// Returns whether a stream is the one that passed before, part by part, and remembers new parts.
 fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
     let found = stream.hashes();
     let mut checksums = checksums.lock();
@@ -168,7 +167,7 @@ fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
 }
 
 /// Returns whether a move leads to a position in these words of a child, in the orientation of its
-/// canonical block. They are a frame: all numbers that begin with the same bits.
+/// canonical block. The words are a frame: their numbers begin with the same bits.
 fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: &Range<usize>) -> bool {
     let frame = words.len().next_power_of_two();
     let common = (words.start % plane_words) as u64 & !(frame as u64 - 1);

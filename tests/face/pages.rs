@@ -1,6 +1,7 @@
 //! The Markdown pages: every link and every path leads somewhere, prose keeps its width, and what a
 //! page shows of the program is what it prints.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Width of prose, in columns; tables, code and links on a line of their own may be wider.
@@ -214,6 +215,51 @@ fn sessions_are_those_that_the_program_has() {
         compared += 1;
     }
     assert_eq!(compared, 2);
+}
+
+/// The times and sizes in a text that have three digits or more: `2.48 s`, `34.4 GiB`.
+fn figures(text: &str) -> Vec<String> {
+    let words = text.split([' ', '\n', ']']).filter(|word| !["core", "|"].contains(word));
+    let words: Vec<&str> = words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric())).collect();
+    let is_measured = |pair: &&[&str]| {
+        let (number, unit) = (pair[0], pair[1]);
+        let digits = number.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit).count();
+        let is_size = number.contains('.') && ["KiB", "MiB", "GiB", "TiB", "MB", "GB"].contains(&unit);
+        let is_time = ["µs", "ms", "s", "seconds", "minutes", "hours", "days"].contains(&unit);
+        digits >= 3 && number.chars().all(|char| char.is_ascii_digit() || ",.".contains(char)) && (is_size || is_time)
+    };
+    words.windows(2).filter(is_measured).map(|pair| pair.join(" ")).collect()
+}
+
+/// A measured figure has one home: another page that has it links to the home. Records and the
+/// generated tables of README.md are not looked at.
+#[test]
+fn a_figure_stands_on_one_page_or_beside_a_link_to_it() {
+    let is_dated = |name: &Path| name.iter().any(|part| part == "record" || part == "CHANGELOG.md");
+    let mut homes: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut linked = 0;
+    for page in pages().into_iter().filter(|page| !is_dated(&page.name)) {
+        let lines: Vec<&str> = page.lines().map(|(_, line)| line).collect();
+        let mut text = lines.join("\n");
+        if page.name == Path::new("README.md") {
+            let (before, made) = text.split_once("<!-- made from ").unwrap();
+            text = format!("{before}{}", made.split_once("<!-- end of the generated part -->").unwrap().1);
+        }
+        for paragraph in text.split("\n\n") {
+            let files = links(paragraph).filter_map(|link| resolved(&page.name, link.split('#').next()?));
+            let targets: String = files.filter_map(|file| std::fs::read_to_string(root().join(file)).ok()).collect();
+            for figure in figures(paragraph) {
+                if figures(&targets).contains(&figure) {
+                    linked += 1;
+                } else {
+                    homes.entry(figure).or_default().insert(page.name.clone());
+                }
+            }
+        }
+    }
+    assert!(linked > 3 && homes.len() > 100, "{linked} figures beside a link, {} others", homes.len());
+    homes.retain(|_, pages| pages.len() > 1);
+    assert!(homes.is_empty(), "{homes:#?}");
 }
 
 /// The path that a link in a page means, below the folder of the package.

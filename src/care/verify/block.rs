@@ -1,9 +1,9 @@
 //! Checks canonical blocks: their rows in the manifest, and every position against its children.
 //!
 //! A block of nimbers has a bitmap for each nimber, its plane. Its children are marked plane by
-//! plane: then each position has the nimbers of its children, and must have the least one missing.
-//! Likewise with distances, where a win must have one more than the least of its losing children,
-//! and a loss one more than the largest of all.
+//! plane. Then each position has the nimbers of its children, and its own must be the least missing
+//! one. With distances, a win must have one more than the least of its losing children, a loss one
+//! more than the largest of all.
 
 use super::totals::{Account, account};
 use crate::care::workers::{Halt, Watch};

@@ -17,7 +17,7 @@ pub(super) struct FileCheck<'a> {
     pub names: Option<&'a BTreeSet<String>>,
     /// Whether a file is to be hashed.
     pub is_hashed: &'a dyn Fn(&str) -> bool,
-    /// Whether to report what is wrong with the list itself, and which files are not in it.
+    /// Whether to report errors of the list itself, and files that it lacks.
     pub with_list: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Groups blocks that are checked together.
 //!
-//! Checking a block costs a decode for each canonical block of its children and an orientation for
-//! each orientation of one. Blocks in the same group share both, so a greedy choice among the next
-//! blocks puts those together that have most in common.
+//! Checking a block decodes each canonical block of its children and orients it for each
+//! orientation of a child. Blocks of a group share both, so a greedy choice among the next blocks
+//! groups those that have most in common.
 
 use crate::witness::geometry::Geometry;
 use std::collections::{BTreeSet, VecDeque};

@@ -1,10 +1,8 @@
 //! The verifier: checks a database against the rules of the game.
 //!
-//! The solver is complex machinery: vector kernels, compressed logs, checkpoints. Users of a
-//! database should not have to trust it. The verifier recomputes the claims of a database from the
-//! rules alone and reports every contradiction.
-//!
-//! It checks, in this order:
+//! The solver is complex machinery: vector kernels, compressed logs, checkpoints. So that users of
+//! a database need not trust it, the verifier recomputes the claims of a database from the rules
+//! and reports every contradiction. It checks, in this order:
 //!
 //! | | checksums | sample | full |
 //! |---|---|---|---|
@@ -23,13 +21,10 @@
 //!     --exchange of index bits-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
 //! ```
 //!
-//! With nimbers or distances, a block has a bitmap for each of them, and all this is done for each:
-//! a position then has the numbers of its children, and its own must be the least nimber that is
-//! missing, or one more than the least distance of a losing child, else than the largest of all.
-//!
-//! At the end the stored losses and the positions with a losing child must be complements. A block
+//! In the end, the stored losses and the positions with a losing child must be complements. A block
 //! counts as one more child of itself, reached by the moves inside it: all values are known, so the
-//! order of its positions does not matter.
+//! order of its positions does not matter. With nimbers or distances, all this is done for the
+//! bitmap of each number; `block.rs` has the rule.
 //!
 //! # Why a clean report can be trusted
 //! *It is sufficient.* Suppose no position of a canonical block contradicts its children. Then
@@ -44,12 +39,12 @@
 //! nothing. Moves, blocks and orientations are those of the witness (`src/witness`), and it counts
 //! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
 //! in the manifest, which every reader of the database uses), the cell images of the board's
-//! symmetries (tested before use), the codec of the frames (its output is hashed) and the
+//! symmetries (checked before use), the codec of the frames (its output is hashed) and the
 //! definition of the solution digest.
 //!
 //! # Invariants
 //! 1. Damage of the database is a finding, never an error or a panic.
-//! 2. The report depends on database and depth alone, not on threads or time.
+//! 2. The report depends only on database and depth, not on threads or time.
 //! 3. A block of a sample is checked against the stored values of its children, whether or not
 //!    these are in the sample.
 //!
@@ -57,8 +52,7 @@
 //! Memory: for each thread up to five bitmaps, one for the decoded block, one for the oriented one,
 //! and one for each of three blocks checked together; 80 MiB for eight layers in blocks of 2^27
 //! positions. Input: every file once for its hash, and a block again for each group that needs it.
-//!
-//! Time: decoding, the moves and the orientations, in this order.
+//! Time: decoding, then the moves, then the orientations.
 //!
 //! No counts are published for normal play, so there the last two rows of the table reduce to the
 //! published value of the start. For repairs see [`care`](crate::care).

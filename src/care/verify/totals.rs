@@ -153,7 +153,7 @@ fn losses<'a>(database: &Database, geometry: &Geometry, blocks: impl Iterator<It
     losses
 }
 
-/// Returns the layers of a board whose moves are those that published figures are about.
+/// Returns the layers of a board for whose moves figures are published.
 fn published_layers(database: &Database) -> Option<u32> {
     let board = database.board();
     board.layers().filter(|layers| board.max_take().is_none_or(|most| most >= *layers))

@@ -26,7 +26,7 @@ pub fn part_file_name(block: BlockId) -> String {
     format!("{:06}.part", block.0)
 }
 
-/// What a book is about.
+/// The subject of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookHead {
     /// The block if this is the part of one.
@@ -146,7 +146,7 @@ pub struct FrameRow {
 /// The header and index of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookIndex {
-    /// What the book is about.
+    /// The subject of the book.
     pub head: BookHead,
     /// Losses in it.
     pub losses: u64,
@@ -166,8 +166,8 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl BookIndex {
-    /// Checks a header against what the book has to be about and the length of its file; returns
-    /// the offset and the length of the index.
+    /// Checks a header against the expected subject and the length of its file; returns the offset
+    /// and the length of the index.
     ///
     /// # Errors
     /// [`DatabaseError::Version`], [`DatabaseError::Corrupt`].

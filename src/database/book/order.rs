@@ -1,9 +1,9 @@
 //! The order of the positions in a book: by the number of empty cells, then by their mask.
 //!
-//! The mask of `e` empty cells has the rank of its combination among all sets of `e` cells
-//! (combinatorial number system): the sum of `binomial(cell, place)` over the empty cells in
-//! ascending order, with places from 1. The *number* of a position is that rank plus the sets with
-//! fewer cells. No layout is involved.
+//! A mask of `e` empty cells has its rank among all sets of `e` cells (combinatorial number
+//! system): the sum of `binomial(cell, place)` over the empty cells in ascending order, with places
+//! from 1. The *number* of a position is that rank plus the number of sets with fewer cells. It
+//! does not depend on the layout.
 
 use trinim_game::Board;
 
@@ -73,7 +73,7 @@ impl BookOrder {
 }
 
 /// Returns the image of a position under the board's symmetries that represents them all in a book:
-/// the one with the smallest mask of empty cells, so the largest of the position.
+/// the one with the smallest mask of empty cells, and so with the largest mask of pieces.
 pub fn canonical(board: &Board, position: u64) -> u64 {
     board.symmetries().iter().map(|symmetry| symmetry.apply(position)).max().unwrap_or(position)
 }

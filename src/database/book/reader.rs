@@ -45,7 +45,7 @@ impl<'a> Account<'a> {
     /// Adds the next frame.
     ///
     /// # Errors
-    /// What is wrong with a position in it.
+    /// The damage of a position in it.
     pub fn add(&mut self, numbers: &[u64]) -> Result<(), Damage> {
         for number in numbers {
             let position = self.order.position(*number);

@@ -21,7 +21,7 @@ pub(super) struct FrameWalk<'a> {
     image: Image<'a>,
     /// The next word, from the beginning of the frame.
     next_word: usize,
-    /// What the current word gives to its positions, and its bits that are to come.
+    /// The part of its positions that the current word determines, and its remaining bits.
     base: u64,
     bits: u64,
 }
@@ -66,7 +66,7 @@ impl<'a> FrameWalk<'a> {
         FrameWalk { left: Vec::new(), ..self }
     }
 
-    /// Goes on to the next word with positions; `false` at the end.
+    /// Continues with the next word that has positions; `false` at the end.
     fn advance(&mut self) -> bool {
         loop {
             let Some(&word) = self.words.get(self.next_word) else {

@@ -1,7 +1,7 @@
 //! Positions of one image of a stored block, found by tables.
 //!
-//! A symmetry and a layout both permute bits, so the position at an offset is the OR of what its
-//! groups of bits give: the lowest six by one table, the next ten by another, and the rest, which
+//! A symmetry and a layout both permute bits, so the position at an offset is the OR of the images
+//! of its groups of bits: the lowest six by one table, the next ten by another, and the rest, which
 //! changes once in 65,536 offsets, by the permutations themselves.
 
 use crate::layout::{Bid, Layout};
@@ -18,7 +18,7 @@ pub(super) struct Image<'a> {
     bid: Bid,
     low: Box<[u64; 1 << LOW_BITS]>,
     middle: Vec<u64>,
-    /// The rest of the word's number, and what it and the block give.
+    /// The rest of the word's number, and the cells that it and the block give.
     top: (u64, u64),
 }
 
@@ -58,7 +58,7 @@ impl<'a> Image<'a> {
         self.layout.symmetries()[self.symmetry].board().apply(position)
     }
 
-    /// Returns what the number of a word gives to the positions in it.
+    /// Returns the cells that the number of a word gives to its positions.
     pub(super) fn base(&mut self, word: u64) -> u64 {
         let (rest, middle) = (word >> MIDDLE_BITS, word % (1 << MIDDLE_BITS));
         if self.top.0 != rest {
@@ -68,7 +68,7 @@ impl<'a> Image<'a> {
         self.top.1 | self.middle[middle as usize]
     }
 
-    /// Returns what a bit inside a word gives.
+    /// Returns the cells that a bit inside a word gives.
     #[inline(always)]
     pub(super) fn low(&self, bit: u32) -> u64 {
         self.low[bit as usize % (1 << LOW_BITS)]

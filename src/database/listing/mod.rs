@@ -2,25 +2,25 @@
 //! its value.
 //!
 //! A database stores one block of each isomorphic group. A listing reads each stored block once and
-//! turns it to all of its images, so that every position of the board appears once. A book has the
-//! losses of its canonical positions, and their images are listed in the same way.
+//! turns it to all of its images, so every position of the board appears once. The losses in a book
+//! are listed with their images in the same way.
 //!
 //! # Invariants
 //! 1. The images of a stored block are the blocks of its group, each once; the stored block itself
 //!    comes first.
 //!
 //! # Order
-//! Positions come by part, and a listing has as many parts as there are stored frames of losses:
-//! parts can be read in any order and by several threads. Inside a part they come by image of the
-//! block, then by offset; from a book, by number, then by mask. The order is a function of the
-//! files alone, but it depends on the layout: sort what is compared between layouts.
+//! A listing has a part for each stored frame of losses; parts can be read in any order and by
+//! several threads. Inside a part, positions come by image of the block, then by offset; from a
+//! book, by number, then by mask. The order is a function of the files, and depends on the layout:
+//! sort before you compare layouts.
 //!
 //! # Canonical positions
-//! Of the images of a position under all symmetries of the *board*, the canonical one is the one
-//! with the smallest mask of empty cells, as in a book ([`order::canonical`](super::book::order)).
-//! It does not depend on the layout. A layout may have fewer symmetries than its board, and a block
-//! may be an image of itself; then several stored positions are images of each other. The one where
-//! a look-up of the canonical position would read represents them all.
+//! The canonical position among the images under all symmetries of the *board* is the one with the
+//! smallest mask of empty cells, as in a book ([`order::canonical`](super::book::order)). It does
+//! not depend on the layout. Several stored positions can be images of each other, because a layout
+//! can have fewer symmetries than its board, and a block can be its own image. The one that a
+//! look-up of the canonical position would read represents them.
 //!
 //! # Cost
 //! A loss takes about two nanoseconds and a canonical loss about thirty, on one core. Memory is
@@ -102,11 +102,11 @@ pub struct CanonicalLosses<'a> {
 }
 
 impl Database {
-    /// Returns every loss of the board, all images included: as many as the census says.
+    /// Returns every loss of the board, all images included: as many as in the census.
     ///
     /// # Errors
     /// Those of [`Listing::new`]. The iterator yields an error for a part that cannot be read, and
-    /// then goes on with the next part.
+    /// continues with the next part.
     pub fn losses(&self) -> Result<Losses<'_>, DatabaseError> {
         Ok(Losses { listing: Listing::new(self, 0..=self.board().cells())?, part: 0, current: None })
     }
@@ -160,7 +160,7 @@ impl<'a> Listing<'a> {
         self.rows().map(|row| row.positions).sum()
     }
 
-    /// Returns the error for parts that have another number of positions than the census says.
+    /// Returns the error for parts whose number of positions differs from the census.
     pub fn contradiction(&self, listed: u64, found: u64) -> DatabaseError {
         let path = self.database.folder().join(MANIFEST);
         DatabaseError::corrupt(path, None, format!("the census lists {listed} positions, the blocks have {found}"))

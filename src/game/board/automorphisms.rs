@@ -1,16 +1,15 @@
 //! Symmetries of a board that is data: the permutations of its cells that map moves to moves.
 //!
-//! The search assigns images cell by cell. Before it starts, cells and pairs of cells get *colours*
-//! that every symmetry keeps: how many moves of each size contain them. Colours of cells are
-//! refined by those of all pairs with other cells until nothing changes. A cell may only go to a
-//! cell of its colour that has the right pairs with the images assigned before; a full assignment
-//! counts if it maps every move to a move. So no colour decides anything wrongly, it only saves
-//! time.
+//! The search assigns images cell by cell. First, cells and pairs of cells get *colours* that every
+//! symmetry preserves: how many moves of each size contain them. Colours of cells are refined by
+//! the colours of their pairs until nothing changes. A cell can only map to a cell of its colour
+//! that has the right pairs with the images assigned before. A full assignment counts if it maps
+//! every move to a move, so colours only save time.
 //!
-//! Some boards have very many symmetries: `k` cells without lines have `k!`. A solve needs some
-//! dozens at most, and they have to be a group. If there are more than [`SYMMETRIES_MAX`], the
-//! first cell has to stay where it is, then the second too, and so on, until few enough are left:
-//! those that keep each of some cells are a group. The same happens if the search takes too long.
+//! Some boards have very many symmetries: `k` cells without lines have `k!`. A solve needs a group
+//! of some dozens at most. If there are more than [`SYMMETRIES_MAX`], or the search takes too long,
+//! the first cell is fixed, then the second too, and so on, until few enough are left. Symmetries
+//! that fix given cells are a group.
 
 use super::Symmetry;
 use std::collections::hash_map::DefaultHasher;
@@ -52,8 +51,8 @@ pub(super) fn symmetries(cells: u32, moves: &[u64]) -> Vec<Symmetry> {
     vec![Symmetry::new((0..cells as u8).collect())]
 }
 
-/// Returns the colours of all pairs of cells, row by row: moves by size that contain both. The pair
-/// of a cell with itself stands for the cell.
+/// Returns the colours of all pairs of cells, row by row: the moves by size that contain both. The
+/// pair of a cell with itself represents the cell.
 fn pairs(cells: usize, moves: &[u64]) -> Vec<u64> {
     let mut sizes = vec![[0_u32; 65]; cells * cells];
     for &taken in moves {

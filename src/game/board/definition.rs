@@ -1,4 +1,4 @@
-//! Boards as data: what a file or a database says of a board that is not a triangle.
+//! Boards as data: how a file or a database describes a board that is not a triangle.
 //!
 //! ```text
 //! {"name": "cram:1x3", "cells": [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], "moves": [[0, 1], [1, 2]]}
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 const COORDINATE_MAX: f64 = 1000.0;
 /// The longest name of a board, in bytes.
 const NAME_BYTES_MAX: usize = 64;
-/// What a name may have besides letters and digits.
+/// The characters that a name can have besides letters and digits.
 const NAME_CHARACTERS: &str = "-_.:";
 
 /// A board as data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// The name: a family and a size, or what a file says.
+    /// The name: a family and a size, or the name in a file.
     pub name: String,
     /// The least pieces that a move takes along a line, if that is more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

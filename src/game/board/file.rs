@@ -65,13 +65,13 @@ impl<'de> Visitor<'de> for CellsVisitor {
     }
 }
 
-/// A place in a file and what is wrong there.
+/// A place in a file, and the error there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct FileError {
     /// The line, from 1.
     pub line: usize,
-    /// What was found and what was expected.
+    /// What was found, and what was expected.
     pub reason: String,
 }
 
@@ -160,8 +160,8 @@ impl Source<'_> {
 }
 
 impl Board {
-    /// Builds the board that the text of a file describes. `takes`, where it says anything, takes
-    /// precedence over the `min_take` and `max_take` of the file.
+    /// Builds the board that the text of a file describes. Limits in `takes` take precedence over
+    /// the `min_take` and `max_take` of the file.
     ///
     /// ```
     /// use trinim_game::{Board, Takes};

@@ -1,9 +1,10 @@
 //! Boards: cells, moves and symmetries.
 //!
 //! A board is plain data: cells, the moves as masks over them, and the symmetries as permutations
-//! of them. All fast code works on those masks. [`Board::triangle`] builds the board of Triangular
-//! Nim, [`Board::named`] those of other [`families`], [`Board::from_toml`] what a file describes,
-//! and [`Definition::board`] any other; their symmetries are searched for ([`automorphisms`]).
+//! of them. All fast code works on the masks. [`Board::triangle`] makes the board of Triangular
+//! Nim, [`Board::named`] those of the [`families`], [`Board::from_toml`] one from a file, and
+//! [`Definition::board`] any other. The symmetries of boards that are not triangles are searched
+//! for ([`automorphisms`]).
 //!
 //! The triangle of `k` layers has `k (k + 1) / 2` cells. Cell `(row, column)`, both counted from 0,
 //! has the index `row (row + 1) / 2 + column`; a position is a `u64` in which bit `i` is set if
@@ -143,7 +144,7 @@ impl Board {
         self
     }
 
-    /// Returns the name: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Returns the name: `triangle:7`, `rect:6x6`, or the name in a file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -154,8 +155,8 @@ impl Board {
         self.layers
     }
 
-    /// Returns the layers of the smallest triangle with at least as many cells, by which costs are
-    /// estimated.
+    /// Returns the layers of the smallest triangle with at least as many cells. Costs are estimated
+    /// by it.
     pub fn size_in_layers(&self) -> u32 {
         self.layers
             .unwrap_or_else(|| (1..).find(|layers| layers * (layers + 1) / 2 >= self.cells).unwrap_or(LAYERS_MAX))
@@ -229,8 +230,8 @@ impl Board {
     }
 
     /// Returns a group of symmetries, the identity first. A triangle has the identity, the two
-    /// rotations and the three reflections, or only the identity if it is a single cell; another
-    /// board has all that map its moves to moves, at most [`SYMMETRIES_MAX`].
+    /// rotations and the three reflections, or only the identity if it is a single cell. Another
+    /// board has all permutations that map its moves to moves, at most [`SYMMETRIES_MAX`].
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }

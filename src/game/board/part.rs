@@ -3,7 +3,7 @@
 use super::definition::Definition;
 use super::{Board, BoardError};
 
-/// The pieces of a position as a board: what a game from that position can reach.
+/// The pieces of a position as a board. A game from that position reaches only this board.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The board whose cells are the pieces, in the order of their cells.
@@ -14,8 +14,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the position of the part that this position of the whole board is, if its pieces are
-    /// among those of the part.
+    /// Returns a position of the whole board as a position of the part, if its pieces are among
+    /// those of the part.
     pub fn inside(&self, position: u64) -> Option<u64> {
         let bits = self.cells.iter().enumerate();
         let inside = bits.fold(0, |mask, (bit, cell)| mask | (position >> cell & 1) << bit);
@@ -50,8 +50,8 @@ impl Board {
         Ok(Part { board: definition.board()?, pieces: position, cells })
     }
 
-    /// Returns the parts of a position that no move connects, as masks: a move takes pieces of one
-    /// of them. A piece that no move takes is a part of its own.
+    /// Returns the components of a position, as masks: no move takes pieces of two of them. A piece
+    /// that no move takes is a component of its own.
     pub fn components(&self, position: u64) -> Vec<u64> {
         let mut components: Vec<u64> =
             (0..self.cells).map(|cell| position & 1 << cell).filter(|bit| *bit != 0).collect();

@@ -1,6 +1,6 @@
 //! The rows of a board, in text and in pictures.
 
-/// The widest picture, in columns: beyond, cells stand closer than their coordinates say.
+/// The widest picture, in columns. In wider boards, cells stand closer than their coordinates.
 const COLUMNS_MAX: usize = 200;
 
 /// Returns the lengths of the rows in which positions are written: runs of cells of the same

@@ -1,12 +1,10 @@
 //! A search for the weights of the greedy order.
 //!
-//! The score of [`super::greedy`] has a number of weights, and the good ones depend on the graph.
-//! Threshold accepting (Dueck and Scheuer 1990) finds them: change a few at random, and keep the
-//! change if the peak grows by no more than a threshold that sinks to zero. Short rounds are better
-//! than a long one; they start in turn from the initial weights and from the best weights found.
-//! One step costs one greedy order. Our part is the choice of what to vary. Moving blocks within an
-//! order hardly ever lowers a peak that thousands of blocks make together, so the search changes
-//! the rule that makes the order.
+//! The score of [`super::greedy`] has weights, and good ones depend on the graph. Threshold
+//! accepting (Dueck and Scheuer 1990) finds them: change a few at random, and keep the change if
+//! the peak grows by no more than a threshold that sinks to zero. Several short rounds start in
+//! turn from the initial weights and from the best weights found. One step costs one greedy order.
+//! Varying the rule instead of the finished order is ours.
 
 use super::graph::Graph;
 use super::greedy::{self, Direction, Equals, Scoring};
@@ -125,7 +123,7 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
 /// Its peak is in the table of the [page](super).
 struct KnownRule {
     layers: u32,
-    /// By index, whatever bits they are.
+    /// The cells, by index, in any bit order.
     bid_cells: &'static [u8],
     quarters: i64,
     target: i64,

@@ -1,4 +1,4 @@
-//! The block graph with each pair of blocks once, whatever the orientation.
+//! The block graph without orientations: each pair of blocks once.
 
 use crate::layout::Layout;
 

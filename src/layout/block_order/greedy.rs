@@ -1,15 +1,15 @@
 //! A greedy order of the blocks, by score.
 //!
-//! Among the blocks whose children are all finished, the one with the highest score is next. Three
-//! terms make the score of a block:
+//! The next block is the one with the highest score among those whose children are all finished.
+//! The score of a block is the sum of three terms:
 //!
-//! - minus `target` for each of its targets that is not *touched* yet; a target is touched once one
-//!   of its children is finished. An untouched target is one more block that will hold others back.
-//! - plus a *share* for each of its children, larger if that child waits for fewer targets:
-//!   finishing the last of them frees the child.
-//! - minus the weights of its pieces, one weight for each BID cell; among the images of a block the
-//!   smallest sum counts, or the largest. Equal weights decide how far the order may run ahead to
-//!   blocks of many pieces, different ones let it sweep over the board.
+//! - minus `target` for each target that is not *touched*. A target is touched once one of its
+//!   children is finished; an untouched one will hold back one more set of children.
+//! - plus a *share* for each child, larger if fewer targets of the child remain: finishing the last
+//!   one frees the child.
+//! - minus the weights of its pieces, one weight for each BID cell. Among the images of a block,
+//!   the smallest or the largest sum counts. Equal weights limit how early blocks with many pieces
+//!   come; different weights sweep over the board.
 //!
 //! All arithmetic is on integers, so the order is the same on every machine.
 
@@ -58,7 +58,7 @@ pub(super) fn order(graph: &Graph, scoring: &Scoring<'_>) -> Vec<u32> {
     order
 }
 
-/// What is known of a block on the way.
+/// The state of a block on the way.
 struct Block {
     score: i64,
     children_left: u32,
@@ -73,7 +73,7 @@ struct Walk<'a> {
     scoring: &'a Scoring<'a>,
     blocks: Vec<Block>,
     /// Blocks whose children are all finished, by score and rank. A score only grows, so the newest
-    /// entry of a block comes out first; older ones are recognised and dropped.
+    /// entry of a block comes out first; older ones are dropped.
     available: BinaryHeap<(i64, u32, u32)>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Changes the scores of the blocks around one that is finished now.
+    /// Changes the scores of the blocks around a block that has just finished.
     fn finish(&mut self, block: u32) {
         let Walk { children, targets, scoring, .. } = *self;
         for &child in children.list(block) {

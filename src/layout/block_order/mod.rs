@@ -1,18 +1,17 @@
 //! The order of the blocks.
 //!
-//! A finished block must be kept until its last target is finished. The order of evaluation decides
-//! how many blocks are kept at the worst moment, and with them how much disk a solve needs.
+//! A finished block is kept until its last target is finished. The order decides how many blocks
+//! are kept at the peak, and with them how much disk a solve needs.
 //!
-//! Ours: [`greedy`] takes blocks one after the other by a score, above all for leaving targets
-//! untouched as long as possible. The same is done on the reversed graph, from the full block
-//! downwards, and the result is read backwards. What a long search found ([`anneal::known`]) is
-//! taken unchanged. For other layouts a few weights and both directions are tried, then a few steps
-//! of a search for better weights ([`anneal`]), and the order with the lowest peak wins; for a
-//! graph so large that this would take a second, only what is best for nine layers with 18 bits. It
-//! is a heuristic: its peak is measured, not proved. For the largest graphs of eight layers it is 1
-//! % above the lowest of all tried, for those of rectangles up to 3 %.
+//! Ours. [`greedy`] makes an order by score, forwards, or backwards on the reversed graph. For the
+//! default layouts, [`anneal::known`] has the result of a long search. For other layouts, a few
+//! weights and both directions are tried, then a short search for better weights ([`anneal`]), and
+//! the lowest peak wins. A graph for which this would take a second gets the best rule for nine
+//! layers with 18 bits. The order is a heuristic; its peak is measured, not proved minimal. On
+//! large graphs, it is up to 1 % above the best order known for eight layers, and up to 3 % for
+//! rectangles.
 //!
-//! The peaks as parts of the canonical blocks, which the test `peaks_are_low` checks:
+//! Peaks as shares of the canonical blocks, checked by the test `peaks_are_low`:
 //!
 //! | board, BID bits | numeric order | without a known rule | this order |
 //! |---|---|---|---|
@@ -22,8 +21,8 @@
 //! | 9 layers, 18 bits | .740 | .423 | .423 |
 //!
 //! # Cost
-//! All arithmetic is on integers, so the order is the same on every machine. The time grows with
-//! the number of edges.
+//! The time grows with the number of edges. All arithmetic is on integers, so the order is the same
+//! on every machine.
 
 mod anneal;
 mod graph;
@@ -37,8 +36,8 @@ use pipeline::BlockId;
 /// The weight of one untouched target.
 const TARGET: i64 = 100;
 
-/// What is tried: directions, weights of one piece in hundredths of a target, and which of equals
-/// comes first.
+/// The variants that are tried: directions, weights of one piece in hundredths of a target, and
+/// which of equals comes first.
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 const EQUALS: [Equals; 2] = [Equals::HighestFirst, Equals::LowestFirst];

@@ -1,20 +1,19 @@
 //! Search for good BID sets.
 //!
-//! The best set of a given size is the one with the fewest updates after redundancy removal, as in
-//! \[SWLK12\] section 4. Symmetry is worth more than anything else, so the search goes by the
-//! symmetries that sets keep: a set that a group of symmetries keeps is a union of the group's
-//! orbits of cells, and there are few unions: for all six symmetries of nine layers some hundreds
-//! of a given size, for a mirror up to 3 million.
+//! The best set of a given size has the fewest updates after redundancy removal, as in \[SWLK12\]
+//! section 4. Symmetry matters most, so the search goes by the symmetries that a set keeps. A set
+//! that a group of symmetries keeps is a union of orbits of cells. There are few unions of a given
+//! size: some hundreds for all six symmetries of nine layers, up to 3 million for a mirror.
 //!
-//! Boards that are not triangles have no lines that the search knows. Their sets are scored one by
-//! one from the traces of the moves, microseconds each.
+//! The sets of boards that are not triangles are scored one by one from the traces of the moves, in
+//! microseconds each.
 //!
 //! # Invariants
 //! 1. The same board and size give the same set on every machine.
 //!
 //! # Cost
-//! To examine all unions costs some ten nanoseconds each, because a walk keeps sums for each line,
-//! and a step from set to set touches a few lines.
+//! Some ten nanoseconds for each union: a walk keeps sums for each line, and a step from set to set
+//! changes a few lines.
 
 mod sample;
 mod score;
@@ -43,7 +42,7 @@ const QUICK: Limit = Limit { sets: 4000, seed: 0 };
 /// Bits by which the blocks of a suggestion can be smaller than allowed, so that all symmetries
 /// keep its set.
 const SLACK_BITS: u32 = 8;
-/// Bits of a word, below which a block is only for those who ask for it.
+/// Bits of a word; smaller blocks must be requested explicitly.
 const WORD_BITS: u32 = 6;
 /// Symmetries that are tried one by one where no set of a fair size is closed under all.
 const MIRRORS: usize = 8;
@@ -66,9 +65,9 @@ pub fn unions(board: &Board, group: &[&Symmetry], bits: u32, limit: Limit, offer
 #[doc(hidden)]
 pub type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
 
-/// Returns the place of a set with these updates, the best first. Among equals, the set that leaves
-/// the corners whole to the greatest depth comes first, because corners in the offset compress
-/// well; then the one with the first cells in row order.
+/// Returns the rank of a set with these updates; the best set has the lowest. Among equals, the set
+/// that leaves the corners whole to the greatest depth comes first, because corners in the offset
+/// compress well; then the one with the first cells in row order.
 #[doc(hidden)]
 pub fn rank(board: &Board, set: u64, updates: u128) -> Rank {
     // Reversing the bits turns "has the earlier cell" into "is larger".
@@ -124,7 +123,7 @@ pub fn canonical_updates(board: &Board, bid_cells: &[Cell]) -> u128 {
     Action::on(board, set).updates(&burnside::traces(board.moves(), set))
 }
 
-/// Returns the number of isomorphic groups of blocks, which is that of the canonical blocks.
+/// Returns the number of isomorphic groups of blocks, which equals the number of canonical blocks.
 pub fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u128 {
     Action::on(board, mask(board, bid_cells)).blocks()
 }

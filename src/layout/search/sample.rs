@@ -1,9 +1,9 @@
 //! A local search among unions of orbits.
 //!
-//! From a random union it goes to the best of those that differ in one exchange, until none is
-//! better; then it restarts from another random union, until it has examined the requested number.
-//! An exchange takes out one orbit and puts in others of as many cells: one of the same size, or
-//! two of half the size; or the other way round. The search proves nothing.
+//! It starts at a random union, moves to the best union that differs in one exchange until none is
+//! better, and restarts until it has examined the requested number. An exchange removes one orbit
+//! and adds orbits with as many cells: one of the same size or two of half the size, or the
+//! reverse. The search proves nothing.
 
 use super::Limit;
 use super::walk::{Orbits, Union};

@@ -2,16 +2,15 @@
 //!
 //! By Burnside's lemma ([`crate::layout::burnside`]) the updates of a set are `1/|G|` times the sum
 //! over symmetries `g` and traces `D` of `2^(cycles - cycles that D meets)`. A trace of several
-//! cells is in one line, and the number of cycles that it meets depends on that line alone: two
-//! cells of one cycle in a line are the same two for every set. So a table by the pattern of BID
-//! cells in the line gives the sum over the traces of a line:
+//! cells lies in one line, and the cycles that it meets depend only on that line. So a table,
+//! indexed by the pattern of BID cells in the line, gives the sum over the traces of a line:
 //!
 //! ```text
 //! updates = 1/|G| * sum over g of 2^cycles * (b / 2 + sum over lines of the line's weight of g)
 //! weight of g = sum over runs D of two and more BID cells in the line of 2^-(cycles that D meets)
 //! ```
 //!
-//! A single cell is in three lines and meets one cycle: it is counted once, as `1/2`. Weights are
+//! A single cell lies in three lines and meets one cycle: it counts once, as `1/2`. Weights are
 //! integers in units of `2^-10`: a line has at most ten cells.
 
 use trinim_game::{Board, Cell, LAYERS_MAX, Symmetry};

@@ -1,7 +1,7 @@
 //! All unions of orbits.
 //!
-//! The walk through the unions of a given size takes or leaves one orbit after the other and keeps
-//! the sums of weights up to date: taking an orbit touches only the lines of its cells.
+//! The walk takes or leaves one orbit after the other and keeps the sums of weights up to date:
+//! taking an orbit changes only the lines of its cells.
 
 use super::score::Scores;
 use crate::layout::burnside;
@@ -13,7 +13,7 @@ pub(super) struct Orbits<'a> {
     scores: &'a Scores,
     /// For each symmetry, the weights of all patterns.
     weights: Vec<Vec<u32>>,
-    /// What a set costs on a board without known lines.
+    /// The cost of a set on a board without known lines.
     moves: Option<Moves<'a>>,
 }
 
