@@ -44,6 +44,7 @@ mod isa;
 
 mod apply;
 mod count;
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only the vectors of x86 use steps and kinds"))]
 mod line;
 mod over;
 mod permute;

@@ -66,6 +66,7 @@ pub(super) struct ByteShift {
     /// Targets, the same in every byte.
     pub keep: u64,
     /// GF2P8AFFINEQB matrix.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "an instruction of x86"))]
     pub matrix: u64,
     /// Distance of the shift, in bits.
     pub count: u32,
