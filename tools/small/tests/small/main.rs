@@ -8,6 +8,8 @@ mod contract;
 
 #[path = "../../../../tests/library/book.rs"]
 mod book;
+#[path = "../../../../tests/library/damage.rs"]
+mod damage;
 #[path = "../../../../tests/library/keep.rs"]
 mod keep;
 #[path = "../../../../tests/library/listing.rs"]
