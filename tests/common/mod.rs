@@ -1,7 +1,6 @@
 //! Shared by the tests of engine, library and program.
 
 pub mod breaks;
-pub mod numbers;
 pub mod outputs;
 pub mod program;
 pub mod reports;

@@ -24,5 +24,7 @@ mod solve;
 mod task;
 #[path = "../../../../tests/library/verify.rs"]
 mod verify;
+#[path = "../../../../tests/library/ways.rs"]
+mod ways;
 #[path = "../../../../tests/library/witness.rs"]
 mod witness;
