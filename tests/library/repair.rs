@@ -239,28 +239,6 @@ fn what_no_record_names_is_left_over() {
     }
 }
 
-#[test]
-fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
-    let folder = stopped(Placement::Dedicated);
-    let both: Vec<PathBuf> = names(folder.path()).into_iter().filter(|name| name.starts_with("m")).collect();
-    for kind in ["manifest", "journal"] {
-        let copied = scratch();
-        copy(folder.path(), copied.path());
-        for name in both.iter().filter(|name| name.to_string_lossy().contains(kind)) {
-            assert!(damage(&copied.path().join(name), 2).is_some());
-        }
-        let before = tree(copied.path());
-        match mend(copied.path()) {
-            Err(Error::Irreparable { path, .. }) => {
-                assert!(path.to_string_lossy().contains(kind), "{}", path.display())
-            }
-            other => panic!("{kind}: {other:?}"),
-        }
-        assert!(!look(copied.path(), Depth::Metadata).unwrap().is_sound());
-        assert!(tree(copied.path()) == before, "{kind}: something was written");
-    }
-}
-
 /// A folder that is being repaired, or whose run is at work, has one owner; a dry run asks nobody.
 #[test]
 fn a_second_repair_is_refused() {
