@@ -1,7 +1,8 @@
 //! Shared by the tests of engine, library and program.
 
 pub mod breaks;
-pub mod numbers;
+pub mod foreign;
+pub mod layouts;
 pub mod outputs;
 pub mod program;
 pub mod reports;

@@ -1,6 +1,7 @@
 //! The binary under test, for tests of several subcommands.
 
 pub use super::{copy, tree};
+pub use processes::session::unannounced;
 pub use processes::signal;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -40,16 +41,6 @@ pub fn text(bytes: &[u8]) -> String {
 /// Runs a command to its end: exit code, standard output and standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     outcome(&mut trinim(folder, args))
-}
-
-/// What commands say on a busy machine.
-const ANNOUNCED: [&str; 5] = ["planning", "cutting the board", "ordering the blocks", "counting updates", "searching"];
-
-/// Returns a text without that.
-pub fn unannounced(text: String) -> String {
-    ANNOUNCED
-        .iter()
-        .fold(text, |text, what| text.replace(&format!("{what}...\n"), "").replace(&format!("{what}...\r\n"), ""))
 }
 
 /// The same for a command that was changed.

@@ -1,6 +1,7 @@
-//! `trinim export`: every format against the definition, samples, files and pipes, refusals.
+//! `trinim export`: every format against the definition, samples and pipes. Files and refusals are in
+//! `sessions/export.txt`.
 
-use crate::common::program::{ends, json, signal, text, tree, trinim};
+use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;
 use std::fs;
 use std::io::Read;
@@ -192,76 +193,6 @@ fn a_sample_of_values_that_are_not_kept_is_solved_on_the_spot() {
     let nine = npy(&export(path, "--layers 9 --what values --pieces 20 --sample 2"), 9).1;
     assert!(nine.len() == 2 && nine.iter().all(|(position, _)| position.count_ones() == 20));
     assert_eq!(npy(&export(path, "--layers 9 --what values --pieces 28 --sample 1"), 9).1.len(), 1);
-    for refused in ["--what values --pieces 29", "--what losses --pieces 20"] {
-        let args = ["export", "--layers", "9", "--sample", "1"].into_iter().chain(refused.split(' '));
-        let (_, error) = ends(path, 2, &args.collect::<Vec<_>>());
-        assert!(error.contains("--what values --sample N --pieces A..28 solves positions on the spot"), "{error}");
-    }
-}
-
-#[test]
-fn a_file_appears_whole_and_is_not_replaced_unasked() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    let (out, error) = ends(path, 0, &["export", "four", "-o", "losses.npy"]);
-    assert_eq!((out.as_str(), error.as_str()), ("142 positions, 1.2 KiB in losses.npy\n", ""));
-    assert_eq!(fs::read(path.join("losses.npy")).unwrap(), export(path, "four"));
-    fs::write(path.join("mine.csv"), "mine").unwrap();
-    let (_, error) = ends(path, 2, &["export", "four", "-o", "mine.csv"]);
-    assert!(error.contains("--out mine.csv exists\nhint: choose another name, or replace the file with --force"));
-    assert_eq!(fs::read(path.join("mine.csv")).unwrap(), b"mine");
-    ends(path, 0, &["export", "four", "-o", "mine.csv", "--force"]);
-    assert!(fs::read_to_string(path.join("mine.csv")).unwrap().starts_with("position\n"));
-    ends(path, 2, &["export", "four", "-o", "four", "--force"]);
-    ends(path, 2, &["export", "four", "-o", "absent/losses.npy"]);
-
-    let report = json(path, 0, &["export", "four", "--what", "canonical", "-o", "classes.txt", "--json"]);
-    let board = Board::triangle(4, None).unwrap();
-    let canonical = |one: &u64| board.symmetries().iter().all(|symmetry| symmetry.apply(*one) <= *one);
-    let classes = losses(4, Rule::Misere).iter().filter(|one| canonical(one)).count();
-    assert_eq!((&report["format"], &report["rows"]), (&"rows".into(), &classes.into()));
-    assert_eq!(report["bytes"], fs::metadata(path.join("classes.txt")).unwrap().len());
-
-    // Where there is no room, the advice is that of a command without checkpoints.
-    let before = tree(path);
-    let program = env!("CARGO_BIN_EXE_trinim");
-    let script = format!("trap '' XFSZ; ulimit -f 0; exec {program} export four -o large.npy");
-    let output = processes::command("sh").args(["-c", &script]).current_dir(path).output().unwrap();
-    let error = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(4), "{error}");
-    assert!(
-        error.ends_with("hint: make room on this disk, or choose another, and run the same command again\n"),
-        "{error}"
-    );
-    assert!(tree(path) == before);
-
-    // Damage is found, and no half of a file is left.
-    let block = path.join("four/db/000000.blk");
-    let mut bytes = fs::read(&block).unwrap();
-    *bytes.last_mut().unwrap() ^= 1;
-    fs::write(&block, bytes).unwrap();
-    let before = tree(path);
-    let (_, error) = ends(path, 3, &["export", "four", "-o", "damaged.npy"]);
-    assert!(error.contains("000000.blk"), "{error}");
-    assert!(tree(path) == before);
-}
-
-#[test]
-fn a_census_that_the_blocks_contradict_is_damage() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    let manifest = path.join("four/db/manifest.json");
-    let listed = fs::read_to_string(&manifest).unwrap();
-    let changed = listed.replacen("\"losses\": 10\n", "\"losses\": 9\n", 1);
-    assert_ne!(listed, changed);
-    fs::write(&manifest, changed).unwrap();
-    for most in ["100", "200"] {
-        let (_, error) = ends(path, 3, &["export", "four", "-o", "losses.npy", "--sorted-max", most]);
-        assert!(error.contains("the census lists 141 positions, the blocks have 142"), "{error}");
-        assert!(!path.join("losses.npy").exists());
-    }
 }
 
 #[test]
@@ -287,100 +218,14 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert!(error.contains("export incomplete: stopped by a signal\nhint: start over with: trinim export"), "{error}");
 }
 
-/// A small board needs no folder: it is solved, and nothing is left of that.
+/// What else cannot be exported is in `sessions/export.txt`.
 #[test]
-fn small_boards_are_solved_for_it() {
-    let folder = scratch();
-    let path = folder.path();
-    fs::create_dir(path.join("tmp")).unwrap();
-    let run = |args: &str| {
-        let args: Vec<&str> = args.split(' ').collect();
-        let output = trinim(path, &args).env("TMPDIR", path.join("tmp")).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
-        assert_eq!(fs::read_dir(path.join("tmp")).unwrap().count(), 0);
-        output.stdout
-    };
-    for game in ["--layers 5 --rule normal", "--board cram:3x4", "--layers 4 --max-take 2"] {
-        run(&format!("solve {game} --out folder"));
-        assert_eq!(run(&format!("stats {game} --csv")), run("stats folder --csv"), "{game}");
-        let rows = |what: &str| run(&format!("export {what} --format csv --sample 50"));
-        assert_eq!(rows(game), rows("folder"), "{game}");
-        fs::remove_dir_all(path.join("folder")).unwrap();
-    }
-    // Seven layers are the largest triangle.
-    let (_, error) = ends(path, 2, &["export", "--layers", "8"]);
-    assert!(error.contains("too large to be solved here, and not built in; there is 9 "), "{error}");
-}
-
-#[test]
-fn what_cannot_be_exported_is_refused_with_what_can() {
+fn a_terminal_gets_no_bytes_that_it_cannot_show() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    ends(path, 0, &["solve", "-k", "5", "--keep", "book:9", "--out", "book"]);
-    ends(path, 0, &["solve", "-k", "5", "--keep", "counts", "--out", "counts"]);
-    for (args, reason, hint) in [
-        ("four --pieces 11", "--pieces: no position has 11 pieces", "the board has 10 cells"),
-        ("four --json", "--json: the positions take standard output", "--out FILE"),
-        ("book", "book/db keeps counts and positions with at least 9 pieces only, not all losses", "--pieces 9.."),
-        ("book --pieces 8..", "only, not those with 8", "--pieces 9.."),
-        ("book --what values --pieces 9..", "a book lists losses, not values", "--what losses --pieces 9.."),
-        ("counts", "counts/db keeps counts only, not every value", "trinim solve --layers 5 --keep database"),
-        ("absent", "no such folder", "trinim"),
-        ("four --pieces 5..3", "is not a range of pieces", "trinim export --help"),
-        ("four --seed 3", "--sample <N>", "trinim export --help"),
-        ("four --sample 0", "expected 1 to 10000000", "trinim export --help"),
-        ("four -o x.parquet", "--out x.parquet: no format ends in .parquet", "expected .npy, .csv, .txt"),
-        ("four -o x.csv.gz", "--out x.csv.gz: no format ends in .gz", "expected .npy, .csv, .txt"),
-        ("four -o x.npy --format csv", "--out x.npy contradicts --format csv", "leave out --format"),
-    ] {
-        let args: Vec<&str> = ["export"].into_iter().chain(args.split(' ')).collect();
-        let (out, error) = ends(path, 2, &args);
-        // A report of the failure, and no position.
-        assert!(out.is_empty() || args.contains(&"--json") && out.contains("trinim.failure/1"), "{args:?}");
-        let (found, found_hint) = error.split_once("\nhint: ").unwrap_or_else(|| panic!("{args:?}: {error}"));
-        assert!(found.contains(reason) && found_hint.contains(hint), "{args:?}: {error}");
-    }
-    let (_, rows) = npy(&export(path, "book --pieces 9.. --what losses"), 8);
-    let enough: Vec<u64> = losses(5, Rule::Misere).into_iter().filter(|one| one.count_ones() >= 9).collect();
-    assert_eq!(sorted(rows.into_iter().map(|(one, _)| one).collect()), enough);
-
-    // A terminal gets no bytes that it cannot show.
     let (_person, terminal) = crate::common::program::terminal();
     let output = trinim(path, &["export", "four"]).stdout(terminal).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("standard output is a terminal"), "{}", text(&output.stderr));
-}
-
-#[test]
-fn a_brief_answer_is_a_line() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
-    let (out, _) = ends(path, 2, &["probe", "three", "--brief", "0x3f", "nonsense", "0x1", "0x0"]);
-    let lines: Vec<&str> = out.lines().collect();
-    assert_eq!(lines.len(), 4);
-    assert_eq!([lines[0], lines[2], lines[3]], ["1/11/111  loss", "1/00/000  loss", "0/00/000  win"]);
-    assert!(lines[1].starts_with("error: \"nonsense\": "), "{out}");
-    let brief = json(path, 0, &["probe", "three", "--brief", "--json", "0x3f"]);
-    let mut whole = json(path, 0, &["probe", "three", "--json", "0x3f"]);
-    for field in ["moves", "moves_not_kept"] {
-        assert!(whole.as_object_mut().unwrap().remove(field).is_some());
-    }
-    assert_eq!(brief, whole);
-}
-
-/// A sample that is larger than what it is drawn from has all of it.
-#[test]
-fn a_sample_of_everything_is_everything() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
-    for what in ["losses", "canonical", "values"] {
-        for pieces in ["0..", "4..6"] {
-            let args = format!("four --format csv --what {what} --pieces {pieces}");
-            let [all, sample] = ["", " --sample 1024"].map(|more| export(path, &format!("{args}{more}")));
-            assert!(all.len() > 100 && all == sample, "{args}");
-        }
-    }
 }

@@ -70,9 +70,10 @@ fn the_page_is_made_from_the_schemas() {
     assert_page(&page, |name| others.iter().all(|other| !name.starts_with(other)));
 }
 
-/// Regression: a script that reads standard output learns of a solve that failed.
+/// Regression: a script that reads standard output learns of a solve that was stopped. What failed is in
+/// the sessions.
 #[test]
-fn a_command_that_fails_or_is_stopped_says_so_in_json() {
+fn a_command_that_is_stopped_says_so_in_json() {
     let folder = scratch();
     let path = folder.path();
     let mut child = trinim(path, &[&SLOW[..], &["slow", "--json"]].concat()).spawn().unwrap();
@@ -85,20 +86,4 @@ fn a_command_that_fails_or_is_stopped_says_so_in_json() {
     assert_eq!((&stopped["command"], &stopped["exit_code"]), (&"solve".into(), &143.into()));
     let reason = stopped["reason"].as_str().unwrap();
     assert!(reason.contains("saved in slow") && reason.contains("by a signal"), "{reason}");
-
-    let cases: [(&[&str], i32, &str); 3] = [
-        (&["solve", "-k", "8", "--memory", "20MiB", "--json"], 4, "solve"),
-        (&["stats", "absent", "--json"], 2, "stats"),
-        (&["repair", "absent", "--json"], 2, "repair"),
-    ];
-    for (args, code, command) in cases {
-        let (found, out, error) = run(path, args);
-        let failure: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!((found, &failure["exit_code"]), (code, &code.into()), "{args:?}");
-        assert_eq!((&failure["command"], &failure["finished"]), (&command.into(), &false.into()));
-        // The same words as on standard error.
-        assert!(error.contains(failure["reason"].as_str().unwrap()), "{error}\n{failure}");
-    }
-    let (_, out, _) = run(path, &["stats", "absent"]);
-    assert!(out.is_empty(), "{out}");
 }

@@ -1,12 +1,10 @@
-//! Limits of time, disk, memory, open files and file sizes: refused before anything is written, or
-//! a clean stop and the same bytes later.
+//! Limits of time and disk: a clean stop and the same bytes later. What is refused before anything is
+//! written is in `sessions/limits.txt`.
 
-use crate::common::program::{SLOW, after, begin, ends, json, outcome, run, text, tree, trinim};
+use crate::common::program::{SLOW, begin, ends, json, run, text, tree, trinim};
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
-use serde_json::Value;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim::database::Game;
@@ -42,25 +40,6 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
     println!("{slices} slices");
     assert!(stops > 0, "the solve was never stopped");
     assert_same_files(&database_files(&path.join("sliced")), &database_files(&path.join("whole")), "in slices");
-}
-
-#[test]
-fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
-    let folder = scratch();
-    let path = folder.path();
-    let (_, error) = ends(path, 4, &["solve", "-k", "7", "--max-disk", "1MiB"]);
-    assert!(error.contains("MiB of disk space is needed, the limit is 1 MiB"), "{error}");
-    assert!(error.contains("hint: nothing was written; raise --max-disk, or start anyway with --force"), "{error}");
-    assert!(fs::read_dir(path).unwrap().next().is_none());
-    for (flag, values) in [("--max-disk", "0 -1 many"), ("--max-duration", "0 1ms 366d never -5")] {
-        for value in values.split(' ') {
-            let (_, error) = ends(path, 2, &["solve", "-k", "5", flag, value]);
-            assert!(error.lines().count() == 2 && error.contains(flag), "{error}");
-        }
-    }
-    assert!(fs::read_dir(path).unwrap().next().is_none());
-    let enough = json(path, 0, &["solve", "-k", "6", "--max-disk", "64MiB", "--max-duration", "1h", "--json"]);
-    assert_eq!(enough["losses"], 189_089);
 }
 
 /// Regression: a plan only refused. It is expected to name a choice that fits and a way around it.
@@ -224,49 +203,6 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
     assert_same_files(&database_files(folder.path()), &golden, "after the limits");
 }
 
-/// A program that runs under a limit of open files, soft and hard.
-fn with_open_files(folder: &Path, limit: u32, args: &[&str]) -> (i32, String, String) {
-    outcome(&mut after(folder, &format!("ulimit -n {limit}"), args))
-}
-
-/// Regression: with a limit of a few hundred open files, a solve of many blocks syncs and closes
-/// files sooner; a limit of 20 is refused with a hint that says what to change.
-#[test]
-fn few_open_files_suffice_and_too_few_are_refused_before_anything_is_written() {
-    let folder = scratch();
-    let path = folder.path();
-    let solve = |limit: u32, name: &str| {
-        with_open_files(path, limit, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", name])
-    };
-    let (code, _, error) = solve(20, "few");
-    assert_eq!(code, 4, "{error}");
-    assert!(error.contains("the run needs 39 open files, but the limit of open files is 20"), "{error}");
-    assert!(error.contains("hint: allow more open files, with ulimit -n 39"), "{error}");
-    assert!(fs::read_dir(path).unwrap().next().is_none(), "something was written");
-    for limit in [39, 60, 300] {
-        let (code, _, error) = solve(limit, &limit.to_string());
-        assert_eq!(code, 0, "{limit}: {error}");
-    }
-    ends(path, 0, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", "whole"]);
-    for limit in ["39", "60", "300"] {
-        assert_same_files(&database_files(&path.join(limit)), &database_files(&path.join("whole")), limit);
-    }
-    let (code, _, error) = with_open_files(path, 20, &["check", "whole", "--threads", "64"]);
-    assert!(code == 0 || code == 4 && error.contains("hint: allow more open files"), "{code}: {error}");
-}
-
-/// An unmounted disk would have been filled on the disk below it.
-#[test]
-fn missing_folders_above_the_run_are_only_made_on_request() {
-    let folder = scratch();
-    let path = folder.path();
-    let solve = ["solve", "-k", "3", "--out", "data/runs/three"];
-    let (_, error) = ends(path, 2, &solve);
-    assert!(error.contains("there is no folder data/runs") && error.contains("--parents"), "{error}");
-    assert!(!path.join("data").exists());
-    ends(path, 0, &[&solve[..], &["--parents"]].concat());
-}
-
 /// Regression: a second solve can wait for a folder in use, so that scripts need not retry.
 #[test]
 fn a_solve_can_wait_for_the_folder() {
@@ -285,66 +221,4 @@ fn a_solve_can_wait_for_the_folder() {
     first.wait().unwrap();
     let output = second.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-}
-
-#[test]
-fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
-    let folder = scratch();
-    let path = folder.path();
-    for command in [
-        &["solve", "-k", "8", "--memory", "20MiB"][..],
-        &["solve", "-k", "8", "--memory", "1"],
-        &["solve", "-k", "7", "--memory", "1MiB", "--block-bits", "26"],
-        &["solve", "-k", "8", "--memory", "64MiB", "--block-bits", "27"],
-    ] {
-        let (_, error) = ends(path, 4, command);
-        assert!(error.contains("too small") && error.contains("--memory"), "{error}");
-    }
-    // Raw dedicated logs of nine layers: hundreds of TiB.
-    let (_, error) = ends(path, 4, &["solve", "-k", "9", "--codec", "raw", "--log-placement", "dedicated"]);
-    assert!(error.contains("TiB of disk space is needed") && error.contains("nothing was written"), "{error}");
-    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
-}
-
-#[test]
-fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
-    let folder = scratch();
-    let path = folder.path();
-    let (code, _, error) =
-        outcome(&mut after(path, "ulimit -f 8", &["solve", "-k", "6", "--block-bits", "12", "-o", "run"]));
-    assert_eq!(code, 4, "{error}");
-    assert!(error.contains("hint: make room"), "{error}");
-    assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
-}
-
-/// Regression: the error of a position that is solved on the spot has its exit code.
-#[test]
-fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
-    let folder = scratch();
-    let path = folder.path();
-    let limited = |limit: u32, more: &[&str]| {
-        // 29 pieces, which do not fit in the memory.
-        let probe = ["probe", "--layers", "8", "0x1fffffff", "--memory", "66MiB", "--scratch", "."];
-        let (code, _, error) = outcome(&mut after(path, &format!("ulimit -f {limit}"), &[&probe, more].concat()));
-        (code, error)
-    };
-    let (code, error) = limited(8, &[]);
-    assert_eq!(code, 4, "{error}");
-    assert!(error.contains("hint: make room"), "{error}");
-    assert_eq!(limited(1 << 20, &["--brief"]).0, 0);
-    let (code, error) = limited(1 << 20, &["--spot-pieces", "28"]);
-    assert_eq!(code, 2, "{error}");
-    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
-}
-
-/// Regression: with the usual limit of 1,024 open files, a solve of more blocks closes its log
-/// files in time.
-#[test]
-fn blocks_may_outnumber_the_open_files() {
-    let folder = scratch();
-    let solve = ["solve", "-k", "6", "--block-bits", "8", "--json", "-o", "run"];
-    let (code, out, error) = outcome(&mut after(folder.path(), "ulimit -S -n 512; ulimit -H -n 3000", &solve));
-    assert_eq!(code, 0, "{error}");
-    let solved: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((&solved["losses"], &solved["canonical_blocks"]), (&189_089.into(), &5_600.into()));
 }

@@ -6,7 +6,6 @@ mod common;
 
 mod batch;
 mod board;
-mod boards;
 mod cli;
 mod documented;
 mod environment;

@@ -77,7 +77,8 @@ fn the_page_about_positions_shows_what_is_read() {
     for text in forms.iter().flat_map(|form| form.split(" or ")) {
         assert_eq!(position::parse(&board, text).unwrap(), 0b101_111, "{text}");
     }
-    assert!(ends(folder.path(), 0, &["probe", "--help"]).0.contains("trinim-positions(7)"));
+    let help = ends(folder.path(), 0, &["probe", "--help"]).0;
+    assert!(help.contains("trinim-positions(7)") && FORMS.iter().all(|(_, text)| help.contains(text)), "{help}");
 }
 
 /// What bash offers for the last of `words`.
@@ -125,24 +126,6 @@ fn completions_offer_choices_and_folders() {
     assert_eq!(offered(path, &["trinim", "play", "--rule", "n"]), ["normal"]);
     assert_eq!(offered(path, &["trinim", "stats", "--j"]), ["--json"]);
     assert_eq!(offered(path, &["trinim", "solve", "--memory", ""]), [""]);
-}
-
-/// Regression: `--rule Misere` is accepted.
-#[test]
-fn choices_are_read_in_any_case() {
-    let folder = scratch();
-    let path = folder.path();
-    for args in [
-        "solve -k 3 --rule Misere --codec RAW --kernel Portable --log-placement SHARED",
-        "solve -k 3 --rule misère --out three",
-        "check three --depth Full",
-        "export three --what Canonical --format CSV",
-        "--color Never stats three",
-    ] {
-        ends(path, 0, &args.split(' ').collect::<Vec<_>>());
-    }
-    let (_, error) = ends(path, 2, &["solve", "-k", "3", "--rule", "nim"]);
-    assert!(error.contains("misere") && error.contains("normal"), "{error}");
 }
 
 /// `-V` and `--version` printed the same line.

@@ -1,6 +1,7 @@
 //! The Markdown pages: every link and every path leads somewhere, prose keeps its width, and what a
 //! page shows of the program is what it prints.
 
+use processes::session::{self, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -197,24 +198,19 @@ fn figures_of_disk_are_those_that_plan_prints() {
     assert_eq!(rows, made);
 }
 
-/// A session on a page shows what the program prints, but for what differs from run to run.
+/// The page shows what the program prints, but for what differs from run to run.
 #[test]
-fn sessions_are_those_that_the_program_has() {
-    const VARYING: [&str; 3] = ["logs ", "memory ", "time "];
-    let mut compared = 0;
+fn sessions_of_the_page_are_those_of_the_program() {
     let folder = crate::common::scratch();
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let sessions = text.split("```\n$ trinim ").skip(1).map(|rest| rest.split("```").next().unwrap());
-    for command in sessions.flat_map(|session| session.split("\n$ trinim ")) {
-        let (args, shown) = command.split_once('\n').unwrap();
-        let args: Vec<&str> = args.split(' ').collect();
-        let printed = crate::common::program::ends(folder.path(), 0, &args).0;
-        let is_fixed = |line: &&str| !VARYING.iter().any(|label| line.starts_with(label));
-        let lines = |text: &str| text.trim_end().lines().filter(is_fixed).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(lines(shown), lines(&printed), "trinim {}", args.join(" "));
-        compared += 1;
-    }
-    assert_eq!(compared, 2);
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let place = Place { folder: folder.path(), program: crate::PROGRAM };
+    assert_eq!(place.page(&page, &["logs ", "memory ", "time "]), 2);
+}
+
+/// What is refused, damaged, played, probed and exported, in `sessions`.
+#[test]
+fn sessions_are_those_of_the_program() {
+    session::files(&root().join("tests/face/sessions"), crate::PROGRAM, crate::common::scratch);
 }
 
 /// The times and sizes in a text that have three digits or more: `2.48 s`, `34.4 GiB`.

@@ -92,21 +92,6 @@ fn a_program_beside_trinim_comes_first() {
     assert!(outcome(&mut command).1.starts_with(&format!("{}/bin/trinim-hello ", path.display())));
 }
 
-#[test]
-fn a_missing_program_is_a_line_and_a_hint() {
-    let folder = scratch();
-    let path = folder.path();
-    fs::create_dir_all(path.join("bin/trinim-folder")).unwrap();
-    for (name, error, hint) in [
-        ("sovle", "error: unrecognized subcommand 'sovle'", "did you mean solve?"),
-        ("frobnicate", "error: unrecognized subcommand 'frobnicate'", "trinim --help"),
-        ("folder", "error: unrecognized subcommand 'folder'", "trinim --help"),
-    ] {
-        let (code, out, found) = outcome(&mut with_path(path, &[name, "--layers", "7"]));
-        assert_eq!((code, out, found), (2, String::new(), format!("{error}\nhint: {hint}\n")));
-    }
-}
-
 /// A name never leads out of the folders, and the folder that the caller is in is none of them.
 #[test]
 fn hostile_names_run_nothing() {

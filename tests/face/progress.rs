@@ -94,29 +94,6 @@ fn a_resumed_solve_says_what_it_resumes_and_counts_the_whole() {
     assert!(error.starts_with("run: resuming: all "), "{error}");
 }
 
-/// The header came first, and then the error that nothing was begun.
-#[test]
-fn a_refused_solve_has_no_header() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--out", "five"]);
-    fs::create_dir(path.join("foreign")).unwrap();
-    fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
-    let mut child = begin(path, "busy");
-    for (code, args) in [
-        (4, &["solve", "-k", "7", "--max-disk", "1MiB"][..]),
-        (7, &["solve", "-k", "5", "--rule", "normal", "--out", "five"]),
-        (2, &["solve", "-k", "5", "--out", "foreign"]),
-        (6, &[&SLOW[..], &["busy"]].concat()),
-    ] {
-        let (_, error) = ends(path, code, args);
-        let lines: Vec<&str> = error.lines().collect();
-        assert!(lines.len() == 2 && lines[0].starts_with("error: "), "{args:?}\n{error}");
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
 /// A dumb terminal, as that of Emacs or of a pipeline with one, got no progress at all.
 #[test]
 fn a_dumb_terminal_gets_lines_and_another_one_a_bar() {

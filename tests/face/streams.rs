@@ -1,5 +1,5 @@
-//! Standard error that nobody reads, standard output that nobody reads or that is closed, threads
-//! that the system refuses, and names that mean something to a terminal.
+//! Standard error and standard output that nobody reads, and names that mean something to a terminal.
+//! Closed outputs and refused threads are in `sessions/limits.txt`.
 
 use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
 use crate::common::scratch;
@@ -80,52 +80,6 @@ fn a_full_pipe_of_data_is_left_at_a_signal() {
     assert_eq!(ended(child, "a limited solve").0, Some(5));
 }
 
-/// With `>&-` nothing was written, and the exit code was 0.
-#[test]
-fn closed_standard_output_is_an_error() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
-    for args in [&["stats", "three"][..], &["stats", "three", "--json"], &["export", "three"], &["--help"]] {
-        for commands in ["exec >&-", "exec 1< /dev/null"] {
-            let (code, out, error) = outcome(&mut after(path, commands, args));
-            assert_eq!((code, &*out), (4, ""), "{commands} {args:?}\n{error}");
-            assert!(error.contains("standard output could not be written"), "{error}");
-        }
-        // An open null device is a choice.
-        assert_eq!(outcome(&mut after(path, "exec 1<> /dev/null", args)).0, 0, "{args:?}");
-    }
-    assert_eq!(outcome(&mut after(path, "exec >&-", &["solve", "-k", "3", "--out", "other"])).0, 4);
-    assert!(path.join("other/db/manifest.json").is_file());
-}
-
-/// A thread of such a stack is refused, by any user and on any machine.
-const REFUSED_STACK: &str = "1125899906842624";
-
-/// A refused thread was a panic.
-#[test]
-fn a_refused_thread_is_an_error() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--out", "five"]);
-    let without = |args: &[&str]| outcome(trinim(path, args).env("RUST_MIN_STACK", REFUSED_STACK));
-    for args in [
-        &["solve", "-k", "5", "--out", "new"][..],
-        &["verify", "five"],
-        &["check", "five"],
-        &["repair", "five"],
-        &["export", "five", "--out", "five.npy"],
-    ] {
-        let (code, _, error) = without(args);
-        assert_eq!(code, 4, "{args:?}\n{error}");
-        assert!(error.contains("error: cannot start a thread: "), "{args:?}\n{error}");
-        assert!(error.contains("hint: allow more processes (ulimit -u, "), "{args:?}\n{error}");
-    }
-    for args in [&["stats", "five"][..], &["probe", "five", "0x3"], &["plan", "-k", "8"]] {
-        assert_eq!(without(args).0, 0, "{args:?}");
-    }
-}
-
 /// What a name may do to a terminal: its title, and a line of its own.
 const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}..\nerror: fake\u{202e}";
 
@@ -197,23 +151,6 @@ fn an_ignored_signal_stays_ignored() {
     signal(&child, "INT");
     let code = ended(child, "INT").0;
     assert!(matches!(code, Some(130 | 0)), "{code:?}");
-}
-
-/// What the system refuses to look at was told as missing.
-#[test]
-fn an_error_of_the_system_is_told_as_such() {
-    let folder = scratch();
-    let path = folder.path();
-    std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
-    for args in [&["stats", "loop"][..], &["status", "loop"], &["resume", "loop"], &["check", "loop"]] {
-        let (_, error) = ends(path, 4, args);
-        assert!(
-            error.starts_with("error: cannot open loop: ") && error.contains("symbolic links"),
-            "{args:?}: {error}"
-        );
-    }
-    let (_, error) = ends(path, 2, &["solve", "-k", "3", "--metrics", "loop/x"]);
-    assert!(error.contains("symbolic links"), "{error}");
 }
 
 fn mode(path: &Path) -> u32 {

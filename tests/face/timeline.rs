@@ -1,17 +1,9 @@
-//! `--timeline`: the trace of a solve.
+//! `--timeline`: the trace of a solve. What it does not replace is in `sessions/timeline.txt`.
 
-use crate::common::program::ends;
+use crate::common::program::json;
 use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-
-fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
-}
 
 /// The trace of `--timeline`: a track for each thread, whose events do not overlap and add up to
 /// the times of the report.
@@ -19,10 +11,8 @@ fn names(folder: &Path) -> Vec<String> {
 fn a_timeline_is_trace_events_that_add_up() {
     let folder = scratch();
     let path = folder.path();
-    let solve = |out| {
-        ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.json", "--json", "--out", out]
-    };
-    let report: Value = serde_json::from_str(&ends(path, 0, &solve("one")).0).unwrap();
+    let solve = ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.json", "--json"];
+    let report = json(path, 0, &solve);
     let written = fs::read_to_string(path.join("t.json")).unwrap();
     let trace: Value = serde_json::from_str(&written).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
@@ -47,21 +37,4 @@ fn a_timeline_is_trace_events_that_add_up() {
         assert!((sum - seconds.as_f64().unwrap()).abs() <= 1e-6, "{stage}: {sum} {seconds}");
     }
     assert!(sums.is_empty(), "{sums:?}");
-
-    // An earlier timeline is replaced, anything else is refused before the solve.
-    ends(path, 0, &solve("two"));
-    assert_ne!(fs::read_to_string(path.join("t.json")).unwrap(), written);
-    fs::write(path.join("other.svg"), "<svg/>").unwrap();
-    fs::write(path.join("empty.svg"), "").unwrap();
-    fs::write(path.join("begun.svg"), "{\"otherData\":{\"program\":\"tri").unwrap();
-    let others = ["other.svg", "empty.svg", "begun.svg", "one", "absent/t.json", "other.svg/t.json"];
-    for target in others {
-        let (_, error) = ends(path, 2, &["solve", "-k", "4", "--timeline", target, "--out", "three"]);
-        assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
-    }
-    assert_eq!(fs::read_to_string(path.join("other.svg")).unwrap(), "<svg/>");
-    // A refused solve leaves no timeline, and neither does one that was already finished.
-    ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.json", "--out", "three"]);
-    ends(path, 0, &["solve", "-k", "6", "--timeline", "none.json", "--out", "one"]);
-    assert_eq!(names(path), ["begun.svg", "empty.svg", "one", "other.svg", "t.json", "two"]);
 }

@@ -1,9 +1,9 @@
-//! Checks beside a solve that is just finishing, and after stops and killed repairs: sound data is
-//! never called damaged, and a repair leaves nothing over.
+//! Checks beside a solve that is just finishing: sound data is never called damaged. What a repair
+//! leaves is in `tests/face/sessions/damaged.txt`.
 
 use crate::common::Solving;
-use crate::common::program::{copy, ends, json, tree};
-use crate::common::{Way, assert_same_files, database_files, scratch};
+use crate::common::program::copy;
+use crate::common::{Way, scratch};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,65 +79,4 @@ fn a_database_alone_without_sums_is_damaged() {
     fs::remove_file(folder.path().join("SUMS")).unwrap();
     let (report, _) = check_while(folder.path(), Depth::Sums, u64::MAX, &|| {});
     assert!(!report.is_sound() && !report.unsealed, "{:?}", report.findings);
-}
-
-/// The command says what is missing and who writes it.
-#[test]
-fn a_run_without_its_lists_is_not_finished_and_not_damaged() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--block-bits", "9", "--out", "run"]);
-    let golden = database_files(&path.join("run"));
-    for names in [&["db/SUMS"][..], &["db/SUMS", "db/manifest.json"]] {
-        names.iter().for_each(|name| fs::remove_file(path.join("run").join(name)).unwrap());
-        // No command reads the folder, and the check agrees.
-        ends(path, 2, &["stats", "run"]);
-        let (out, _) = ends(path, 3, &["check", "run"]);
-        assert!(out.contains("verdict   not finished\n"), "{out}");
-        assert!(out.contains("without its lists: run the same solve again"), "{out}");
-        let report = json(path, 3, &["check", "run", "--json"]);
-        assert_eq!((&report["ok"], &report["unsealed"]), (&false.into(), &true.into()));
-        ends(path, 0, &["repair", "run"]);
-        assert_same_files(&database_files(&path.join("run")), &golden, "after the repair");
-        let report = json(path, 0, &["check", "run", "--json"]);
-        assert_eq!((&report["unsealed"], &report["findings"]), (&false.into(), &serde_json::json!([])));
-    }
-}
-
-/// Regression: a repair removes what a killed one leaves: temporary files, files of a generation
-/// that never began, and files of the one before.
-#[test]
-fn a_repair_clears_away_what_was_left_over() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["solve", "-k", "5", "--block-bits", "9", "--out", "run"]);
-    let golden = database_files(&path.join("run"));
-    let rest = [
-        "db/000001.blk.tmp",
-        "db/manifest.json.tmp",
-        "db/SUMS.tmp",
-        "logs/00000003.g2",
-        "m/manifest.2.a.tmp",
-        "m/journal.2.a",
-        "m/manifest.0.b",
-    ];
-    for name in rest {
-        fs::write(path.join("run").join(name), "rest").unwrap();
-    }
-    fs::write(path.join("run/db/notes.txt"), "mine").unwrap();
-    let before = tree(path);
-    assert_eq!(json(path, 0, &["repair", "run", "--dry-run", "--json"])["leftovers"], rest.len());
-    assert!(tree(path) == before, "a dry run writes");
-    let (out, _) = ends(path, 0, &["repair", "run"]);
-    assert!(out.contains("clear away 7 leftovers"), "{out}");
-    let report = json(path, 0, &["check", "run", "--json"]);
-    assert_eq!(report["findings"], serde_json::json!([]));
-    fs::remove_file(path.join("run/db/notes.txt")).unwrap();
-    assert_same_files(&database_files(&path.join("run")), &golden, "after the repair");
-    // The database alone.
-    fs::write(path.join("run/db/000001.blk.tmp"), "rest").unwrap();
-    ends(path, 0, &["repair", "run/db"]);
-    assert_eq!(json(path, 0, &["check", "run/db", "--json"])["findings"], serde_json::json!([]));
-    let (out, _) = ends(path, 0, &["repair", "run"]);
-    assert!(out.contains("nothing: all files that are needed are intact"), "{out}");
 }

@@ -1,7 +1,8 @@
 //! Boards that are not triangles, against the definition: random lines and moves, both rules, any
 //! layout; and the part of a board that a position is.
 
-use crate::common::{Bitmaps, Solving, Way, numbers};
+use crate::common::{Bitmaps, Solving, Way};
+use crate::numbers;
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
 use std::path::Path;

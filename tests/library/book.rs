@@ -1,17 +1,14 @@
 //! The book of a solve: the values of positions with many pieces, the same bytes for every layout
 //! and history, and nothing but right answers or errors from damaged bytes.
 
-use crate::common::breaks::{break_off_anywhere, published};
 use crate::common::{
     Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch, tree,
 };
-use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
+use pipeline::{Error as RunError, Metrics, Options, RealStorage, Run, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tempfile::TempDir;
-use testing::SimulatedStorage;
 use trinim::care;
 use trinim::database::book::order::canonical;
 use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
@@ -85,47 +82,6 @@ fn books_agree_with_the_definition_in_every_layout() {
         }
     }
     assert!(layouts > 80, "{layouts}");
-}
-
-/// All settings leave the same folder.
-#[test]
-fn every_way_to_a_book_leaves_the_same_bytes() {
-    let game = Game::triangle(5, Rule::Misere, 7).unwrap();
-    let expected = database_files(bound(&game, 8, Way::usual()).path());
-    for (threads, placement, codec) in
-        [(1, Placement::Shared, "rows-bytes"), (2, Placement::Shared, "rows-huffman"), (4, Placement::Dedicated, "raw")]
-    {
-        let way = Way { threads, placement, codec, ..Way::usual() };
-        assert_same_files(&database_files(bound(&game, 8, way).path()), &expected, &format!("{way:?}"));
-    }
-}
-
-/// A stop and an error at the steps of a solve, and often a second stop in its recovery: the same
-/// bytes, and no part is left.
-#[test]
-fn a_solve_that_broke_off_anywhere_binds_the_same_book() {
-    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
-    let expected = database_files(bound(&game, 5, Way::usual()).path());
-    let way = Way { placement: Placement::Shared, threads: 2, ..Way::usual() };
-    let run = |disk: &SimulatedStorage| {
-        let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
-        bind(&game, 5, Arc::new(disk.clone()), &options).map(drop)
-    };
-    // The end of a run is where the book is made: every step there, some before.
-    let takes = |step: u64, steps: u64| step + 60 >= steps || step.is_multiple_of(Sweep::asked().number(5, 1));
-    let mut binding = 0;
-    let broken = break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
-        if let Ok(found) = pipeline::checkpoint::inspect(disk) {
-            binding += u32::from(found.records.len() == game.layout.canonical_blocks().len());
-        }
-        let later = last.power_cut(0);
-        let whole = published(&later).into_iter().filter(|(name, _)| !name.ends_with(".part")).collect();
-        assert_same_files(&whole, &expected, story);
-        run(&later).unwrap_or_else(|error| panic!("{story}, once more: {error}"));
-        assert_same_files(&published(&later), &expected, story);
-    });
-    println!("{broken} broken off, {binding} with all blocks finished");
-    assert!(broken > 100 && binding > 30);
 }
 
 /// Every changed bit and length of a book is found by the check and gives no wrong answer; repair

@@ -1,8 +1,7 @@
 //! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both only read.
 
-use crate::common::program::{begin, copy, ends, json, run, signal, text, tree, trinim};
+use crate::common::program::{begin, copy, ends, json, signal, text, tree, trinim};
 use crate::common::scratch;
-use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -11,12 +10,6 @@ const SMALL: [&str; 6] = ["solve", "-k", "5", "--block-bits", "9", "--out"];
 
 fn small(path: &Path, name: &str) {
     ends(path, 0, &[&SMALL[..], &[name]].concat());
-}
-
-fn findings(report: &Value) -> Vec<(String, String)> {
-    let rows = report["findings"].as_array().unwrap().iter();
-    let field = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
-    rows.map(|row| (field(row, "kind"), field(row, "path"))).collect()
 }
 
 #[test]
@@ -96,68 +89,6 @@ fn what_a_kill_leaves_is_no_damage() {
     assert!(tree(path) == before, "something was changed");
 }
 
-/// A check lists all damage, not only the first, and the same for a run and for its database alone.
-#[test]
-fn all_damage_is_told_with_its_place() {
-    let folder = scratch();
-    let path = folder.path();
-    small(path, "run");
-    for name in ["000001.blk", "000004.blk"] {
-        let block = path.join("run/db").join(name);
-        let mut bytes = fs::read(&block).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
-        fs::write(block, bytes).unwrap();
-    }
-    fs::remove_file(path.join("run/db/000003.blk")).unwrap();
-    fs::write(path.join("run/db/notes.txt"), "mine").unwrap();
-    fs::write(path.join("run/db/000999.blk"), "mine").unwrap();
-    let manifest = path.join("run/m/manifest.1.b");
-    let mut bytes = fs::read(&manifest).unwrap();
-    bytes[100] ^= 1;
-    fs::write(&manifest, bytes).unwrap();
-    let before = tree(path);
-    let report = json(path, 3, &["check", "run", "--json"]);
-    let expected = |kind: &str, name: &str| (kind.to_owned(), format!("run/{name}"));
-    assert_eq!(
-        findings(&report),
-        [
-            expected("damage", "db/000001.blk"),
-            expected("damage", "db/000003.blk"),
-            expected("damage", "db/000004.blk"),
-            expected("copy", "m/manifest.1.b"),
-            expected("leftover", "db/000999.blk"),
-        ]
-    );
-    assert!(report["findings"][0]["offset"].as_u64() > Some(0), "the frame that is damaged is not named");
-    let alone = json(path, 3, &["check", "run/db", "--json"]);
-    assert_eq!(
-        findings(&alone),
-        [
-            expected("damage", "db/000001.blk"),
-            expected("damage", "db/000003.blk"),
-            expected("damage", "db/000004.blk"),
-            expected("leftover", "db/000999.blk"),
-        ]
-    );
-    // The message for people, and the same finding in terms of the format, for programs.
-    let missing = &report["findings"][1];
-    assert_eq!((&missing["damage"], &missing["message"]), (&json!("missing"), &json!("run/db/000003.blk is missing")));
-    assert_eq!((&missing["what"], &missing["got"]), (&json!("file"), &json!("no such file")));
-    let hash = &report["findings"][0];
-    assert_eq!((&hash["damage"], &hash["what"]), (&json!("hash"), &json!("hash of the file")));
-    assert!(hash["expected"] != hash["got"] && hash["got"].as_str().is_some_and(|hash| hash.len() == 32));
-    // Names and lengths show only the missing block.
-    let shallow = json(path, 3, &["check", "run", "--json", "--depth", "metadata"]);
-    assert_eq!(findings(&shallow).len(), 3);
-    let (out, error) = ends(path, 3, &["check", "run"]);
-    assert!(out.contains("damaged: run/db/000003.blk is missing\n"), "{out}");
-    assert!(error.contains("hint: trinim repair run"), "{error}");
-    assert!(tree(path) == before, "a check changed something");
-    // A solve of a damaged folder names the repair.
-    let (_, error) = ends(path, 3, &[&SMALL[..], &["run"]].concat());
-    assert!(error.contains("trinim repair ") && error.contains("hint: "), "{error}");
-}
-
 /// A pipe in place of the manifest blocked the program, and a sparse file of terabytes filled the
 /// memory.
 #[test]
@@ -216,18 +147,9 @@ fn in_time(path: &Path, args: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn other_folders_and_versions_are_refused() {
+fn other_versions_are_refused() {
     let folder = scratch();
     let path = folder.path();
-    fs::create_dir(path.join("empty")).unwrap();
-    fs::write(path.join("file"), "text").unwrap();
-    for command in ["check", "repair", "status"] {
-        for name in ["empty", "absent", "file"] {
-            let (_, error) = ends(path, 2, &[command, name]);
-            assert!(error.contains("holds neither a run nor a database"), "{command} {name}: {error}");
-        }
-    }
-    assert!(fs::read_dir(path.join("empty")).unwrap().next().is_none());
     small(path, "run");
 
     // Another version, with the right hash.
@@ -254,29 +176,5 @@ fn other_folders_and_versions_are_refused() {
             assert!(error.contains("version 9"), "{command} {name}: {error}");
         }
         assert!(tree(path) == before);
-    }
-}
-
-#[test]
-fn a_closed_output_and_bad_arguments_are_no_panic() {
-    let folder = scratch();
-    let path = folder.path();
-    small(path, "run");
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for command in [&["check", "run"][..], &["status", "run", "--json"], &["repair", "run"]] {
-        let output = trinim(path, command).stdout(full.try_clone().unwrap()).output().unwrap();
-        assert_eq!(output.status.code(), Some(4), "{command:?}: {}", text(&output.stderr));
-    }
-    for bad in [
-        &["check"][..],
-        &["check", "run", "--depth", "deep"],
-        &["check", "run", "--threads", "-1"],
-        &["status"],
-        &["repair"],
-        &["repair", "run", "--yes"],
-    ] {
-        let (code, out, error) = run(path, bad);
-        assert_eq!((code, out.as_str()), (2, ""), "{bad:?}");
-        assert_eq!(error.lines().count(), 2, "{bad:?}: {error}");
     }
 }

@@ -1,7 +1,6 @@
 //! What a solve keeps: with the counts alone, the census, its digest and the winning first moves
 //! are those of the database, through every kill, error and damage, and nothing else is answered.
 
-use crate::common::breaks::break_off_anywhere;
 use crate::common::{
     Solving, Stopping, Sweep, Way, assert_same_files, check, copy, database_files, repair, scratch, tree,
 };
@@ -10,9 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tempfile::TempDir;
-use testing::SimulatedStorage;
 use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
@@ -139,50 +136,6 @@ fn the_counts_of_a_board_have_those_of_the_smaller_ones() {
         }
     }
     assert!(cut > 10, "{cut}");
-}
-
-/// The same bytes for all threads, placements, codecs and memories.
-#[test]
-fn every_way_to_the_counts_leaves_the_same_bytes() {
-    let boards = [(5, 7), (6, 10), (6, 14)];
-    for (rule, (layers, bits)) in Rule::ALL.into_iter().flat_map(|rule| boards.map(|board| (rule, board))) {
-        let game = Game::triangle(layers, rule, bits).unwrap();
-        let expected = database_files(counted(&game, Way::usual()).path());
-        for (threads, placement, codec, spare_bytes) in [
-            (1, Placement::Shared, "rows-bytes", 0),
-            (2, Placement::Shared, "rows-huffman", 1 << 20),
-            (4, Placement::Dedicated, "raw", 3 << 20),
-        ] {
-            let way = Way { threads, placement, codec, spare_bytes, ..Way::usual() };
-            assert_same_files(&database_files(counted(&game, way).path()), &expected, &format!("{way:?}"));
-        }
-    }
-}
-
-/// A stop and an error at the steps of a solve on a failing disk, and often a second stop in its
-/// recovery: the last session leaves the bytes of an undisturbed one.
-#[test]
-fn a_solve_that_broke_off_anywhere_ends_with_the_same_bytes() {
-    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
-    let expected = database_files(counted(&game, Way::usual()).path());
-    let (mut broken, mut resumed) = (0, 0);
-    for placement in [Placement::Dedicated, Placement::Shared] {
-        let way = Way { placement, threads: 2, ..Way::usual() };
-        let run = |disk: &SimulatedStorage| {
-            let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
-            count(&game, Arc::new(disk.clone()), &options).map(drop)
-        };
-        let takes = |step: u64, _| step.is_multiple_of(Sweep::asked().number(4, 1));
-        broken += break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
-            if let Ok(found) = pipeline::checkpoint::inspect(disk) {
-                resumed += u32::from(!found.records.is_empty());
-            }
-            let left: Vec<_> = last.names().into_iter().filter(|name| name.starts_with("logs/")).collect();
-            assert!(left.is_empty(), "{placement:?}, {story}: {left:?}");
-        });
-    }
-    println!("{broken} broken off, {resumed} with finished blocks");
-    assert!(broken > 100 && resumed > 50);
 }
 
 /// A folder with the counts is never continued as one with the database, nor the reverse.

@@ -1,29 +1,14 @@
 //! Layouts: their block graphs against the definition, and the best sets of cells.
 
+use crate::common::layouts::{cells, small_layouts, triangle};
 use pipeline::BlockId;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
 use trinim::layout::{Bid, Layout, LayoutError, search};
 
-fn triangle(layers: u32) -> Board {
-    Board::triangle(layers, None).unwrap()
-}
-
-fn cells(list: &[(u8, u8)]) -> Vec<Cell> {
-    list.iter().map(|&(row, col)| Cell::new(row, col)).collect()
-}
-
 fn layout(layers: u32, bid_cells: &[(u8, u8)]) -> Layout {
     Layout::new(&triangle(layers), &cells(bid_cells)).unwrap()
-}
-
-/// Returns the cells together with all their images.
-fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
-    let mask = cells(seeds).iter().fold(0, |mask, cell| {
-        board.symmetries().iter().fold(mask, |mask, symmetry| mask | symmetry.apply(cell.mask()))
-    });
-    (0..board.cells()).map(Cell::from_index).filter(|cell| mask & cell.mask() != 0).collect()
 }
 
 /// The best closed sets, by exhaustive search: board, BID cells, canonical blocks, updates after
@@ -134,29 +119,6 @@ fn cells_that_make_no_layout_are_refused_in_words() {
     assert_eq!(error.to_string(), "BID cell (4,2) is listed twice");
     let many: Vec<Cell> = (0..25).map(Cell::from_index).collect();
     assert_eq!(Layout::new(&board, &many).unwrap_err(), LayoutError::TooMany { found: 25 });
-}
-
-/// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a
-/// limit on the take.
-fn small_layouts() -> Vec<(Board, Layout)> {
-    let mut layouts = Vec::new();
-    for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, None)] {
-        let board = Board::triangle(layers, max_take).unwrap();
-        let full: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
-        let sets = [
-            vec![],
-            cells(&[(0, 0)]),
-            closure(&board, &[(0, 0)]),
-            closure(&board, &[(layers as u8 / 2, 0)]),
-            full.iter().copied().filter(|cell| cell.col == 0).collect(),
-            full.iter().copied().step_by(2).collect(),
-            full,
-        ];
-        for set in sets {
-            layouts.push((board.clone(), Layout::new(&board, &set).unwrap()));
-        }
-    }
-    layouts
 }
 
 /// Every position of every canonical block: edges and inner moves together give exactly its moves.

@@ -28,6 +28,7 @@ mod seven;
 mod solve;
 mod surroundings;
 mod verify;
+mod ways;
 mod witness;
 
 /// The program under test.

@@ -1,32 +1,36 @@
-//! Nimbers and distances to the end: the definition, the same bytes for every history, the sum
-//! rule, and nothing but right answers or errors from damaged or lying folders.
+//! Nimbers and distances to the end: the definition, the sum rule, and nothing but right answers or
+//! errors from damaged or lying folders.
 
-use crate::common::breaks::break_off_anywhere;
-use crate::common::numbers::{options, solve_on, solved, spec};
-use crate::common::{
-    Stopping, Sweep, Way, assert_same_files, check, copy, database_files, layout_with, repair, scratch, tree,
-};
-use pipeline::{Error as RunError, Options, Placement, RealStorage, Run};
+use crate::common::{Way, check, copy, database_files, layout_with, repair, scratch, tree};
+use crate::ways;
+use pipeline::Placement;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-use testing::SimulatedStorage;
+use tempfile::TempDir;
 use trinim::care::CareRequest;
 use trinim::database::{
-    BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, Values, block_file_name, stream_digest,
+    BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, SolveSpec, Sums, Terms, Values, block_file_name,
+    stream_digest,
 };
 use trinim::game::{Board, Rule, Takes, reference};
-use trinim::kernel::{Kernel, bitmap_words};
+use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::RemovalGame;
 use trinim::verify::{self, Finding, verify};
 
 /// What there are numbers of.
 const KINDS: [(Values, Rule); 3] =
     [(Values::Nimbers, Rule::Normal), (Values::Remoteness, Rule::Normal), (Values::Remoteness, Rule::Misere)];
+
+fn spec(game: &Game, values: Values) -> SolveSpec<'_> {
+    Terms { values, ..Terms::default() }.spec(game)
+}
+
+/// Solves in a new folder.
+pub fn solved(game: &Game, values: Values, way: Way) -> TempDir {
+    ways::solved(game, &Terms { values, ..Terms::default() }, way)
+}
 
 fn game(layers: u32, rule: Rule, bits: u32) -> Game {
     Game::triangle(layers, rule, bits).unwrap()
@@ -161,64 +165,6 @@ fn parts_that_no_move_joins_add_up() {
     for _ in 0..300 {
         let position = random.bits() & random.bits() & game.board.full();
         assert_eq!(nimber(position), reference::grundy(game.board.moves(), position), "{position:#x}");
-    }
-}
-
-/// Threads, memory, placement, codec and kernel change no byte.
-#[test]
-fn every_way_leaves_the_same_bytes() {
-    for (values, rule) in KINDS {
-        let game = game(5, rule, 8);
-        let expected = database_files(solved(&game, values, Way::usual()).path());
-        let kernels = trinim::kernel::Isa::ALL.into_iter().filter_map(|isa| Kernel::new(isa).ok());
-        for (number, kernel) in kernels.enumerate() {
-            let (threads, placement, codec) =
-                [(1, Placement::Shared, "rows-bytes"), (4, Placement::Dedicated, "rows-huffman")][number % 2];
-            let way = Way { threads, placement, codec, spare_bytes: 1 << (6 * number), kernel };
-            assert_same_files(&database_files(solved(&game, values, way).path()), &expected, &format!("{way:?}"));
-        }
-    }
-}
-
-/// A solve that is stopped after any number of blocks, once or at every block, ends in the same
-/// bytes.
-#[test]
-fn a_stopped_solve_continues() {
-    for ((values, rule), placement) in
-        KINDS.into_iter().flat_map(|kind| [Placement::Shared, Placement::Dedicated].map(|placement| (kind, placement)))
-    {
-        let game = game(5, rule, 8);
-        let expected = database_files(solved(&game, values, Way::usual()).path());
-        let way = Way { placement, ..Way::usual() };
-        for blocks in [1, 2, 5, 11, 17, game.layout.canonical_blocks().len() as u32 - 1] {
-            let folder = scratch();
-            let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-            let options = options(&game, values, way);
-            let workload = Stopping::new(RemovalGame::new(spec(&game, values), way.kernel), blocks, &options);
-            let ended = Run::new(&workload.without_logs(), storage.clone()).options(&options).start().map(drop);
-            assert!(matches!(ended, Err(RunError::Interrupted) | Ok(())), "{:?}", ended.err());
-            assert!(check(folder.path()).is_sound(), "{placement:?}, {blocks}");
-            solve_on(&game, values, way, storage, &self::options(&game, values, way)).unwrap();
-            assert_same_files(&database_files(folder.path()), &expected, &format!("{placement:?}, {blocks}"));
-        }
-    }
-}
-
-/// A kill, a power cut or an error at any step, and the same solve again: the same bytes.
-#[test]
-fn a_solve_that_broke_off_anywhere_ends_alike() {
-    // Misère, where the last moves are not losses.
-    for (values, rule) in [KINDS[0], KINDS[2]] {
-        let game = game(4, rule, 5);
-        let expected = database_files(solved(&game, values, Way::usual()).path());
-        let way = Way { placement: Placement::Shared, ..Way::usual() };
-        let run = |disk: &SimulatedStorage| {
-            let options = Options { commit_interval: Duration::from_micros(100), ..options(&game, values, way) };
-            solve_on(&game, values, way, Arc::new(disk.clone()), &options).map(drop)
-        };
-        let takes = |step: u64, _| step.is_multiple_of(Sweep::asked().number(5, 1));
-        let broken = break_off_anywhere(&run, &takes, &expected, &mut |_, _, _| {});
-        assert!(broken > 20, "{broken}");
     }
 }
 

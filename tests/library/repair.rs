@@ -1,7 +1,7 @@
 //! Repair: each file of run folders and databases is damaged in turn and comes back with the same
 //! bytes.
 
-use crate::common::program::{copy, ends, json, tree};
+use crate::common::program::{copy, tree};
 use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
 use pipeline::{Damage, Finding, Placement, RealStorage, Run, Weight};
@@ -239,28 +239,6 @@ fn what_no_record_names_is_left_over() {
     }
 }
 
-#[test]
-fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
-    let folder = stopped(Placement::Dedicated);
-    let both: Vec<PathBuf> = names(folder.path()).into_iter().filter(|name| name.starts_with("m")).collect();
-    for kind in ["manifest", "journal"] {
-        let copied = scratch();
-        copy(folder.path(), copied.path());
-        for name in both.iter().filter(|name| name.to_string_lossy().contains(kind)) {
-            assert!(damage(&copied.path().join(name), 2).is_some());
-        }
-        let before = tree(copied.path());
-        match mend(copied.path()) {
-            Err(Error::Irreparable { path, .. }) => {
-                assert!(path.to_string_lossy().contains(kind), "{}", path.display())
-            }
-            other => panic!("{kind}: {other:?}"),
-        }
-        assert!(!look(copied.path(), Depth::Metadata).unwrap().is_sound());
-        assert!(tree(copied.path()) == before, "{kind}: something was written");
-    }
-}
-
 /// A folder that is being repaired, or whose run is at work, has one owner; a dry run asks nobody.
 #[test]
 fn a_second_repair_is_refused() {
@@ -280,34 +258,4 @@ fn a_second_repair_is_refused() {
         // A program that another test starts shares the lock until it runs.
         others.iter().for_each(|other| while is_locked(other) {});
     }
-}
-
-/// The command says what it will do, a dry run writes nothing, and a finished solve is whole again.
-#[test]
-fn the_command_says_what_it_will_do_and_does_it() {
-    let folder = scratch();
-    let path = folder.path();
-    let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "run", "--json"];
-    let digest = json(path, 0, &solve)["digest"].clone();
-    let golden = database_files(&path.join("run"));
-    for name in ["db/000005.blk", "db/000006.blk", "db/SUMS", "m/journal.1.b"] {
-        fs::remove_file(path.join("run").join(name)).unwrap();
-    }
-    let before = tree(path);
-    let dry = json(path, 3, &["repair", "run", "--dry-run", "--json"]);
-    assert!(tree(path) == before, "a dry run writes");
-    // A missing SUMS is no damage: a solve that is stopped before its end leaves none.
-    assert_eq!(dry["findings"].as_array().unwrap().len(), 3);
-    assert_eq!((&dry["blocks"], &dry["sums"], &dry["manifest"]), (&2.into(), &true.into(), &false.into()));
-    assert_eq!((&dry["repaired"], &dry["metadata"]), (&false.into(), &true.into()));
-    // A file takes longer than its few bytes.
-    assert!(dry["read_bytes"].as_u64() > Some(0) && dry["seconds"].as_f64() >= Some(2e-3));
-    let (out, _) = ends(path, 0, &["repair", "run"]);
-    assert!(out.contains("compute 2 blocks again") && out.contains("repaired"), "{out}");
-    assert_same_files(&database_files(&path.join("run")), &golden, "after the repair");
-    ends(path, 0, &["check", "run", "--depth", "full"]);
-    ends(path, 0, &["verify", "run"]);
-    assert_eq!(json(path, 0, &solve)["digest"], digest);
-    let (out, _) = ends(path, 0, &["repair", "run"]);
-    assert!(out.contains("nothing: all files that are needed are intact"), "{out}");
 }

@@ -2,7 +2,8 @@
 
 use super::book::bound;
 use super::parts::solver;
-use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, numbers, scratch};
+use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, scratch};
+use crate::numbers;
 use pipeline::{Error, Event, Placement};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

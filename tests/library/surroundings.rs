@@ -1,16 +1,15 @@
 //! What surrounds a folder: another takes its name while work in it goes on, and other programs
 //! leave files of their own in it.
 
+use crate::common::foreign::{FOREIGN, is_there, put};
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use crate::folders::{copy as golden_folder, expected, resume};
 use pipeline::{Damage, Error as RunError, Event, Placement};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -123,39 +122,8 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
     swap.assert_untouched();
 }
 
-/// Names that editors, file managers, file systems and users give, and one that would forge a line
-/// at a terminal.
-const FOREIGN: [&[u8]; 10] = [
-    b".DS_Store",
-    b".nfs0001",
-    b".fuse_hidden0001",
-    b"a b",
-    "é.txt".as_bytes(),
-    b"000000.blk~",
-    b"\xff.bin",
-    b"x\x1b]0;forged\x07\nerror: forged",
-    b"notes.txt",
-    b"notes.tmp",
-];
 /// The folders of a run.
 const FOLDERS: [&str; 4] = ["", "m", "db", "logs"];
-
-/// Puts something of another program there: a file, a folder, links that lead nowhere and in a
-/// circle, a pipe.
-fn put(path: &Path, kind: usize) {
-    match kind {
-        0 => fs::write(path, "foreign").unwrap(),
-        1 => fs::create_dir(path).unwrap(),
-        2 => symlink("nothing", path).unwrap(),
-        3 => symlink(path.file_name().unwrap(), path).unwrap(),
-        _ => mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
-    }
-}
-
-fn is_there(path: &Path, kind: usize) -> bool {
-    let found = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    kind != 0 || (found.is_file() && fs::read(path).unwrap() == b"foreign")
-}
 
 fn care(folder: &Path) -> (bool, Vec<String>) {
     let report = check(folder, CheckDepth::Sums, &CareRequest::on(1)).unwrap();

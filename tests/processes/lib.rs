@@ -3,6 +3,8 @@
 //! A command that a script starts in the background ignores SIGINT, one below `nohup` ignores
 //! SIGHUP, and every process that it starts inherits that. Variables are inherited too.
 
+pub mod session;
+
 use rustix::process::{Pid, Signal, kill_process};
 use std::env;
 use std::ffi::OsStr;

@@ -1,13 +1,14 @@
 //! Every command, by the program.
 //!
-//! `golden/*.json` hold reports byte by byte, `golden/session.txt` commands with what they print:
-//! `$` and the arguments, a remark after `#`, standard output, standard error after `!`, an exit
-//! code that is not 0 after `=`. `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
+//! `golden/*.json` hold reports byte by byte, `golden/session.txt` commands with what they print.
+//! `TRINIM_WRITE_GOLDEN=1` rewrites all of it.
 
 use super::export::golden;
+use processes::session::Place;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn program(args: &[&str]) -> Command {
@@ -59,24 +60,13 @@ fn json_is_golden() {
     }
 }
 
-/// Splits a line at spaces outside of quotes.
-fn words(line: &str) -> Vec<&str> {
-    let parts = line.split('"').enumerate();
-    let words = parts.map(|(place, part)| if place % 2 == 0 { part.split_whitespace().collect() } else { vec![part] });
-    words.collect::<Vec<Vec<&str>>>().concat()
-}
-
 #[test]
 fn a_session_is_golden() {
-    let mut session = String::new();
-    for command in include_str!("golden/session.txt").lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let Output { status, stdout, stderr } =
-            program(&words(command.split("  # ").next().unwrap())).output().unwrap();
-        session += &format!("$ {command}\n{}", text(&stdout));
-        text(&stderr).lines().for_each(|line| session += &format!("! {line}\n"));
-        session += &status.code().filter(|code| *code != 0).map_or(String::new(), |code| format!("= {code}\n"));
-    }
-    golden("session.txt", &session);
+    let folder = std::env::temp_dir().join(format!("trinim-evolve.{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let place = Place { folder: &folder, program: env!("CARGO_BIN_EXE_trinim-evolve") };
+    place.file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/golden/session.txt"));
+    fs::remove_dir(folder).unwrap();
 }
 
 /// Each setting is reported, and changes the run.
@@ -157,63 +147,6 @@ fn what_is_interrupted_keeps_what_was_found() {
 }
 
 #[test]
-fn outputs_may_be_closed_or_full() {
-    for line in [
-        "score --game nim:2,1 --formula a1-a2*a1",
-        "score --game nim:2,1 --formula a1-a2*a1 --dot",
-        "experiment 2 --runs 1 --csv",
-        "verify --game nim:3,3 --formula a1 --json",
-        "--help",
-    ] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let output = program(&words(line)).stdout(writer).output().unwrap();
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{line}");
-        let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = program(&words(line)).stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(4), "{line}");
-        assert!(text(&output.stderr).starts_with("error: "), "{line}");
-    }
-}
-
-/// The program, begun by a shell after some commands.
-fn after(commands: &str, args: &[&str]) -> Command {
-    let mut command = processes::after(commands, env!("CARGO_BIN_EXE_trinim-evolve"));
-    command.args(args);
-    command
-}
-
-/// With `>&-` nothing was written, and the exit code was 0.
-#[test]
-fn closed_standard_output_is_an_error() {
-    for args in [&["score", "--game", "nim:2,1", "--formula", "a1-a2*a1"][..], &["--help"]] {
-        let Output { status, stderr, .. } = after("exec >&-", args).output().unwrap();
-        assert_eq!(status.code(), Some(4), "{args:?}");
-        assert!(text(&stderr).starts_with("error: "), "{args:?}: {}", text(&stderr));
-    }
-}
-
-/// What a text may do to a terminal: its title, and a line of its own.
-#[test]
-fn texts_of_others_are_shown_and_not_obeyed() {
-    let hostile = "x\u{1b}]0;pwned\u{7}..\nerror: fake";
-    for args in [
-        &["score", "--game", hostile, "--formula", "a1"][..],
-        &["score", "--game", "nim:2,1", "--formula", hostile],
-        &["run", "--game", "nim:2,1", "--seed", hostile],
-        &["run", "--game", "nim:2,1", "--set", &format!("{hostile}=1")],
-        &["run", &format!("--{hostile}")],
-        &[hostile],
-    ] {
-        let Output { status, stderr, .. } = program(args).output().unwrap();
-        let shown = text(&stderr);
-        assert_eq!(status.code(), Some(2), "{shown}");
-        assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
-        assert!(shown.contains("fake") && shown.lines().all(|line| !line.starts_with("error: fake")), "{shown}");
-    }
-}
-
-#[test]
 fn standard_error_that_nobody_reads_holds_up_nothing() {
     let (_reader, mut writer) = std::io::pipe().unwrap();
     // As much as a pipe takes.
@@ -231,7 +164,8 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
 #[test]
 fn an_ignored_interrupt_stays_ignored() {
     let args = ["run", "--game", "nim:2,2", "--runs", "100000", "--generations", "30", "--json"];
-    let mut child = after("trap '' INT", &args).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = processes::after("trap '' INT", env!("CARGO_BIN_EXE_trinim-evolve"));
+    let mut child = child.args(args).stdout(Stdio::null()).spawn().unwrap();
     let has = |status: &str, name: &str, signal: Signal| {
         let mask = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1

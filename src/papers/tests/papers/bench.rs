@@ -1,5 +1,4 @@
-//! `trinim papers bench`, as users of the binary meet it: shapes, refusals, interruption. No test
-//! checks a time.
+//! `trinim papers bench`, as users of the binary meet it: shapes, interruption. No test checks a time.
 
 use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;
@@ -183,48 +182,6 @@ fn every_way_gives_the_same_digest_side_by_side() {
     assert!(record.rows[1].figures.unwrap().read_bytes > Some(0.0));
     let lines = fs::read_to_string(path.join("b.csv")).unwrap();
     assert!(lines.lines().nth(3).unwrap().contains(",block-pull,"), "{lines}");
-}
-
-#[test]
-fn what_cannot_be_measured_is_refused_before_anything_is() {
-    let folder = scratch();
-    let path = folder.path();
-    fs::write(path.join("letter.txt"), "Dear").unwrap();
-    let refused: [&[&str]; 25] = [
-        &["bench"],
-        &["bench", "--layers", ""],
-        &["bench", "--layers", "4,x"],
-        &["bench", "--layers", "4", "--repeats", "0"],
-        &["bench", "--layers", "4", "--repeats", "1001"],
-        &["bench", "--layers", "4", "--warm-up", "-1"],
-        &["bench", "--layers", "4", "--rule", "misere,nim"],
-        &["bench", "--layers", "4", "--scan", "strategy=guess"],
-        &["bench", "--layers", "4", "--scan", "kernel=sse9"],
-        &["bench", "--layers", "4", "--scan", "bid-cells=1,0"],
-        &["bench", "--board", "rect:4"],
-        &["bench", "--board", "hex:2,circle:4"],
-        &["bench", "--board", "file:absent.toml"],
-        &["bench", "--layers", "4", "--scan", "min-take=x"],
-        &["bench", "--layers", "4", "--scan", "values=points"],
-        &["bench", "--board", "rect:4x4", "--suite"],
-        &["bench", "--layers", "4", "--yardstick", "0"],
-        &["bench", "--layers", "4", "--yardstick", "1MiB"],
-        &["bench", "--layers", "4", "--out", "absent"],
-        &["bench", "--layers", "4", "--out", "letter.txt"],
-        &["bench", "--layers", "4", "--csv", "letter.txt"],
-        &["bench", "--layers", "4", "--csv", "absent/b.csv"],
-        &["bench", "--layers", "4", "--markdown", "b.md"],
-        &["bench", "--layers", "4", "--suite", "quick"],
-        &["bench", "--suite", "all"],
-    ];
-    for args in refused {
-        let (out, error) = ends(path, 2, args);
-        assert_eq!(out, "", "{args:?}");
-        let lines: Vec<&str> = error.lines().collect();
-        assert_eq!(lines.len(), 2, "{args:?}:\n{error}");
-        assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}:\n{error}");
-    }
-    assert_eq!(names(path), ["letter.txt"]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;
+#[path = "../../../../tests/common/layouts.rs"]
+pub mod layouts;
 #[path = "../../../../tests/common/outputs.rs"]
 pub mod outputs;
 #[path = "../../../../tests/common/program.rs"]

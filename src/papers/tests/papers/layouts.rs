@@ -1,6 +1,7 @@
 //! Layouts against the published figures, the counts against the definition, and the search against
 //! looking at every set.
 
+use crate::common::layouts::{cells, closure, small_layouts, triangle};
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
@@ -12,22 +13,6 @@ use trinim_papers::search::{Request, ScoredLayout, SymmetryClass, search};
 /// The cells of a set that a search found.
 fn cells_of(set: &ScoredLayout) -> Vec<Cell> {
     set.cells.iter().map(|cell| Cell::from_index(*cell)).collect()
-}
-
-fn triangle(layers: u32) -> Board {
-    Board::triangle(layers, None).unwrap()
-}
-
-fn cells(list: &[(u8, u8)]) -> Vec<Cell> {
-    list.iter().map(|&(row, col)| Cell::new(row, col)).collect()
-}
-
-/// Returns the cells together with all their images.
-fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
-    let mask = cells(seeds).iter().fold(0, |mask, cell| {
-        board.symmetries().iter().fold(mask, |mask, symmetry| mask | symmetry.apply(cell.mask()))
-    });
-    (0..board.cells()).map(Cell::from_index).filter(|cell| mask & cell.mask() != 0).collect()
 }
 
 /// Every count in the tables of [SWLK12], times excluded.
@@ -208,27 +193,4 @@ fn a_search_within_limits_says_so() {
     assert_eq!(found.sets[0].canonical_updates, canonical_updates(&board, &cells_of(&found.sets[0])));
     assert!(search(&board, &request(25, SymmetryClass::All)).is_err());
     assert!(search(&triangle(2), &request(4, SymmetryClass::All)).is_err());
-}
-
-/// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a
-/// limit on the take.
-fn small_layouts() -> Vec<(Board, Layout)> {
-    let mut layouts = Vec::new();
-    for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, None)] {
-        let board = Board::triangle(layers, max_take).unwrap();
-        let full: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
-        let sets = [
-            vec![],
-            cells(&[(0, 0)]),
-            closure(&board, &[(0, 0)]),
-            closure(&board, &[(layers as u8 / 2, 0)]),
-            full.iter().copied().filter(|cell| cell.col == 0).collect(),
-            full.iter().copied().step_by(2).collect(),
-            full,
-        ];
-        for set in sets {
-            layouts.push((board.clone(), Layout::new(&board, &set).unwrap()));
-        }
-    }
-    layouts
 }

@@ -1,9 +1,9 @@
 //! What every command of the program keeps to: schemas, refusals, signals, widths, bytes.
 
-use crate::common::program::{ends, json, outcome, run, signal, text, trinim};
+use crate::common::program::{ends, run, signal, text, trinim};
 use crate::common::reports::{ReportFields, assert_page};
 use crate::common::{copy, scratch, tree};
-use serde_json::json;
+use processes::session::{self, Place};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -72,34 +72,9 @@ fn a_report_is_the_same_whatever_a_folder_keeps() {
     ends(path, 0, &["report", "nimbers", "outcomes", "--out", "both"]);
 }
 
+/// Regression: tables fit 80 columns.
 #[test]
-fn missing_folders_above_a_report_are_only_made_on_request() {
-    let folder = scratch();
-    let path = folder.path();
-    solve(path, "three", 3, Rule::Misere, |solve| solve);
-    ends(path, 2, &["report", "three", "--out", "far/away"]);
-    ends(path, 0, &["report", "three", "--out", "far/away", "--parents"]);
-    // Nobody may create a folder there.
-    let (_, error) = ends(path, 4, &["report", "three", "--out", "/proc/self/fdinfo/x"]);
-    assert!(error.contains("/proc/self/fdinfo/x: ") && error.contains("hint: "), "{error}");
-    assert!(!error.contains("checkpoint"), "{error}");
-}
-
-#[test]
-fn layouts_of_other_boards() {
-    let folder = scratch();
-    let path = folder.path();
-    let layout = json(path, 0, &["layout", "--board", "hex:3", "--block-bits", "12", "--json"]);
-    assert_eq!((&layout["offset_bits"], &layout["symmetries"]), (&json!(12), &json!(12)));
-    let search = json(path, 0, &["layout", "search", "--board", "cram:4x5", "--bits", "6", "--json"]);
-    assert_eq!(search["layouts"][0]["symmetries"], json!(4));
-    let mirror = ["layout", "search", "--board", "cram:4x5", "--bits", "6", "--symmetry", "mirror"];
-    assert!(ends(path, 2, &mirror).1.contains("only triangles are searched"));
-}
-
-/// Regression: boards side by side fit 60 columns, and tables fit 80.
-#[test]
-fn boards_and_tables_fit_the_width() {
+fn tables_fit_the_width() {
     let folder = scratch();
     let path = folder.path();
     let at = |columns: u32, args: &[&str]| {
@@ -107,37 +82,11 @@ fn boards_and_tables_fit_the_width() {
         assert_eq!(output.status.code(), Some(0), "{args:?}\n{}", text(&output.stderr));
         text(&output.stdout)
     };
-    for columns in [30, 60, 200] {
-        let shown = at(columns, &["layout", "search", "-k", "7", "--bits", "6", "--top", "9"]);
-        let pictures: Vec<&str> = shown.lines().filter(|line| line.trim_start().starts_with(['.', 'X'])).collect();
-        assert!(!pictures.is_empty() && pictures.iter().all(|line| line.len() <= columns as usize), "{shown}");
-    }
     let bench = ["bench", "-k", "3,4", "--rule", "misere,normal", "--repeats", "1", "--yardstick", "4MiB"];
     let (small, large) = (at(80, &bench), at(200, &bench));
     assert!(small.lines().all(|line| line.chars().count() <= 81), "{small}");
     assert!(small.contains("--layers 4 --rule normal\n"), "{small}");
     assert!(large.lines().any(|line| line.starts_with("--layers 4 --rule normal ") && line.contains("ms")), "{large}");
-    // The chosen cells are marked, and the mark is explained.
-    let shown = at(80, &["layout", "-k", "5", "--bid-cells", "(1,0)(1,1)"]);
-    assert!(shown.contains("\n     X X") && shown.contains("X: cells that name the block"), "{shown}");
-}
-
-/// The help of each command names its range of layers, and a number out of a range is refused in
-/// plain words.
-#[test]
-fn help_and_refusals_name_ranges() {
-    let folder = scratch();
-    let path = folder.path();
-    for command in ["solve --strategy forward", "layout", "layout search --bits 3"] {
-        let words: Vec<&str> = command.split(' ').collect();
-        let help = ends(path, 0, &[&words[..], &["--help"]].concat()).0;
-        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(help.contains("; 1 to 10"), "{command}: {help}");
-        let (_, error) = ends(path, 2, &[&words[..], &["--layers", "11"]].concat());
-        assert!(error.contains(": expected 1 to 10\n"), "{command}: {error}");
-    }
-    let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
-    assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
 }
 
 /// SIGTERM later and later: the program ends by its handler or before it exists.
@@ -153,24 +102,6 @@ fn a_signal_in_the_first_milliseconds_is_no_crash() {
         let (code, killed) = (output.status.code(), output.status.signal());
         assert!(code == Some(143) || killed == Some(15), "{code:?} {killed:?}\n{}", text(&output.stderr));
     }
-}
-
-/// A thread of such a stack is refused, by any user and on any machine.
-#[test]
-fn a_refused_thread_is_an_error() {
-    let folder = scratch();
-    let path = folder.path();
-    let without = |args: &[&str]| outcome(trinim(path, args).env("RUST_MIN_STACK", "1125899906842624"));
-    for args in [
-        &["solve", "-k", "5", "--out", "pull", "--strategy", "block-pull"][..],
-        &["bench", "-k", "3", "--repeats", "1"],
-    ] {
-        let (code, _, error) = without(args);
-        assert_eq!(code, 4, "{args:?}\n{error}");
-        assert!(error.contains("error: cannot start a thread: "), "{args:?}\n{error}");
-        assert!(error.contains("hint: allow more processes (ulimit -u, "), "{args:?}\n{error}");
-    }
-    assert_eq!(without(&["layout", "-k", "7"]).0, 0);
 }
 
 /// Lines that measure a bench, by their field: times, rates and shares, threads, and the bytes of
@@ -226,13 +157,13 @@ fn pretty(out: &str) -> String {
     serde_json::to_string_pretty(&value).unwrap()
 }
 
+/// What the page shows, and what is refused and analysed, in `sessions`.
 #[test]
-fn the_session_of_the_page_is_what_the_program_prints() {
-    let page = include_str!("../../README.md");
-    let (_, session) = page.split_once("```\n$ trinim papers ").unwrap();
-    let (command, shown) = session.split_once("```").unwrap().0.split_once('\n').unwrap();
-    let args: Vec<&str> = command.split(' ').collect();
-    assert_eq!(ends(scratch().path(), 0, &args).0.trim_end(), shown.trim_end());
+fn sessions_are_those_of_the_program() {
+    let folder = scratch();
+    let place = Place { folder: folder.path(), program: crate::PROGRAM };
+    assert_eq!(place.page(include_str!("../../README.md"), &[]), 1);
+    session::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions"), crate::PROGRAM, scratch);
 }
 
 /// Completions and manual pages are those of the program.

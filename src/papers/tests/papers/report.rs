@@ -565,16 +565,3 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     assert!(line.contains("k3-misere/db and other/db") || line.contains("other/db and k3-misere/db"), "{line}");
     assert!(line.contains("both solve 3 layers, misère and disagree: their censuses differ"), "{line}");
 }
-
-#[test]
-fn every_folder_and_flag_is_asked_for() {
-    let folder = scratch();
-    let path = folder.path();
-    refused(path, 2, &[]);
-    refused(path, 2, &["--out", "report"]);
-    let two = solved(path, 2, Rule::Normal);
-    refused(path, 2, &[&two]);
-    refused(path, 2, &[&two, "--out", ""]);
-    refused(path, 2, &[&two, "--out", "report", "--frobnicate"]);
-    assert!(!path.join("report").exists());
-}

@@ -117,35 +117,3 @@ fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
     assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
     assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
 }
-
-#[test]
-fn what_cannot_be_solved_is_refused_with_the_reason() {
-    let folder = scratch();
-    let path = folder.path();
-    let cases: [(i32, &[&str], &str); 15] = [
-        (2, &["-k", "5"], "--strategy"),
-        (2, &["--strategy", "forward"], "--layers"),
-        (2, &["-k", "5", "--strategy", "guess"], "guess"),
-        (2, &["-k", "5", "--strategy", "update-log"], "update-log"),
-        (2, &["-k", "5", "--strategy", "block-pull", "--redundancy", "some"], "some"),
-        (2, &["-k", "5", "--strategy", "block-push", "--codec", "raw"], "--codec"),
-        (2, &["-k", "5", "--strategy", "forward", "--kernel", "portable"], "it takes one position at a time"),
-        (2, &["-k", "5", "--strategy", "forward", "--redundancy", "remove"], "it visits every position"),
-        (2, &["-k", "5", "--strategy", "retrograde", "--redundancy", "keep"], "it visits every position"),
-        (2, &["-k", "5", "--strategy", "block-pull", "--out", "foreign"], "foreign is not empty"),
-        (2, &["-k", "5", "--strategy", "block-pull", "--out", "far/away"], "there is no folder far"),
-        (4, &["-k", "8", "--strategy", "forward", "--memory", "1GiB"], "the whole board in memory needs 8.1 GiB"),
-        (4, &["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
-        (4, &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"], "of 16 MiB need 96"),
-        (4, &["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "TiB of disk space is needed"),
-    ];
-    fs::create_dir(path.join("foreign")).unwrap();
-    fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
-    let before = tree(path);
-    for (code, args, reason) in cases {
-        let (out, error) = ends(path, code, &[&["solve"], args].concat());
-        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{args:?}: {error}");
-        assert_eq!(error.lines().count(), 2, "{args:?}: {error}");
-    }
-    assert!(tree(path) == before);
-}

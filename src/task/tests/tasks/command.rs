@@ -1,7 +1,6 @@
-//! The forms of the command: copies, tasks on standard input, a task with its parent.
+//! The forms of the command: tasks on standard input, a task with its parent.
 
-use super::refusals::{change, refused};
-use crate::common::program::{ends, json, text, tree, trinim};
+use crate::common::program::{ends, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -18,72 +17,6 @@ use trinim::verify::{Depth, verify};
 pub fn assert_correct(folder: &Path) {
     let database = Database::open(folder).unwrap();
     assert_eq!(verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap().findings, []);
-}
-
-/// An address with a slash too few was a folder of this machine.
-#[test]
-fn an_address_is_no_folder() {
-    let folder = scratch();
-    let path = folder.path();
-    for name in ["s3:/b/p", "s3:b/p", "S3://b/p", "gs:/b", "az:x", "https:/h/b", "file:/tmp/x", "x:/y", "ftp://h/x", ""]
-    {
-        let (_, error) = ends(path, 2, &["init", "--store", name, "-k", "3"]);
-        assert!(error.contains("hint: name a folder"), "{name}: {error}");
-    }
-    assert!(tree(path).is_empty());
-    for name in ["a:b", "./s3:b", "12:30"] {
-        ends(path, 0, &["init", "--store", name, "-k", "3"]);
-    }
-    // The hint of a copy does not name the option of its source.
-    fs::create_dir(path.join("full")).unwrap();
-    fs::write(path.join("full/notes.txt"), "mine").unwrap();
-    let (_, error) = ends(path, 2, &["init", "--store", "full", "-k", "3"]);
-    assert!(error.contains("notes.txt") && !error.contains("another --store"), "{error}");
-}
-
-#[test]
-fn a_copy_has_the_bytes_of_its_store_and_is_one() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
-    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count();
-    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
-    ends(path, 0, &["--store", "s", "--batch", &all.join(",")]);
-    ends(path, 0, &["finish", "--store", "s"]);
-    let first = json(path, 0, &["copy", "--store", "s", "--to", "c", "--json"]);
-    assert_eq!((first["files"].as_u64(), &first["present"]), (Some(2 * blocks as u64 + 2), &0.into()));
-    assert!(tree(&path.join("c")).into_values().eq(tree(&path.join("s")).into_values()));
-    assert_correct(&path.join("c"));
-    ends(path, 0, &["verify", "--store", "c", "--shard", "2/3"]);
-    // What a stop left out is copied, nothing else.
-    for name in ["db/000003.blk", "summaries/000003", "db/SUMS"] {
-        fs::remove_file(path.join("c").join(name)).unwrap();
-    }
-    let again = json(path, 0, &["copy", "--store", "s", "--to", "c", "--json"]);
-    assert_eq!((&again["files"], again["present"].as_u64()), (&3.into(), Some(2 * blocks as u64 - 1)));
-
-    // A folder of something else, another solve, and damage on either side.
-    fs::create_dir(path.join("photos")).unwrap();
-    fs::write(path.join("photos/1"), "x").unwrap();
-    ends(path, 2, &["copy", "--store", "s", "--to", "photos"]);
-    ends(path, 0, &["init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
-    refused(path, &["copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
-    let whole = fs::read(path.join("s/db/000002.blk")).unwrap();
-    // In the index, and in a frame, which only the checksum of the whole file covers here.
-    for (damaged, at) in [("c", 70), ("c", whole.len() - 1), ("s", 70), ("s", whole.len() - 1)] {
-        fs::write(path.join("c/db/000002.blk"), &whole).unwrap();
-        fs::write(path.join("s/db/000002.blk"), &whole).unwrap();
-        let name = format!("{damaged}/db/000002.blk");
-        change(&path.join(&name), at);
-        if damaged == "s" {
-            fs::remove_file(path.join("c/db/000002.blk")).unwrap();
-        }
-        refused(path, &["copy", "--store", "s", "--to", "c"], &[&name]);
-    }
-    assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
-    change(&path.join("s/db/manifest.json"), 70);
-    let reason = "not the manifest of SUMS";
-    refused(path, &["copy", "--store", "s", "--to", "c"], &["s/db/manifest.json", reason]);
 }
 
 #[test]
@@ -158,33 +91,6 @@ fn tasks_come_on_standard_input() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), String::new()));
     ends(path, 0, &["finish", "--store", "s"]);
-
-    // Errors end it with the exit code of the task.
-    ends(path, 0, &["init", "--store", "t", "-k", "5", "--block-bits", "9"]);
-    for (line, code, what) in [
-        ("0,x", 2, "\"x\" is not the number of a block"),
-        ("", 2, "is not the number of a block"),
-        ("100000", 2, "there is no block 100000"),
-        ("1", 75, "000000.blk"),
-    ] {
-        let task = ["--store", "t", "--batch", "-", "--wait", "0s", "--json"];
-        let mut child = trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        writeln!(input, "{line}").unwrap();
-        let ended = child.wait_with_output().unwrap();
-        assert_eq!(ended.status.code(), Some(code), "{line}");
-        let failure: Value = serde_json::from_slice(&ended.stdout).unwrap();
-        assert!(failure["reason"].as_str().unwrap().contains(what), "{failure}");
-    }
-
-    // Nothing is sent.
-    for at_once in ["1", "3"] {
-        let mut child = begin(&["--idle", "50ms", "--at-once", at_once]);
-        assert_eq!(child.wait().unwrap().code(), Some(0));
-    }
-    ends(path, 2, &["--store", "s", "--batch", "0", "--idle", "1s"]);
-    ends(path, 2, &["--store", "s", "--batch", "0", "--at-once", "2"]);
-    ends(path, 2, &["--store", "s", "--batch", "-", "--at-once", "0"]);
 }
 
 /// Tasks at the same time, each answered, in any order; one that fails ends the process with its

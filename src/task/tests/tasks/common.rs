@@ -1,5 +1,7 @@
 //! What the tests of trinim share.
 
+#[path = "../../../../tests/common/foreign.rs"]
+pub mod foreign;
 #[path = "../../../../tests/common/program.rs"]
 pub mod program;
 #[path = "../../../../tests/common/reports.rs"]

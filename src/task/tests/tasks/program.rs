@@ -1,13 +1,11 @@
-//! The program as its users meet it: options, variables, limits, names, standard error.
+//! The program as its users meet it: boards of families, standard error, figures.
 
 use super::command::assert_correct;
-use crate::common::program::{ends, full_pipe, json, outcome, text, tree, trinim};
+use crate::common::program::{ends, full_pipe, json, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 use trinim::Solve;
 use trinim::database::Game;
 use trinim::game::{Board, Rule, Takes};
@@ -31,84 +29,6 @@ fn families_are_solved_as_tasks() {
     assert_correct(&path.join("store"));
 }
 
-/// A store of nine layers is audited unless it is told otherwise, a smaller one is not.
-#[test]
-fn the_audit_of_a_store_is_on_from_nine_layers() {
-    let folder = scratch();
-    let defaults: [(&[&str], Option<&str>); 4] = [
-        (&["9"], Some("0.01")),
-        (&["9", "--audit", "none"], None),
-        (&["8"], None),
-        (&["8", "--audit", "7%"], Some("0.07")),
-    ];
-    for (number, (args, audit)) in defaults.into_iter().enumerate() {
-        let store = format!("store-{number}");
-        ends(folder.path(), 0, &[&["init", "--store", &store, "--layers"], args].concat());
-        let definition = fs::read(folder.path().join(store).join("task.json")).unwrap();
-        let definition: Value = serde_json::from_slice(&definition).unwrap();
-        assert_eq!(definition["audit"].as_str(), audit, "{args:?}");
-    }
-}
-
-/// A variable of an option is no argument beside a subcommand.
-#[test]
-fn variables_go_with_every_command() {
-    let folder = scratch();
-    let set = [("TRINIM_THREADS", "1"), ("TRINIM_MEMORY", "300MiB"), ("TRINIM_QUIET", "true")];
-    let mut init = trinim(folder.path(), &["init", "--store", "tasks", "--layers", "3"]);
-    assert_eq!(outcome(init.envs(set)).0, 0);
-}
-
-/// The most blocks of a layout are accepted, and twice as many are refused with advice.
-#[test]
-fn the_most_blocks_are_accepted_and_more_are_refused() {
-    let folder = scratch();
-    let path = folder.path();
-    // No symmetry: every block is canonical, 2^22 of 2^2 positions.
-    let moves: Vec<Vec<u32>> = (0..24).map(|last| (0..=last).collect()).collect();
-    fs::write(path.join("chain.toml"), format!("name = \"chain\"\ncells = 24\nmoves = {moves:?}\n")).unwrap();
-    let with = |bits| ["init", "--store", "store", "--board", "file:chain.toml", "--block-bits", bits];
-    ends(path, 0, &with("2"));
-    let (listed, _) = ends(path, 0, &["list", "--store", "store"]);
-    assert_eq!(listed, "0 of 4,194,304 blocks committed\n");
-    fs::remove_dir_all(path.join("store")).unwrap();
-    let (_, error) = ends(path, 2, &with("1"));
-    assert!(error.contains("hint: choose larger blocks with --block-bits"), "{error}");
-    assert!(!path.join("store/task.json").exists());
-    // Nothing was left that would refuse a smaller solve.
-    ends(path, 0, &with("2"));
-}
-
-/// Regression: the help names the range of layers.
-#[test]
-fn help_names_the_layers_that_a_store_takes() {
-    let folder = scratch();
-    let path = folder.path();
-    let help = ends(path, 0, &["init", "--help"]).0;
-    assert!(help.split_whitespace().collect::<Vec<_>>().join(" ").contains("; 1 to 10"), "{help}");
-    for layers in ["11", "12"] {
-        let (_, error) = ends(path, 2, &["init", "--store", "s", "--layers", layers]);
-        assert!(error.contains(": expected 1 to 10\n"), "{error}");
-    }
-    assert!(fs::read_dir(path).unwrap().next().is_none());
-}
-
-/// A byte order mark, spaces of several kinds, the line ends of other systems and none at the end
-/// have no meaning in a list of tasks.
-#[test]
-fn what_editors_write_around_a_line_has_no_meaning() {
-    let folder = scratch();
-    let path = folder.path();
-    for (store, lines) in [("plain", "0\n1"), ("odd", "\u{feff}0 \t\u{a0}\r\n\t1")] {
-        ends(path, 0, &["init", "--store", store, "-k", "3", "--bid-cells", "(0,0)"]);
-        let mut child = trinim(path, &["--store", store, "--batch", "-"]).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{store}: {}", text(&output.stderr));
-        ends(path, 0, &["finish", "--store", store]);
-    }
-}
-
 /// A command whose standard error nobody reads waits for no reader.
 #[test]
 fn standard_error_that_nobody_reads_holds_up_nothing() {
@@ -120,48 +40,6 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
         processes::wait_until("ended", || child.try_wait().unwrap().is_some());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
     }
-}
-
-/// What a name may do to a terminal: its title, and a line of its own.
-const HOSTILE: &str = "x\u{1b}]0;pwned\u{7}..\nerror: fake\u{202e}";
-
-#[test]
-fn names_are_shown_and_not_obeyed() {
-    let folder = scratch();
-    let path = folder.path();
-    for (code, args) in [
-        (0, &["init", "-k", "3", "--store", HOSTILE][..]),
-        (0, &["--store", HOSTILE, "--batch", "0"]),
-        (2, &["copy", "--store", HOSTILE, "--to", "copied"]),
-        (2, &["list", "--store", &format!("{HOSTILE}2")]),
-        (2, &[HOSTILE]),
-    ] {
-        let (out, error) = ends(path, code, args);
-        for text in [&out, &error] {
-            let is_tame = |char: char| char == '\n' || !char.is_control() && char != '\u{202e}';
-            assert!(text.chars().all(is_tame), "{args:?}: {text:?}");
-            assert!(text.lines().all(|line| !line.starts_with("error: fake")), "{args:?}: {text}");
-        }
-    }
-}
-
-/// An option of a nested subcommand offers folders, too.
-#[test]
-fn completions_are_those_of_the_program() {
-    let folder = scratch();
-    let script = ends(folder.path(), 0, &["completions", "fish"]).0;
-    let store = "complete -c trinim-task -n \"__fish_trinim_task_using_subcommand init\" -l store ";
-    let line = script.lines().find(|line| line.starts_with(store)).unwrap();
-    assert!(line.ends_with(" -r -f -a \"(__fish_complete_directories)\""), "{line}");
-}
-
-#[test]
-fn the_long_version_says_which_stores_there_are() {
-    let folder = scratch();
-    let (short, _) = ends(folder.path(), 0, &["-V"]);
-    assert_eq!(short, format!("trinim-task {}\n", env!("CARGO_PKG_VERSION")));
-    let (long, _) = ends(folder.path(), 0, &["--version"]);
-    assert!(long.starts_with(&short) && long.contains("stores   folder, s3\n"), "{long}");
 }
 
 /// The memory is for one stream, so that every source is read from its file.

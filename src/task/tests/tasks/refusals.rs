@@ -1,237 +1,50 @@
-//! What is refused, by name and with its exit code; nothing is changed.
+//! What is refused, by name and with its exit code, in `sessions`; nothing is changed.
 
-use crate::common::program::{copy, ends, json, run, tree};
+use crate::common::program::ends;
 use crate::common::scratch;
-use serde_json::Value;
+use processes::session::{self, Place};
 use std::fs;
 use std::path::Path;
-use trinim::{Board, Rule, Solve};
 
 #[test]
-fn another_store_another_version_and_damage_are_refused_by_name() {
+fn sessions_are_those_of_the_program() {
+    session::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions"), crate::PROGRAM, scratch);
+}
+
+/// The session of the page is what the program prints, and its other commands run as they stand there.
+#[test]
+fn the_page_shows_what_the_program_prints() {
+    let (folder, page) = (scratch(), include_str!("../../README.md"));
+    let place = Place { folder: folder.path(), program: crate::PROGRAM };
+    assert_eq!(place.page(page, &[]), 1);
+    let blocks = page.split("```\n").skip(3).step_by(2);
+    let commands: Vec<&str> = blocks.flat_map(str::lines).filter(|line| line.starts_with("trinim-task ")).collect();
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        let (code, out, error) = place.run(command.split("  ").next().unwrap_or_default());
+        assert!(code == 0 && !out.is_empty(), "{command}: {code} {out}{error}");
+    }
+}
+
+/// A summary that lacks a count, with a hash that fits.
+#[test]
+fn a_summary_of_another_form_is_refused() {
     let folder = scratch();
     let path = folder.path();
-    let begin = ["init", "--store", "s", "-k", "5", "--block-bits", "9"];
-    ends(path, 0, &begin);
-    ends(path, 0, &begin);
-    for (more, name) in [
-        (&["--rule", "normal"][..], "rule = misere, not normal"),
-        (&["--keep", "counts"], "keep = database, not counts"),
-        (&["--audit", "5%"], "audit = none, not 0.05"),
-        (&["--max-take", "2"], "max_take = none, not 2"),
-    ] {
-        refused(path, &[&begin[..], more].concat(), &["s/task.json", name]);
-    }
-    refused(path, &["init", "--store", "s", "-k", "5", "--block-bits", "8"], &["bid_cells"]);
-    refused(path, &["init", "--store", "s", "-k", "4"], &["layers = 5, not 4"]);
-
-    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count();
-    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
-    let batch = ["--store", "s", "--batch", &all.join(",")];
-    ends(path, 0, &batch);
-    let fresh = |name: &str| {
-        let _ = fs::remove_dir_all(path.join(name));
-        copy(&path.join("s"), &path.join(name));
-        path.join(name)
-    };
-
-    // A worker of another version, before or after this one.
-    let text = fs::read_to_string(path.join("s/task.json")).unwrap();
-    for (from, to) in [("\"trinim 0", "\"trinim 99"), ("trinim.store/1", "trinim.store/2")] {
-        let other = fresh("t");
-        fs::write(other.join("task.json"), text.replace(from, to)).unwrap();
-        let name = to.trim_start_matches('"');
-        for command in [&["--store", "t", "--batch", "1"][..], &["finish", "--store", "t"]] {
-            refused(path, command, &["task.json", name]);
-        }
-        refused(path, &["init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
-    }
-    // Blocks of 2^9 positions.
-    assert!(text.contains("\"block_bytes\": 64,"), "{text}");
-    // A definition that contradicts itself, or is none.
-    for (from, to) in [
-        ("\"layers\": 5", "\"layers\": 6"),
-        ("\"identity\": \"", "\"identity\": \"0"),
-        ("\"keep\": \"database\"", "\"keep\": \"book:3\""),
-        ("{", "["),
-    ] {
-        let other = fresh("t");
-        fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
-        refused(path, &["--store", "t", "--batch", "1"], &["task.json"]);
-    }
-
-    // A damaged source: in its header, its index, and in a frame.
-    let last = blocks - 1;
-    let target = last.to_string();
-    let name = format!("{last:06}.blk");
-    let length = fs::metadata(path.join("s/db/000000.blk")).unwrap().len() as usize;
-    for at in [0, 20, 70, length - 1] {
-        let other = fresh("t");
-        fs::remove_file(other.join("db").join(&name)).unwrap();
-        let source = ends(path, 0, &["plan", "--store", "t"]).0;
-        let row = source.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let row = row.into_iter().find(|row| row["block"] == last).unwrap();
-        let source = format!("{:06}.blk", row["sources"][0].as_u64().unwrap());
-        change(&other.join("db").join(&source), at);
-        refused(path, &["--store", "t", "--batch", &target], &[&source]);
-    }
-    // A block of another game, or another block, under the name of a source.
-    ends(path, 0, &["init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
-    ends(path, 0, &["--store", "n", "--batch", &all.join(",")]);
-    for foreign in ["n/db/000000.blk", "s/db/000001.blk"] {
-        let other = fresh("t");
-        fs::copy(path.join(foreign), other.join("db/000000.blk")).unwrap();
-        fs::remove_file(other.join("db/000001.blk")).unwrap();
-        refused(path, &["--store", "t", "--batch", "1"], &["000000.blk"]);
-        // Under its own name it is not taken for done.
-        refused(path, &["--store", "t", "--batch", "0"], &["000000.blk"]);
-    }
-    // Other bytes under the name of what is committed next: they stay.
-    for file in ["summaries/000001", "db/manifest.json", "db/SUMS"] {
-        let other = fresh("t");
-        fs::write(other.join(file), "something else").unwrap();
-        let _ = fs::remove_file(other.join("db/000001.blk"));
-        match file {
-            "summaries/000001" => refused(path, &["--store", "t", "--batch", "1"], &[file]),
-            _ => {
-                ends(path, 0, &["--store", "t", "--batch", "1"]);
-                refused(path, &["finish", "--store", "t"], &[file]);
-            }
-        }
-    }
-    // A block that is longer than was committed, in what only the end looks at.
-    let other = fresh("t");
-    let block = other.join("db/000002.blk");
-    fs::write(&block, [&fs::read(&block).unwrap()[..], &[0]].concat()).unwrap();
-    refused(path, &["finish", "--store", "t"], &["000002.blk", "bytes"]);
-    // A block that is shorter than was committed.
-    let other = fresh("t");
-    let bytes = fs::read(other.join("db/000002.blk")).unwrap();
-    fs::write(other.join("db/000002.blk"), &bytes[..bytes.len() - 1]).unwrap();
-    refused(path, &["finish", "--store", "t"], &["000002.blk"]);
-    refused(path, &["--store", "t", "--batch", "2"], &["000002.blk"]);
-    fs::write(other.join("db/000002.blk"), "short").unwrap();
-    refused(path, &["--store", "t", "--batch", "2"], &["000002.blk", "the file ends inside its header"]);
-    // A summary that lacks a count, with a hash that fits.
-    let other = fresh("t");
-    let bytes = fs::read(other.join("summaries/000003")).unwrap();
+    ends(path, 0, &["init", "--store", "s", "-k", "3", "--bid-cells", "(0,0)"]);
+    ends(path, 0, &["--store", "s", "--batch", "0,1"]);
+    let summary = path.join("s/summaries/000001");
+    let bytes = fs::read(&summary).unwrap();
     let content = &bytes[..bytes.len() - 16];
     let hash = xxhash_rust::xxh3::xxh3_64(content).to_le_bytes();
-    fs::write(other.join("summaries/000003"), [content, &hash].concat()).unwrap();
-    for list in ["db/manifest.json", "db/SUMS"] {
-        let _ = fs::remove_file(other.join(list));
-    }
-    refused(path, &["finish", "--store", "t"], &["summaries of another form"]);
-    // A summary can be made again.
-    let other = fresh("t");
-    fs::remove_file(other.join("summaries/000003")).unwrap();
-    ends(path, 0, &["finish", "--store", "t"]);
-    assert!(fs::read(other.join("summaries/000003")).unwrap() == fs::read(path.join("s/summaries/000003")).unwrap());
-}
-
-#[test]
-fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["init", "--store", "s", "-k", "5", "--block-bits", "9"]);
-    let blocks = ends(path, 0, &["plan", "--store", "s"]).0.lines().count().to_string();
-    let (_, error) = ends(path, 2, &["--store", "s", "--batch", &blocks]);
-    let last = blocks.parse::<u32>().unwrap() - 1;
-    assert!(error.contains(&format!("blocks are numbered 0 to {last}")), "{error}");
-    // Alone and together, by one thread and by several.
-    for (batch, threads) in ["1", "1,2", "1,2,3,4"].iter().flat_map(|batch| [(batch, "1"), (batch, "2")]) {
-        let args = ["--store", "s", "--batch", batch, "--threads", threads, "--wait", "0s"];
-        let (out, error) = ends(path, 75, &args);
-        assert!(out.is_empty() && error.contains("000000.blk"), "{out}{error}");
-    }
-    // A task that waits says so at once, and not again.
-    let (_, error) = ends(path, 75, &["--store", "s", "--batch", "1", "--wait", "500ms"]);
-    assert!(error.starts_with("a source is missing in the store: waiting up to 500 ms for it (--wait)\n"), "{error}");
-    assert_eq!(error.matches("waiting").count(), 1, "{error}");
-    let (_, error) = ends(path, 75, &["finish", "--store", "s"]);
-    assert!(error.contains("blocks are not committed"), "{error}");
-    let failure = json(path, 75, &["finish", "--store", "s", "--json"]);
-    assert_eq!((&failure["schema"], &failure["exit_code"]), (&"trinim.failure/1".into(), &75.into()));
-    Solve::new(&Board::triangle(3, None).unwrap(), Rule::Misere).run(&path.join("solved")).unwrap();
-    let before = tree(&path.join("solved"));
-    for args in [
-        &["--store", "s", "--batch", "100000"][..],
-        &["--store", "s", "--batch", "0,100000"],
-        &["--store", "none", "--batch", "0"],
-        &["--store", "s/db", "--batch", "0"],
-        &["--store", "s"],
-        &["--batch", "0"],
-        &["--store", "s", "--block", "0"],
-        &["--store", "s", "--batch", "0", "--kernel", "avx2"],
-        &["finish", "--store", "s", "--threads", "2"],
-        &["init", "--store", "solved", "-k", "3"],
-        &["init", "--store", "x", "-k", "11"],
-        &["init", "--store", "x", "-k", "5", "--keep", "book"],
-        &["plan", "--store", "s", "--batches", "0"],
-        &["verify", "--store", "s", "--shard", "0/3"],
-        &["verify", "--store", "s", "--shard", "4/3"],
-        &["verify", "--store", "s", "--shard", "1/1"],
-        &["copy", "--store", "s", "--to", "x"],
-        &["copy", "--store", "none", "--to", "x"],
-        &["list", "--store", "gs://bucket/s"],
-        &["list", "--store", "s3://"],
-        &["sweep", "--store", "s", "--older-than", "soon"],
-    ] {
-        let (_, error) = ends(path, 2, args);
-        assert!(error.contains("hint:") || error.contains("Usage"), "{args:?}: {error}");
-    }
-    assert!(!path.join("x").exists() || fs::read_dir(path.join("x")).unwrap().count() == 0);
-    assert!(tree(&path.join("solved")) == before, "a folder of something else was changed");
-    // A file where the folder of temporary files was.
-    fs::remove_dir(path.join("s/tmp")).unwrap();
-    fs::write(path.join("s/tmp"), "").unwrap();
-    ends(path, 75, &["--store", "s", "--batch", "0"]);
-}
-
-#[test]
-fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
-    let folder = scratch();
-    let path = folder.path();
-    ends(path, 0, &["init", "--store", "s", "-k", "4"]);
-    for command in [&["verify", "--store", "s", "--shard", "1/2"][..], &["copy", "--store", "s", "--to", "x"]] {
-        let (_, error) = ends(path, 2, command);
-        assert!(error.contains("s is not finished") && error.contains("hint: trinim task finish"), "{error}");
-    }
-}
-
-/// Runs a command that must be refused with 65, name this, and change nothing.
-pub fn refused(folder: &Path, args: &[&str], names: &[&str]) {
-    let before = tree(folder);
-    let (code, out, error) = run(folder, args);
-    assert_eq!(code, 65, "{args:?}\n{out}{error}");
-    for name in names {
-        assert!(error.contains(name), "{args:?} does not name {name}: {error}");
-    }
-    assert!(tree(folder) == before, "{args:?} changed something");
+    fs::write(&summary, [content, &hash].concat()).unwrap();
+    let (_, error) = ends(path, 65, &["finish", "--store", "s"]);
+    assert!(error.contains("summaries of another form"), "{error}");
 }
 
 /// Changes one byte of a file.
 pub fn change(path: &Path, at: usize) {
     let mut bytes = fs::read(path).unwrap();
-    let at = at.min(bytes.len() - 1);
     bytes[at] ^= 0x20;
     fs::write(path, bytes).unwrap();
-}
-
-/// A check in shares compares a store's own counts with its own database.
-#[test]
-fn the_database_of_another_game_is_not_checked() {
-    let folder = scratch();
-    let path = folder.path();
-    for rule in ["misere", "normal"] {
-        ends(path, 0, &["init", "--store", rule, "-k", "3", "--rule", rule]);
-        ends(path, 0, &["--store", rule, "--batch", "0"]);
-        ends(path, 0, &["finish", "--store", rule]);
-    }
-    let check = ["verify", "--store", "misere", "--shard", "1/1"];
-    ends(path, 0, &check);
-    fs::remove_dir_all(path.join("misere/db")).unwrap();
-    copy(&path.join("normal/db"), &path.join("misere/db"));
-    let (_, error) = ends(path, 2, &check);
-    assert!(error.contains("its database is of another game"), "{error}");
 }

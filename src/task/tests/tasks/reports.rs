@@ -1,9 +1,8 @@
 //! What `--json` prints, what two processes print, and what the pages say of both.
 
-use crate::common::program::{ends, run, text, trinim};
+use crate::common::program::{ends, text, trinim};
 use crate::common::reports::{ReportFields, assert_page};
 use crate::common::scratch;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
@@ -40,17 +39,6 @@ fn every_output_is_valid_and_every_field_is_printed() {
 #[test]
 fn the_page_is_made_from_the_schemas() {
     assert_page(include_str!("../../../../JSON.md"), |name| name.starts_with("trinim.task"));
-}
-
-/// A failure names the command as trinim does, in the words of standard error.
-#[test]
-fn a_command_that_fails_says_so_in_json() {
-    let folder = scratch();
-    let (code, out, error) = run(folder.path(), &["list", "--store", "absent", "--json"]);
-    let failure: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &failure["exit_code"]), (2, &2.into()));
-    assert_eq!((&failure["command"], &failure["finished"]), (&"task list".into(), &false.into()));
-    assert!(error.contains(failure["reason"].as_str().unwrap()), "{error}\n{failure}");
 }
 
 /// Each command, with its arguments.
@@ -96,20 +84,4 @@ fn two_processes_print_the_same() {
             assert_eq!(one, three, "{args:?} {form:?}");
         }
     }
-}
-
-/// The session of the page is what the program prints, and its other commands run as they stand
-/// there.
-#[test]
-fn the_page_shows_what_the_program_prints() {
-    let folder = scratch();
-    let runs = |command: &str| {
-        let words = command.split("  ").next().unwrap_or_default().split(' ');
-        ends(folder.path(), 0, &words.collect::<Vec<_>>()).0
-    };
-    let mut blocks = include_str!("../../README.md").split("```\n").skip(1).step_by(2);
-    let (command, shown) = blocks.next().unwrap().strip_prefix("$ trinim-task ").unwrap().split_once('\n').unwrap();
-    assert_eq!(runs(command), shown);
-    let commands = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("trinim-task "));
-    assert_eq!(commands.map(runs).filter(|printed| !printed.is_empty()).count(), 4);
 }

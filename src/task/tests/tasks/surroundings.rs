@@ -2,14 +2,12 @@
 //! leave files of their own in it, and a board of seven layers.
 
 use super::whole::{any_order_and_any_threads, never, options};
+use crate::common::foreign::{FOREIGN, is_there, put};
 use crate::common::{scratch, tree};
 use pipeline::{BlockId, RealStorage};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim::Solve;
@@ -42,38 +40,6 @@ fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     Database::open(&moved).unwrap().check_manifest().unwrap();
     fs::rename(&named, &other).unwrap();
     assert!(tree(&other) == others, "the folder that took the name has changed");
-}
-
-/// Names that editors, file managers, file systems and users give, and one that would forge a line
-/// at a terminal.
-const FOREIGN: [&[u8]; 10] = [
-    b".DS_Store",
-    b".nfs0001",
-    b".fuse_hidden0001",
-    b"a b",
-    "é.txt".as_bytes(),
-    b"000000.blk~",
-    b"\xff.bin",
-    b"x\x1b]0;forged\x07\nerror: forged",
-    b"notes.txt",
-    b"notes.tmp",
-];
-
-/// Puts something of another program there: a file, a folder, links that lead nowhere and in a
-/// circle, a pipe.
-fn put(path: &Path, kind: usize) {
-    match kind {
-        0 => fs::write(path, "foreign").unwrap(),
-        1 => fs::create_dir(path).unwrap(),
-        2 => symlink("nothing", path).unwrap(),
-        3 => symlink(path.file_name().unwrap(), path).unwrap(),
-        _ => mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
-    }
-}
-
-fn is_there(path: &Path, kind: usize) -> bool {
-    let found = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    kind != 0 || (found.is_file() && fs::read(path).unwrap() == b"foreign")
 }
 
 /// A store of tasks is used beside files of others, from the beginning to the sweep.

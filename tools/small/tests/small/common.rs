@@ -2,8 +2,6 @@
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;
-#[path = "../../../../tests/common/numbers.rs"]
-pub mod numbers;
 #[path = "../../../../tests/common/scratch.rs"]
 mod scratch;
 #[path = "../../../../tests/common/solving.rs"]

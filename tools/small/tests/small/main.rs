@@ -8,6 +8,8 @@ mod contract;
 
 #[path = "../../../../tests/library/book.rs"]
 mod book;
+#[path = "../../../../tests/library/damage.rs"]
+mod damage;
 #[path = "../../../../tests/library/keep.rs"]
 mod keep;
 #[path = "../../../../tests/library/listing.rs"]
@@ -22,5 +24,7 @@ mod solve;
 mod task;
 #[path = "../../../../tests/library/verify.rs"]
 mod verify;
+#[path = "../../../../tests/library/ways.rs"]
+mod ways;
 #[path = "../../../../tests/library/witness.rs"]
 mod witness;

@@ -83,15 +83,14 @@ pub struct Launch<'a> {
     pub folder: Option<PathBuf>,
     /// Shell commands before the program, which replaces the shell.
     pub shell: Option<String>,
-    pub stdout: Option<File>,
     pub limit: Duration,
 }
 
 impl<'a> Launch<'a> {
     pub fn new(setup: &'a Setup, notes: &Path, args: &[impl AsRef<OsStr>]) -> Launch<'a> {
         let args = args.iter().map(|arg| arg.as_ref().to_owned()).collect();
-        let (root, fault, folder, shell, stdout) = (None, None, None, None, None);
-        Launch { setup, notes: notes.to_owned(), args, root, fault, folder, shell, stdout, limit: LIMIT }
+        let (root, fault, folder, shell) = (None, None, None, None);
+        Launch { setup, notes: notes.to_owned(), args, root, fault, folder, shell, limit: LIMIT }
     }
 
     /// Sets the folder whose file calls count.
@@ -143,10 +142,7 @@ impl<'a> Launch<'a> {
             command.current_dir(folder);
         }
         command.args(&self.args).stdin(Stdio::null());
-        command.stdout(match self.stdout {
-            Some(file) => file,
-            None => File::create(&out).with_context(|| out.display().to_string())?,
-        });
+        command.stdout(File::create(&out).with_context(|| out.display().to_string())?);
         command.stderr(File::create(&error)?);
         let begin = Instant::now();
         let child = command.spawn().context("the program cannot be started")?;

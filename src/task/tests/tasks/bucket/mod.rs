@@ -6,6 +6,7 @@ mod stops;
 
 use crate::common::{assert_same_files, database_files, scratch};
 use crate::contract::keeps_its_promises;
+use crate::whole::{seal, solved, store_in, work};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -15,25 +16,20 @@ use object_store::{
     CopyOptions, Error as ObjectError, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as ObjectResult,
 };
-use pipeline::{BlockId, Error as RunError, RealStorage};
+use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use trinim::Solve;
 use trinim::care::CareRequest;
-use trinim::database::{Database, Game, Keep, SolveSpec, Terms};
+use trinim::database::{Database, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim::random::Random;
 use trinim::verify::{self, Depth};
 use trinim_task::store::ATTEMPTS;
-use trinim_task::{
-    self as task, BucketStore, FolderStore, Store, Sweeper, TaskOptions, batches, committed, compute, copy, finish,
-    init, sweep,
-};
+use trinim_task::{self as task, BucketStore, Store, Sweeper, batches, committed, copy, finish, init, sweep};
 
 /// What is wrong with the objects.
 #[derive(Clone, Copy, Debug, Default)]
@@ -186,44 +182,11 @@ fn in_memory() -> BucketStore {
     store_of(Arc::new(InMemory::new()))
 }
 
-fn options(threads: usize) -> TaskOptions<'static> {
-    TaskOptions {
-        kernel: Kernel::detect(),
-        threads,
-        memory_bytes: 64 << 20,
-        at_once: 1,
-        keeps_streams: false,
-        wait: &|_| false,
-    }
-}
-
-fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::TaskWork, task::Error> {
-    let (game, terms) = task::open(store)?;
-    let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
-    compute(store, terms.spec(&game), &blocks, &options(threads))
-}
-
-fn seal(store: &dyn Store) -> Result<task::SealedDatabase, task::Error> {
-    let (game, terms) = task::open(store)?;
-    finish(store, terms.spec(&game), Kernel::detect(), 2, |_| {})
-}
-
-/// The database of a solve.
-fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
-    let folder = scratch();
-    Solve::from(spec.game).keep(spec.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
-    database_files(folder.path())
-}
-
 /// The database in a store.
 fn database_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
     let read = |name: &String| store.read(&format!("db/{name}"), 1 << 30).unwrap().unwrap();
     let names = store.list(task::DATABASE).unwrap().into_iter().map(|(name, _)| name);
     names.map(|name| (name.clone(), read(&name))).collect()
-}
-
-fn folder_store(folder: &Path) -> FolderStore {
-    FolderStore::new(Arc::new(RealStorage::create(folder).unwrap().with_syncs(false)), "w")
 }
 
 #[test]
@@ -423,7 +386,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         let blocks: Vec<u32> = game.layout.ordinals().map(|block| block.0).collect();
         work(&bucket, &blocks, 2).unwrap();
         let folder = scratch();
-        let local = folder_store(folder.path());
+        let local = store_in(folder.path(), "w");
         assert!(matches!(copy(&bucket, &local, solve, None, 2, |_| {}), Err(task::Error::Unsealed { .. })));
         seal(&bucket).unwrap();
 

@@ -1,8 +1,9 @@
 //! A process ends at every request, before or after the request had its effect, with listings that
 //! are current or old; another goes on, and the bucket has the files of a solve.
 
-use super::{Faults, Faulty, options, store_of};
+use super::{Faults, Faulty, store_of};
 use crate::summary_first::SummaryFirst;
+use crate::whole::{never, options};
 use pipeline::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>) -> (BTreeSet<u32>, Result<(), E
         init(store, spec)?;
         let sweeper = Sweeper::new(store, spec, Duration::ZERO)?;
         for block in spec.game.layout.ordinals() {
-            compute(store, spec, &[block], &options(1))?;
+            compute(store, spec, &[block], &options(1, &never))?;
             reported.insert(block.0);
             if block.0 % 3 == 2 {
                 sweeper.committed(&[BlockId(block.0 - 2), BlockId(block.0 - 1), block])?;
