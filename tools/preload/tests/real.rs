@@ -280,3 +280,26 @@ fn an_output_is_on_the_disk_before_it_has_its_name() {
 fn is_name(call: &String) -> bool {
     ["link", "rename"].iter().any(|kind| call.starts_with(kind))
 }
+
+/// On some network file systems a file has another number at each look: a solve said that another
+/// process had its lock.
+#[test]
+fn a_lock_needs_no_numbers_of_files() {
+    if let Some(root) = env::var_os("FAULTS_ROOT") {
+        let storage = RealStorage::open(&root).unwrap();
+        for _ in 0..2 {
+            let held = storage.lock("LOCK").unwrap();
+            let other = RealStorage::open(&root).unwrap().lock("LOCK");
+            assert!(matches!(other, Err(Error::Locked { .. })));
+            drop(held);
+        }
+        let game = Game::triangle(3, Rule::Misere, 4).unwrap();
+        Solve::from(&game).threads(1).memory_bytes(1 << 26).run(&Path::new(&root).join("run")).unwrap();
+        std::process::exit(0);
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let mut command = processes::command(env::current_exe().unwrap());
+    command.args(["--exact", "a_lock_needs_no_numbers_of_files", "--nocapture"]);
+    let output = command.env("FAULTS_ROOT", scratch.path()).env("FAULTS_RENUMBER", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
