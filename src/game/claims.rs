@@ -140,19 +140,35 @@ impl Paper {
 mod tests {
     use super::*;
 
+    /// Every claim of a made-up paper, agreed to, contradicted, misprinted and undecided.
     #[test]
     fn a_verdict_follows_from_the_values() {
-        let agrees = Claim::value("table 2", "steps", "1", 1);
-        assert_eq!((agrees.verdict, agrees.is_refuted()), (Verdict::Agrees, false));
-        assert_eq!(agrees.clone().misprint("why"), agrees);
-        let differs = Claim::value("table 2", "steps", "1", 2).because("two are needed");
-        assert_eq!((differs.verdict, &*differs.reason), (Verdict::Contradicted, "two are needed"));
-        assert_eq!(differs.misprint("a digit").verdict, Verdict::Misprint);
-        let open = Claim::undecided("section 19", "a time limit", "seconds", "-", "it concerns a person");
-        assert_eq!((open.verdict, open.clone().misprint("x").verdict), (Verdict::Undecided, Verdict::Undecided));
-        let paper = Paper("steps | table 2 | steps | 1\ntime | section 19 | a time limit | seconds");
-        assert_eq!(paper.value("steps", 1), agrees);
-        assert_eq!(paper.undecided("time", "-", "it concerns a person"), open);
+        let paper = Paper("time | section 19 | a time limit | 1\nsteps | table 2 | steps | 1");
+        assert_eq!([paper.printed("steps"), paper.printed("time")], ["1", "1"]);
+        let known = Claim {
+            place: "table 2".to_owned(),
+            claim: "steps".to_owned(),
+            printed: "1".to_owned(),
+            computed: "1".to_owned(),
+            verdict: Verdict::Agrees,
+            reason: String::new(),
+        };
+        for (claim, computed, verdict, reason, is_refuted) in [
+            (paper.value("steps", 1), "1", Verdict::Agrees, "", false),
+            (paper.value("steps", 2), "2", Verdict::Contradicted, "", true),
+            (paper.value("steps", "1 "), "1 ", Verdict::Contradicted, "", true),
+            (paper.fact("steps", 2, true), "2", Verdict::Agrees, "", false),
+            (paper.fact("steps", 1, false), "1", Verdict::Contradicted, "", true),
+            (paper.value("steps", 1).because("why"), "1", Verdict::Agrees, "why", false),
+            (paper.value("steps", 2).because("why"), "2", Verdict::Contradicted, "why", true),
+            (paper.value("steps", 1).misprint("a digit"), "1", Verdict::Agrees, "", false),
+            (paper.value("steps", 2).misprint("a digit"), "2", Verdict::Misprint, "a digit", true),
+            (paper.undecided("steps", 2, "why"), "2", Verdict::Undecided, "why", false),
+            (paper.undecided("steps", 1, "why").misprint("a digit"), "1", Verdict::Undecided, "why", false),
+        ] {
+            let expected = Claim { computed: computed.to_owned(), verdict, reason: reason.to_owned(), ..known.clone() };
+            assert_eq!((claim.is_refuted(), &claim), (is_refuted, &expected));
+        }
         for verdict in Verdict::ALL {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
         }

@@ -224,6 +224,7 @@ async fn accept(listener: &TcpListener) -> Option<(TcpStream, IpAddr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
 
     const MOST: usize = 8;
 
@@ -250,6 +251,51 @@ mod tests {
             assert_eq!((admitted, open(&connections).contains(&leaves)), (number, false), "{:?}", open(&connections));
             assert_eq!(connections.open.len(), MOST);
         }
+    }
+
+    /// Reads an answer of 16 MiB in turns, with a pause before each, and beside it never reads
+    /// another one. Returns whether the first arrived whole; `None` if a turn took too long.
+    fn read_slowly(patience: Duration) -> Option<bool> {
+        const TURN: usize = 2 << 20;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.expect("threads");
+        let body = Bytes::from(vec![7; 8 * TURN]);
+        let routes = Router::new().route("/", axum::routing::get(move || async move { body }));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let (address, open) = (listener.local_addr().expect("an address"), Arc::<AtomicU64>::default());
+        let limits = Limits { connections: MOST, head_bytes: 8 << 10, patience };
+        runtime.spawn(serve(listener, routes, limits, Arc::default(), open.clone()));
+        let connect = async || {
+            let socket = tokio::net::TcpSocket::new_v4()?;
+            // So that most of an answer waits in the server.
+            socket.set_recv_buffer_size(1 << 16)?;
+            socket.connect(address).await?.into_std()
+        };
+        let [mut reader, mut sleeper] = [(); 2].map(|()| runtime.block_on(connect()).expect("a connection"));
+        for stream in [&mut reader, &mut sleeper] {
+            stream.set_nonblocking(false).expect("a socket");
+            stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").expect("a request");
+        }
+        let (mut turn, mut read, mut is_late) = (vec![0; TURN], 0, false);
+        while read < 8 * TURN {
+            let begin = std::time::Instant::now();
+            std::thread::sleep(patience / 4);
+            match reader.read_exact(&mut turn) {
+                Ok(()) => read += TURN,
+                Err(_) => break,
+            }
+            is_late |= begin.elapsed() > patience / 2;
+        }
+        processes::wait_until("all ended", || open.load(Ordering::Relaxed) == 0);
+        (!is_late).then_some(read == 8 * TURN)
+    }
+
+    /// Each stall has its own time: an answer may take as long as it likes while its client reads,
+    /// and the connection of a client that never reads ends.
+    #[test]
+    fn a_client_may_read_slowly_but_not_never() {
+        let read = (0..6).find_map(|attempt| read_slowly(Duration::from_secs(1 << attempt)));
+        assert_ne!(read, Some(false));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! The server's paths, and the layer around every answer: counts, headers, answers to other pages,
-//! compression.
+//! The server's paths, and the layer around every answer: counts, headers, compression.
 
 use crate::api;
 use crate::app::App;
@@ -54,8 +53,7 @@ pub fn router(app: Arc<App>) -> Router {
 /// Paths that are answered even where there is no room for another request.
 const CHEAP: [&str; 2] = ["/healthz", "/metrics"];
 
-/// Counts a request, refuses it if it may not ask or there is no room, compresses its answer if the
-/// client accepts that, and adds the headers of every answer.
+/// Counts a request, refuses it or has it answered, compresses the answer, and adds its headers.
 async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {
@@ -86,9 +84,11 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
             next.run(request).await
         }
     };
-    if response.body().size_hint().exact().is_none_or(|bytes| bytes >= GZIP_BYTES_MIN) {
+    let is_long = response.body().size_hint().exact().is_none_or(|bytes| bytes >= GZIP_BYTES_MIN);
+    // What a client has already has the headers of the whole answer (RFC 9110, 15.4.5).
+    if is_long || response.status() == StatusCode::NOT_MODIFIED {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
-        if is_gzip {
+        if is_gzip && is_long {
             response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response = response.map(|body| {
                 Body::new(GzipBody { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::default())) })

@@ -225,8 +225,12 @@ mod tests {
                 answers.push(request.await.expect("an answer"));
             }
             answers.sort_unstable_by_key(Result::is_err);
-            // The places are free again.
-            assert!(app.work(|| Ok(())).await.is_ok());
+            // Work that fails or panics gives its place back, too.
+            for number in 0..6 {
+                let job = move || if number % 2 == 0 { Err(Problem::missing("x")) } else { panic!("of a test") };
+                assert!(app.work::<()>(job).await.is_err());
+            }
+            assert_eq!(app.places.available_permits(), 2);
             answers
         });
         let busy = Err(StatusCode::SERVICE_UNAVAILABLE);

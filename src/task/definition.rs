@@ -18,7 +18,7 @@ const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 const BYTES_MAX: u64 = 1 << 20;
 
 /// What is solved in a store, as the store has it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Definition {
     schema: String,
     program: String,
@@ -61,7 +61,7 @@ impl Definition {
 
     /// Returns the definition of the same solve with the order of BID bits that was `found`, if it
     /// is one of the same cells.
-    fn with_bits_of(self, found: &[u8]) -> Definition {
+    fn with_bits_of(&self, found: &[u8]) -> Definition {
         let begun = serde_json::from_slice(found).ok().and_then(|found: Definition| found.meaning());
         match (begun, self.meaning()) {
             (Some((begun, _)), Some((game, terms)))
@@ -69,7 +69,7 @@ impl Definition {
             {
                 Definition::new(terms.spec(&Game { layout: begun.layout, ..game }))
             }
-            _ => self,
+            _ => self.clone(),
         }
     }
 
@@ -113,11 +113,14 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
         return Err(pipeline::Error::Limit { what: "number of canonical blocks", value, limit }.into());
     }
     let definition = Definition::new(spec);
-    if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
-        agree(store, &found, &definition.with_bits_of(&found))?;
+    let begun = |found: &[u8]| -> Result<bool, Error> {
+        agree(store, found, &definition.with_bits_of(found))?;
         // The process that began it may have been killed before its name was safe.
         store.settle("")?;
-        return Ok(false);
+        Ok(false)
+    };
+    if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
+        return begun(&found);
     }
     store.prepare()?;
     let bytes = definition.to_json();
@@ -130,12 +133,10 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
         return Ok(true);
     }
     // Another process began it a moment ago.
-    let found = store.read(DEFINITION, BYTES_MAX)?;
-    match found {
-        Some(found) => agree(store, &found, &definition)?,
-        None => drop(commit(store, DEFINITION, &bytes)?),
+    match store.read(DEFINITION, BYTES_MAX)? {
+        Some(found) => begun(&found),
+        None => commit(store, DEFINITION, &bytes).map(|_| false).map_err(Error::from),
     }
-    Ok(false)
 }
 
 /// Opens a store: what is solved in it.

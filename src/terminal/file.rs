@@ -404,6 +404,44 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
+    const KIND: OutputKind = OutputKind { flag: "--x", what: "text", is_own: |line| line == "own\n" };
+    /// The ways to an output; the last two may replace any regular file, the first two their own
+    /// kind.
+    const OUTPUTS: [fn(&Path) -> OutputFile; 5] = [
+        |path| OutputFile::claim(path, KIND).unwrap(),
+        |path| OutputFile::look_regular(path, KIND).unwrap(),
+        |path| OutputFile::claim_new(path, "--x", false).unwrap(),
+        |path| OutputFile::claim_new(path, "--x", true).unwrap(),
+        OutputFile::at,
+    ];
+
+    /// Outputs are read by other users as far as the umask lets them, and a file that is replaced
+    /// keeps its mode.
+    #[test]
+    fn modes_are_those_of_any_new_file_and_of_the_one_that_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode();
+        let usual = folder.path().join("usual");
+        fs::write(&usual, "").unwrap();
+        for (number, output) in OUTPUTS.into_iter().enumerate() {
+            for is_finished in [false, true] {
+                let path = folder.path().join(format!("{number}{is_finished}"));
+                let write = |output: OutputFile| {
+                    let mut file = output.begin()?;
+                    file.write(b"own\n")?;
+                    if is_finished { file.finish() } else { file.give_name() }
+                };
+                write(output(&path)).unwrap();
+                assert_eq!(mode(&path), mode(&usual), "{number}: {:o}", mode(&path));
+                for other in [0o600, 0o640, 0o666, 0o444].into_iter().filter(|_| number != 2) {
+                    fs::set_permissions(&path, fs::Permissions::from_mode(other)).unwrap();
+                    write(output(&path)).unwrap();
+                    assert_eq!(mode(&path) & 0o7777, other, "{number}: {:o}", mode(&path));
+                }
+            }
+        }
+    }
+
     /// Regression: a killed process left a file of a temporary name for ever.
     #[test]
     fn an_output_has_no_name_until_it_is_whole() {
@@ -427,18 +465,10 @@ mod tests {
     /// folder, no socket, no link to a device, and a file only if it is of its own kind.
     #[test]
     fn what_takes_the_name_of_an_output_meanwhile_stays() {
-        const KIND: OutputKind = OutputKind { flag: "--x", what: "text", is_own: |line| line == "own\n" };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let own = folder.path().with_extension("own");
         fs::write(&own, "own\n").unwrap();
-        let outputs: [fn(&Path) -> OutputFile; 5] = [
-            |path| OutputFile::claim(path, KIND).unwrap(),
-            |path| OutputFile::look_regular(path, KIND).unwrap(),
-            |path| OutputFile::claim_new(path, "--x", false).unwrap(),
-            |path| OutputFile::claim_new(path, "--x", true).unwrap(),
-            OutputFile::at,
-        ];
         let arrivals: [fn(&Path); 7] = [
             |path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
             |path| fs::create_dir(path).unwrap(),
@@ -448,12 +478,11 @@ mod tests {
             |path| fs::write(path, "a letter\n").unwrap(),
             |path| fs::write(path, "own\nand more").unwrap(),
         ];
-        for (number, output) in outputs.into_iter().enumerate() {
+        for (number, output) in OUTPUTS.into_iter().enumerate() {
             for (arrival, arrive) in arrivals.into_iter().enumerate() {
                 let output = output(&path);
                 arrive(&path);
                 let before = fs::symlink_metadata(&path).unwrap();
-                // Two may replace any regular file, two their own kind.
                 let is_replaced = arrival >= 5 && number >= 3 || arrival == 6 && number < 2;
                 assert_eq!(output.write("new").is_ok(), is_replaced, "{number} {arrival}");
                 let after = fs::symlink_metadata(&path).unwrap();

@@ -30,8 +30,9 @@ use std::time::Duration;
 const TEXTS: usize = 256;
 /// How long a text waits to be written, unless the reader is known not to read.
 const MOMENT: Duration = Duration::from_millis(100);
-/// How long the end of the program waits for the last texts.
+/// How long the end of the program waits for the last texts, and how often where the reader reads.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
+const LAST_MOMENTS: usize = 20;
 /// Time between two looks for a signal while standard output waits for its reader.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// Bytes that a pipe takes at once if it takes any: a page.
@@ -68,8 +69,7 @@ pub fn colour_errors(is_coloured: bool) {
 /// What looks for a request to stop, while a reader does not read.
 static STOP_CHECK: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// From now on, a writer that waits for its reader calls `check` and ends with its error, if any.
-/// Later calls change nothing.
+/// A writer that waits for its reader calls the first `check` given here, and ends with its error.
 pub fn check_stops_with(check: fn() -> io::Result<()>) {
     let _ = STOP_CHECK.set(check);
 }
@@ -78,9 +78,8 @@ fn check_stop() -> io::Result<()> {
     STOP_CHECK.get().map_or(Ok(()), |check| check())
 }
 
-/// Whether this process was started with a signal ignored, as `nohup` does with SIGHUP and a shell
-/// with SIGINT for a command behind which `&` stands in a script: a handler would end a command
-/// that is meant to continue.
+/// Whether this process began with a signal ignored, as below `nohup` and behind `&` in a script: a
+/// handler would end a command that is meant to continue.
 pub fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -127,9 +126,16 @@ pub fn draw(text: String) {
     }
 }
 
-/// Waits a moment until everything is written, at the end of the program.
+/// Waits until everything is written, at the end of the program: a moment, and where the reader
+/// reads, longer, as on a busy machine the writer may not have had its turn.
 pub fn finish() {
-    CHANGED.wait_while_for(&mut QUEUE.lock(), |queue| !queue.is_done(), LAST_MOMENT);
+    let (mut queue, now) = (QUEUE.lock(), Timespec { tv_sec: 0, tv_nsec: 0 });
+    for _ in 0..LAST_MOMENTS {
+        let is_late = CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), LAST_MOMENT).timed_out();
+        if !is_late || poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&now)) == Ok(0) {
+            return;
+        }
+    }
 }
 
 fn write_all() {
@@ -269,5 +275,97 @@ pub fn open(path: &Path) -> io::Result<PatientWriter<File>> {
                 return Ok(PatientWriter::new(file));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    /// Marks the other process of the test.
+    const OTHER: &str = "TRINIM_TEST_STREAMS";
+    /// Texts that wait, as users are promised: the test does not follow the constant.
+    const KEPT: usize = 256;
+    const READ: &str = "read until END";
+    const END: &str = "END";
+
+    fn wait_until_written() {
+        CHANGED.wait_while(&mut QUEUE.lock(), |queue| !queue.is_done());
+    }
+
+    /// Writes while nobody reads, and asks the other process to read now and then.
+    fn write_without_a_reader() {
+        // A panic on standard error would wait for a reader, too.
+        std::panic::set_hook(Box::new(|panic| println!("{panic}")));
+        line(0);
+        while !QUEUE.lock().is_writing {
+            std::thread::yield_now();
+        }
+        (1..3 * KEPT).for_each(line);
+        draw("drawn while others wait\n".to_owned());
+        line(END);
+        {
+            let queue = QUEUE.lock();
+            let kept = (2 * KEPT + 1..3 * KEPT).map(|number| format!("{number}\n")).chain([format!("{END}\n")]);
+            assert!(queue.texts.iter().cloned().eq(kept), "{:?}", queue.texts);
+            assert!(queue.is_writing && queue.is_stalled, "the first text waits for its reader, and nobody else");
+        }
+        println!("\n{READ}");
+        wait_until_written();
+        assert!(!QUEUE.lock().is_stalled, "a reader that reads is waited for again");
+        draw(format!("{}\n", 3 * KEPT));
+        wait_until_written();
+        // At its end the program waits for the last texts, but not for ever: a busy machine may
+        // need more than one of these.
+        let mut number = 3 * KEPT;
+        let is_written = (0..20).any(|_| {
+            while !QUEUE.lock().is_stalled {
+                number += 1;
+                line(format_args!("{number} {}", "-".repeat(100)));
+            }
+            line(END);
+            println!("\n{READ}");
+            finish();
+            let is_written = QUEUE.lock().is_done();
+            wait_until_written();
+            is_written
+        });
+        assert!(is_written, "the end does not wait for the last texts");
+    }
+
+    /// Of what nobody reads, the newest is kept; all that is read has the order in which it was
+    /// written; and a reader that stalled and reads again is waited for like any other.
+    #[test]
+    fn the_newest_texts_are_kept_in_their_order() {
+        if std::env::var_os(OTHER).is_some() {
+            return write_without_a_reader();
+        }
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let flags = fcntl_getfl(&writer).unwrap();
+        fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+        while writer.write(b"\n").is_ok() {}
+        fcntl_setfl(&writer, flags).unwrap();
+        let mut other = Command::new(std::env::current_exe().unwrap());
+        other.args(["--exact", "streams::tests::the_newest_texts_are_kept_in_their_order", "--nocapture"]);
+        let mut child = other.env(OTHER, "1").stderr(writer).stdout(Stdio::piped()).spawn().unwrap();
+        // The command has the other end of the pipe.
+        drop(other);
+        let (mut said, mut texts) = (Vec::new(), BufReader::new(reader).lines().map(Result::unwrap));
+        let mut read = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+            if line == READ {
+                read.extend(texts.by_ref().take_while(|text| text != END).filter(|text| !text.is_empty()));
+            }
+            said.push(line);
+        }
+        assert!(child.wait().unwrap().success(), "{said:#?}");
+        read.extend(texts);
+        let number = |text: &String| text.split(' ').next().and_then(|number| number.parse().ok());
+        let numbers: Vec<usize> = read.iter().map(|text| number(text).unwrap_or_else(|| panic!("{read:?}"))).collect();
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+        assert!(numbers[..KEPT].iter().copied().eq([0].into_iter().chain(2 * KEPT + 1..3 * KEPT)), "{numbers:?}");
+        assert!(numbers[KEPT..].iter().copied().eq(3 * KEPT..3 * KEPT + numbers.len() - KEPT), "{numbers:?}");
     }
 }

@@ -4,7 +4,8 @@
 use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use trinim::game::{Board, Rule, Takes, position, reference};
 
@@ -200,7 +201,7 @@ fn a_reader_that_leaves_early_is_no_error() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "7", "--out", "seven"]);
-    let mut child = trinim(path, &["export", "seven"]).spawn().unwrap();
+    let mut child = trinim(path, &["export", "seven", "--quiet"]).spawn().unwrap();
     let mut first = [0; 128];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let mut error = String::new();
@@ -216,6 +217,37 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert_eq!(output.status.code(), Some(143));
     let error = text(&output.stderr);
     assert!(error.contains("export incomplete: stopped by a signal\nhint: start over with: trinim export"), "{error}");
+}
+
+/// A file that appears while an export is at work stays, and is replaced only with `--force`.
+#[test]
+fn a_file_that_appears_meanwhile_stays() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--out", "six"]);
+    let name = path.join("six.csv");
+    for (force, code) in [(&[][..], 4), (&["--force"], 0)] {
+        // The export may be over before it is seen to have begun.
+        let appeared = (0..100).find_map(|_| {
+            let _ = fs::remove_file(&name);
+            let export = ["export", "six", "--what", "values", "--format", "csv", "--out", "six.csv"];
+            let mut child = trinim(path, &[&export[..], force].concat()).spawn().unwrap();
+            let open = format!("/proc/{}/fd", child.id());
+            let is_open = |file: &Path| fs::read_link(file).is_ok_and(|file| file.starts_with(path));
+            // A file without a name, as the name is chosen.
+            let has_begun = || {
+                let mut files = fs::read_dir(&open).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
+                files.any(|file| is_open(&file) && fs::metadata(&file).is_ok_and(|file| file.nlink() == 0))
+            };
+            while !has_begun() && child.try_wait().unwrap().is_none() {}
+            let is_ours = fs::File::create_new(&name).is_ok_and(|mut file| file.write_all(b"mine").is_ok());
+            let output = child.wait_with_output().unwrap();
+            is_ours.then_some((output.status.code(), text(&output.stderr)))
+        });
+        let (found, error) = appeared.expect("an export that takes some time");
+        assert_eq!((found, fs::read(&name).unwrap() == b"mine"), (Some(code), code == 4), "{error}");
+        assert!(code == 0 || error.contains("something else took this name in the meantime"), "{error}");
+    }
 }
 
 /// What else cannot be exported is in `sessions/export.txt`.

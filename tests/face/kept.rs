@@ -343,7 +343,8 @@ fn an_audit_of_all_is_told_everywhere() {
     ends(folder.path(), 0, &solve);
     ends(folder.path(), 0, &["verify", &middle]);
 
-    let plan = |more: &[&str]| json(folder.path(), 0, &[&["plan", "-k", "8", "--json"], more].concat());
+    let plan = ["plan", "-k", "8", "--threads", "2", "--memory", "1GiB", "--json"];
+    let plan = |more: &[&str]| json(folder.path(), 0, &[&plan[..], more].concat());
     let [with, part, without] = [plan(&["--audit", "all"]), plan(&["--audit", "25%"]), plan(&[])];
     let of = |plan: &Value, name: &str| plan["memory"][name].as_u64().unwrap();
     // A bitmap of 16 MiB; that of few auditors is taken from the streams that are held.

@@ -66,6 +66,9 @@ FAULTS = [
     ("puzzle.js", "record = recordOf(days()[id()]);", "record = NEW;", "tries_and_hints_of_a_day_are_kept"),
     ("puzzle.js", "if (record.solved || recordOf(days()[id()]).solved) return;", "", "tries_and_hints_of_a_day_are_kept"),
     ("puzzle.js", "!extra && offer === daily()", "!extra", "a_day_has_one_puzzle"),
+    ("puzzle.js", "const id = () => (isDaily() ?", "const id = () => (!extra || isDaily() ?", "a_day_has_one_puzzle"),
+    ("puzzle.js", "solved: isSolved && !record.shown", "solved: isSolved", "a_puzzle_has_one_solution_and_days_are_counted"),
+    ("puzzle.js", '=== "solved"; one = before(one)', '!== "open"; one = before(one)', "a_puzzle_has_one_solution_and_days_are_counted"),
     ("table.js", "JSON.parse(window[area].getItem(`trinim.${key}`)) ?? {}", "JSON.parse(window[area].getItem(`trinim.${key}`))", "what_other_programs_stored_does_no_harm"),
     ("page.css", "--soft: #59626e", "--soft: #8a929c", "colours_can_be_told_apart_in_light_and_dark"),
 ]

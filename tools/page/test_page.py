@@ -839,9 +839,15 @@ class Page(unittest.TestCase):
             self.says(page, "but the solution was shown")
             self.assertEqual(page.locator(".calendar [aria-current]").get_attribute("class"), "tried")
             page.context.close()
-        # Over months and gaps.
-        days = lambda *back: "{" + ",".join(f"[day({one})]: 'solved'" for one in back) + "}"
-        for solved, now, best in ((range(1, 41), 40, 40), ((0, 1, 3, 4, 5), 2, 3), ((2, 3), 0, 2)):
+        # Over months and gaps, and days that were tried in vain.
+        known = lambda days, word: ",".join(f"[day({one})]: {word}" for one in days)
+        days = lambda solved, *tried: "{" + known(solved, "'solved'") + "," + known(tried, "{ tries: 3, shown: true }") + "}"
+        for solved, now, best in (
+            ((range(1, 41),), 40, 40),
+            (((0, 1, 3, 4, 5), 2), 2, 3),
+            (((1, 2, 4, 5, 6), 0, 3), 2, 3),
+            (((2, 3), 1, 4), 0, 2),
+        ):
             page = self.open()
             page.evaluate(
                 "(() => { const day = (back) => { const date = new Date(); date.setDate(date.getDate() - back);"

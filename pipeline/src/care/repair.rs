@@ -241,9 +241,8 @@ pub fn carry_out(
     if !plan.needs_generation() {
         return Ok(RepairedRun::Draft(draft));
     }
-    let (run_id, generation) = (draft.run_id(), draft.generation());
     let metrics = Metrics::default();
-    let mut logs = LogWriter::new(store, run_id, generation, &metrics, thresholds);
+    let mut logs = LogWriter::new(store, draft.run_id(), draft.generation(), &metrics, thresholds);
     let mut recalled = None;
     for entry in &plan.entries {
         go_on()?;
@@ -277,11 +276,12 @@ fn restore(
     let expected = draft.record(block).map(|record| &record.summary);
     let bytes = output.publication.map(|publication| publication.bytes).unwrap_or_default();
     let got = xxh3_128(&bytes);
-    if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&output.summary) {
-        let damage = Damage::hash("hash of the block computed again", file.hash, got);
-        return Err(Error::corrupt(store.path(&file.name), None, damage));
-    }
-    checkpoint::write_atomically(store, &file.name, &bytes)
+    let damage = match (got, bytes.len() as u64) == (file.hash, file.length) {
+        true if expected == Some(&output.summary) => return checkpoint::write_atomically(store, &file.name, &bytes),
+        true => "computed again, the block has other counts than its record".into(),
+        false => Damage::hash("hash of the block computed again", file.hash, got),
+    };
+    Err(Error::corrupt(store.path(&file.name), None, damage))
 }
 
 /// Writes the entries of a source again, for one target if they are dedicated, and names them in

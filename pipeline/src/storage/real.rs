@@ -364,12 +364,10 @@ impl Storage for RealStorage {
         } else {
             self.open_as("lock", name, OFlags::RDWR | OFlags::CREATE)?.file
         };
-        let mut locked = file.try_lock();
         // Nobody looks at the lock of a folder.
-        for _ in 1..if name.is_empty() { 1 } else { LOCK_TRIES } {
-            if !matches!(locked, Err(TryLockError::WouldBlock)) {
-                break;
-            }
+        let mut tries = 1..if name.is_empty() { 1 } else { LOCK_TRIES };
+        let mut locked = file.try_lock();
+        while matches!(locked, Err(TryLockError::WouldBlock)) && tries.next().is_some() {
             std::thread::sleep(LOCK_PAUSE);
             locked = file.try_lock();
         }
@@ -380,9 +378,11 @@ impl Storage for RealStorage {
         }
         // The lock belongs to the file, not to its name: if the name was replaced since the file
         // was opened, another process can hold the lock of the new file.
-        let held = file.metadata().map_err(failed)?;
-        let named = self.metadata(if name.is_empty() { "." } else { name }).map_err(failed)?;
-        if (held.dev(), held.ino()) != (named.dev(), named.ino()) {
+        let number = |found: io::Result<fs::Metadata>| found.map(|found| (found.dev(), found.ino())).map_err(failed);
+        let named = || number(self.metadata(if name.is_empty() { "." } else { name }));
+        let (held, found) = (number(file.metadata())?, named()?);
+        // Numbers that change from look to look, as on some network file systems, say nothing.
+        if held != found && (held, found) == (number(file.metadata())?, named()?) {
             return Err(Error::Locked { path });
         }
         Ok(Box::new(LockedFile(file)))

@@ -247,9 +247,10 @@ fn differences(flip: Flip, budget: Budget, condition: Condition, most: usize) ->
     compare(Setting { flip, budget, condition }, most)
 }
 
-/// Each condition at its edges: two heaps that it holds for, and two one piece away.
+/// Each condition at its edges, and as it is defined for numbers of any length: those at the ends of
+/// machine words are beside each other, and as far apart.
 #[test]
-fn conditions_hold_from_their_edges_on() {
+fn conditions_hold_as_they_are_defined() {
     for (condition, holds, fails) in [
         (Condition::Paper, [(5, 7), (6, 8)], [(4, 7), (5, 6)]),
         (Condition::Apart, [(0, 2), (5, 7)], [(0, 1), (5, 6)]),
@@ -259,6 +260,26 @@ fn conditions_hold_from_their_edges_on() {
         assert!(!fails.iter().any(|(short, long)| condition.holds_for(*short, *long)), "{condition:?}");
     }
     assert!(Condition::Always.holds_for(0, 0));
+    let ends = [31, 32, 33, 63, 64, 65, 128].map(|bits| UBig::ONE << bits);
+    let near = ends.iter().flat_map(|end| (0..=6u8).map(move |more| end + more - 3u8));
+    let numbers: Vec<UBig> = (0..30u8).map(UBig::from).chain(near).collect();
+    for (short, apart) in numbers.iter().flat_map(|short| numbers.iter().map(move |apart| (short, apart))) {
+        let long = short + apart;
+        let is_apart = long >= short + 2u8;
+        let point = Point::new(long.clone(), short.clone());
+        for (condition, holds) in [
+            (Condition::Paper, is_apart && short + 2u8 >= 7u8.into()),
+            (Condition::Apart, is_apart),
+            (Condition::Sum, short + &long >= 27u8.into()),
+            (Condition::Always, true),
+        ] {
+            assert_eq!(condition.holds(&point), holds, "{condition:?} {point}");
+            if let (Ok(short), Ok(long)) = (u64::try_from(short), u64::try_from(&long)) {
+                let is_small = short.checked_add(long).is_some();
+                assert!(!is_small || condition.holds_for(short, long) == holds, "{condition:?} {point}");
+            }
+        }
+    }
 }
 
 /// Claim (56): a changed goal does not change which points are losses, however often it changes.

@@ -57,13 +57,14 @@ pub const PUT_BYTES_MAX: u64 = 5 << 30;
 const PUT_LIMIT: &str = "length of an object in bytes";
 /// The code of S3 for a missing bucket.
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
-/// Codes of S3 for credentials that are missing, wrong, old, or lack a right; some have a status
-/// that does not say so.
-const FORBIDDEN: [&str; 5] =
-    ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"];
-/// The code of S3 for a clock that is not that of the service: with the status of what is
-/// forbidden, and over once the clock is right.
-const SKEWED: &str = "RequestTimeTooSkewed";
+/// Codes of S3 for credentials that are missing, wrong, or lack a right; some have a status that
+/// does not say so.
+const FORBIDDEN: [&str; 4] = ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken"];
+/// Codes of S3 for what the user can mend, and how; some have the status of what is forbidden.
+const MENDED: [(&str, &str); 2] = [
+    ("RequestTimeTooSkewed", "Set the clock of this machine."),
+    ("ExpiredToken", "Renew the credentials, and repeat the command."),
+];
 /// Codes of S3, and words of the client, for another region or a service that lacks what a store
 /// needs. No repetition helps.
 const UNSUITABLE: [&str; 8] = [
@@ -191,7 +192,7 @@ fn is_undecided(error: &ObjectError) -> bool {
         error,
         ObjectError::Generic { .. } | ObjectError::JoinError { .. } | ObjectError::AlreadyExists { .. }
     );
-    is_open && !is_forbidden(error) && !is_absent_bucket(error) && !is_unsuitable(error)
+    is_open && !is_forbidden(error) && !is_absent_bucket(error) && !is_unsuitable(error) && help(error).is_none()
 }
 
 /// Returns whether the service is another one than the variables say, or lacks what is needed.
@@ -203,33 +204,36 @@ fn is_unsuitable(error: &ObjectError) -> bool {
 /// Returns whether the credentials lack a right, or are none.
 fn is_forbidden(error: &ObjectError) -> bool {
     let text = error.to_string();
-    match code_of(&text) {
-        Some(SKEWED) => false,
+    match element(&text, "<Code>", "</Code>") {
+        _ if help(error).is_some() => false,
         Some(code) if FORBIDDEN.contains(&code) => true,
         _ => matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. }),
     }
 }
 
-fn is_absent_bucket(error: &ObjectError) -> bool {
-    code_of(&error.to_string()) == Some(NO_SUCH_BUCKET)
+/// Returns what the user can do about an error.
+fn help(error: &dyn std::error::Error) -> Option<&'static str> {
+    let text = error.to_string();
+    let code = element(&text, "<Code>", "</Code>")?;
+    MENDED.iter().find(|(mended, _)| *mended == code).map(|(_, help)| *help)
 }
 
-/// Returns an element of the page that a service answers an error with.
+fn is_absent_bucket(error: &ObjectError) -> bool {
+    element(&error.to_string(), "<Code>", "</Code>") == Some(NO_SUCH_BUCKET)
+}
+
+/// Returns an element of the page that a service answers an error with: the code says more than the
+/// status.
 fn element<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     Some(text.split_once(begin)?.1.split_once(end)?.0)
-}
-
-/// Returns the code of an error of S3, which says more than the status.
-fn code_of(text: &str) -> Option<&str> {
-    element(text, "<Code>", "</Code>")
 }
 
 /// Returns what an error says, on one line: of a page, its code and message.
 fn message(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
-    if let Some(code) = code_of(&text) {
-        let clock = if code == SKEWED { " Set the clock of this machine." } else { "" };
-        return format!("{code}: {}{clock}", element(&text, "<Message>", "</Message>").unwrap_or_default());
+    if let Some(code) = element(&text, "<Code>", "</Code>") {
+        let said = element(&text, "<Message>", "</Message>").unwrap_or_default();
+        return format!("{code}: {said} {}", help(error).unwrap_or_default()).trim_end().to_owned();
     }
     // The last cause is often the one that helps, and those above it do not mention it.
     let cause = std::iter::successors(error.source(), |error| error.source()).last().map(ToString::to_string);

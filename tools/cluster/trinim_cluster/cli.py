@@ -163,7 +163,7 @@ def plan(arguments: argparse.Namespace, init: list[str]) -> int:
     """What a solve on other machines would take."""
     try:
         return estimate.run(arguments, init)
-    except FileNotFoundError as error:
+    except OSError as error:
         raise Stop(USAGE, str(error)) from error
     except TrinimError as error:
         raise Stop(trinim_code(error), str(error)) from error
@@ -431,6 +431,7 @@ class Events:
 
     def __init__(self, path: str | None) -> None:
         self.file: TextIO | None = None
+        self.path = path
         if path is not None:
             try:
                 log = Path(path)
@@ -445,12 +446,22 @@ class Events:
                 raise Stop(USAGE, f"cannot write {path}: {error}") from error
 
     def __call__(self, event: dict[str, object]) -> None:
-        if self.file is not None:
+        if self.file is None:
+            return
+        try:
             print(json.dumps({"time": time.time()} | event), file=self.file, flush=True)
+        except OSError as error:
+            # The work is worth more than its log.
+            why = error.strerror
+            print(f"warning: cannot write {self.path}: {why}; the log ends here", file=sys.stderr)
+            self.close()
 
     def close(self) -> None:
-        if self.file is not None:
-            self.file.close()
+        file, self.file = self.file, None
+        if file is not None:
+            # What could not be written before is tried again.
+            with suppress(OSError):
+                file.close()
 
 
 class Folder:

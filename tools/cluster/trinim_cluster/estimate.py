@@ -99,8 +99,7 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
     )
     taken: Mapping[int, Effort] = efforts(plan, file_bytes, arguments.threads)
     if arguments.log is not None:
-        with open(arguments.log, encoding="utf-8") as log:
-            base = Run.parse(log.readlines())
+        base = logged(arguments.log)
         if set(base.efforts) == set(plan.tasks):
             taken, machines = whole(base, machines)
         else:
@@ -110,6 +109,15 @@ def run(arguments: argparse.Namespace, init: list[str]) -> int:
     requests = Requests.of(plan, arguments.keep == "counts")
     show(arguments, plan, taken, outcome, requests)
     return 0
+
+
+def logged(path: str) -> Run:
+    """The run of a log of events."""
+    with open(path, encoding="utf-8") as log:
+        try:
+            return Run.parse(log.readlines())
+        except (ValueError, KeyError, TypeError) as error:
+            raise PlanError(f"--log {path} is not a log of events: {error}") from error
 
 
 def stored_share(program: str, init: list[str]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 
 from trinim_cluster import VERSION
@@ -21,6 +22,35 @@ def at_least_one(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
     return number
+
+
+def number(text: str, *, least: float = 0.0, most: float = math.inf) -> float:
+    """A number in these bounds; `nan` is in none."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not least <= found <= most:
+        expected = f"from {least:g}" + (f" to {most:g}" if most < math.inf else "")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number {expected}")
+    return found
+
+
+def rate(text: str) -> float:
+    """Bytes a second."""
+    return number(text, least=1.0)
+
+
+def price(text: str) -> float:
+    return number(text, most=1e9)
+
+
+def port(text: str) -> int:
+    return min(at_least_one(text), int(number(text, most=65535.0)))
+
+
+def count(text: str) -> int:
+    return at_least_one(text) if text.strip("0") else int(number(text))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
         "--scheduler-file", required=True, metavar="FILE", help="where it writes its address"
     )
     scheduler.add_argument("--host", help="address to listen on")
-    scheduler.add_argument("--port", type=at_least_one, default=8786, help="[8786]")
+    scheduler.add_argument("--port", type=port, default=8786, help="[8786]")
     tls_options(scheduler)
 
     worker = commands.add_parser(
@@ -113,17 +143,17 @@ def plan_options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("--slots", type=at_least_one, metavar="N", help="of a machine [cores / threads]")
     endless = float("inf")
     command.add_argument(
-        "--network", type=float, default=endless, metavar="BYTES", help="a second, of a machine"
+        "--network", type=rate, default=endless, metavar="BYTES", help="a second, of a machine"
     )
     command.add_argument(
         "--bandwidth",
-        type=float,
+        type=rate,
         default=endless,
         metavar="BYTES",
         help="a second, of the store, for reading and writing each",
     )
     command.add_argument(
-        "--core-price", type=float, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
+        "--core-price", type=price, default=0.02, metavar="DOLLARS", help="of a core hour [0.02]"
     )
     command.add_argument(
         "--log",
@@ -147,7 +177,7 @@ def run_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--threads", type=at_least_one, default=1, help="threads of a task [1]")
     command.add_argument(
-        "--retries", type=int, default=3, help="new starts of a task that crashes [3]"
+        "--retries", type=count, default=3, help="new starts of a task that crashes [3]"
     )
     command.add_argument(
         "--patience",

@@ -12,6 +12,7 @@
 //! | `FAULTS_DO` | `kill` (before the call), `tear` (half of a write, then kill), `stop` (SIGSTOP before the call), `short` (half of a read or write), `errno:N` |
 //! | `FAULTS_FOREVER` | `1`: hit every later call that counts as well |
 //! | `FAULTS_NO_SYNC` | `1`: syncs succeed and do nothing |
+//! | `FAULTS_RENUMBER` | `1`: a file has another inode number at each look |
 //! | `FAULTS_LOG` | file for the lines below; outside the folder |
 //! | `FAULTS_TRACE` | `1`: log `c KIND PATH` for every call that counts |
 //! | `FAULTS_SYNCS` | `1`: log `s LENGTH PATH` after every successful sync |
@@ -75,6 +76,7 @@ struct Plan {
     action: Action,
     forever: bool,
     no_sync: bool,
+    renumbers: bool,
     log: c_int,
     trace: bool,
     syncs: bool,
@@ -120,6 +122,7 @@ fn read_plan() -> Option<Plan> {
         action,
         forever: is_set("FAULTS_FOREVER"),
         no_sync: is_set("FAULTS_NO_SYNC"),
+        renumbers: is_set("FAULTS_RENUMBER"),
         log,
         trace: is_set("FAULTS_TRACE"),
         syncs: is_set("FAULTS_SYNCS"),
@@ -341,6 +344,40 @@ macro_rules! plain {
     )*};
 }
 
+/// Calls that look at a file, whose number `FAULTS_RENUMBER` changes, as some network file systems
+/// do.
+macro_rules! looks {
+    ($($symbol:ident($($argument:ident: $type:ty),*) as $name:literal, $figures:ident: $kind:ty, $number:ident, $meet:expr;)*) => {$(
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// The same as for the C library's function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $symbol($($argument: $type),*) -> c_int {
+            if fails($meet(STAT)) {
+                return -1;
+            }
+            // SAFETY: the host's own arguments; a call that succeeds has filled the figures.
+            unsafe {
+                let found = real!($name as unsafe extern "C" fn($($type),*) -> c_int)($($argument),*);
+                if found == 0 && plan().is_some_and(|plan| plan.renumbers) {
+                    (*$figures.cast::<$kind>()).$number = COUNT.fetch_add(1, Ordering::SeqCst) + 1;
+                }
+                found
+            }
+        }
+    )*};
+}
+
+looks! {
+    fstat64(descriptor: c_int, figures: *mut c_void)
+        as c"fstat64", figures: libc::stat64, st_ino, |kind| meet(kind, Target::Descriptor(descriptor));
+    fstatat64(folder: c_int, path: *const c_char, figures: *mut c_void, flags: c_int)
+        as c"fstatat64", figures: libc::stat64, st_ino, |kind| meet_at(kind, folder, path);
+    statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, figures: *mut c_void)
+        as c"statx", figures: libc::statx, stx_ino, |kind| meet_at(kind, folder, path);
+}
+
 plain! {
     rename(from: *const c_char, to: *const c_char) as c"rename", RENAME, |kind| meet_path(kind, to);
     link(from: *const c_char, to: *const c_char) as c"link", LINK, |kind| meet_path(kind, to);
@@ -368,14 +405,8 @@ plain! {
     statvfs64(path: *const c_char, figures: *mut c_void) as c"statvfs64", SPACE, |kind| meet_path(kind, path);
     stat64(path: *const c_char, figures: *mut c_void) as c"stat64", STAT, |kind| meet_path(kind, path);
     lstat64(path: *const c_char, figures: *mut c_void) as c"lstat64", STAT, |kind| meet_path(kind, path);
-    fstat64(descriptor: c_int, figures: *mut c_void)
-        as c"fstat64", STAT, |kind| meet(kind, Target::Descriptor(descriptor));
     fstatat(folder: c_int, path: *const c_char, figures: *mut c_void, flags: c_int)
         as c"fstatat", STAT, |kind| meet_at(kind, folder, path);
-    fstatat64(folder: c_int, path: *const c_char, figures: *mut c_void, flags: c_int)
-        as c"fstatat64", STAT, |kind| meet_at(kind, folder, path);
-    statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, figures: *mut c_void)
-        as c"statx", STAT, |kind| meet_at(kind, folder, path);
     renameat(old: c_int, from: *const c_char, new: c_int, to: *const c_char)
         as c"renameat", RENAME, |kind| meet_at(kind, new, to);
     renameat2(old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_uint)

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::{env, fs};
+use terminal::file::OutputFile;
 use trinim::Solve;
 use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
@@ -239,4 +240,66 @@ fn tasks(root: &Path, keep: Keep) {
     }
     task::finish(&store, spec, options.kernel, 1, |_| {}).unwrap();
     done("finish");
+}
+
+/// Outputs that are new and that replace, each with the mode of any new file.
+fn outputs(root: &Path) {
+    let mode = |name: &str| fs::metadata(root.join(name)).unwrap().permissions();
+    for replaces in [false, true] {
+        let output = OutputFile::claim_new(&root.join("x"), "--out", replaces).unwrap();
+        let mut file = output.begin().unwrap();
+        file.write(b"first").unwrap();
+        file.write(b"second").unwrap();
+        file.finish().unwrap();
+    }
+    fs::write(root.join("usual"), "").unwrap();
+    assert_eq!(mode("x"), mode("usual"));
+}
+
+/// With files without a name, and where the system does not let one be named.
+#[test]
+fn an_output_is_on_the_disk_before_it_has_its_name() {
+    let name = "an_output_is_on_the_disk_before_it_has_its_name";
+    let whole = calls(name, None, outputs);
+    let trials: Vec<usize> = (0..whole.len()).filter(|call| whole[*call].starts_with("link .trinim.")).collect();
+    for fails in [None].into_iter().chain(trials.iter().copied().map(Some).take(2)) {
+        let found = calls(name, fails, outputs);
+        let place = |begin: &str| found.iter().rposition(|call| call.starts_with(begin));
+        let named: Vec<usize> = (0..found.len()).filter(|call| found[*call].ends_with(" x")).collect();
+        assert_eq!(named.len(), 2, "{found:?}");
+        for named in named {
+            let before = &found[..named];
+            let written = before.iter().rposition(|call| call.starts_with("write")).expect("bytes");
+            let synced = before[written..].iter().position(|call| call.starts_with("sync"));
+            assert!(synced.is_some_and(|synced| !before[written..written + synced].iter().any(is_name)), "{found:?}");
+        }
+        assert!(place("create .trinim.").is_some() == fails.is_some(), "{fails:?}: {found:?}");
+    }
+}
+
+fn is_name(call: &String) -> bool {
+    ["link", "rename"].iter().any(|kind| call.starts_with(kind))
+}
+
+/// On some network file systems a file has another number at each look: a solve said that another
+/// process had its lock.
+#[test]
+fn a_lock_needs_no_numbers_of_files() {
+    if let Some(root) = env::var_os("FAULTS_ROOT") {
+        let storage = RealStorage::open(&root).unwrap();
+        for _ in 0..2 {
+            let held = storage.lock("LOCK").unwrap();
+            let other = RealStorage::open(&root).unwrap().lock("LOCK");
+            assert!(matches!(other, Err(Error::Locked { .. })));
+            drop(held);
+        }
+        let game = Game::triangle(3, Rule::Misere, 4).unwrap();
+        Solve::from(&game).threads(1).memory_bytes(1 << 26).run(&Path::new(&root).join("run")).unwrap();
+        std::process::exit(0);
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let mut command = processes::command(env::current_exe().unwrap());
+    command.args(["--exact", "a_lock_needs_no_numbers_of_files", "--nocapture"]);
+    let output = command.env("FAULTS_ROOT", scratch.path()).env("FAULTS_RENUMBER", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

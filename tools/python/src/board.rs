@@ -56,7 +56,8 @@ pub(crate) fn rule(name: &str) -> PyResult<Rule> {
     name.parse::<Rule>().map_err(|error| refused(error, "say \"misere\" or \"normal\""))
 }
 
-/// An array of positions, flat, and its shape: of any integers, of which every one is checked.
+/// An array of positions, flat, and its shape: of any integers, of which every one is checked. It is
+/// a copy: another thread may change the given one while its positions are looked up.
 pub(crate) fn positions<'py>(
     board: &trinim::Board,
     given: &Bound<'py, PyAny>,
@@ -70,7 +71,7 @@ pub(crate) fn positions<'py>(
         return Err(PyTypeError::new_err(format!("positions are integers, not {dtype}")));
     }
     let shape = array.getattr("shape")?;
-    let flat = numpy.call_method1("ascontiguousarray", (array, "uint64"))?.call_method1("reshape", (-1,))?;
+    let flat = numpy.call_method1("array", (array, "uint64"))?.call_method1("reshape", (-1,))?;
     let flat: PyReadonlyArray1<'py, u64> = flat.cast_into::<PyArray1<u64>>()?.readonly();
     for (index, mask) in flat.as_slice()?.iter().enumerate() {
         check(board, *mask, Some(index))?;

@@ -165,6 +165,30 @@ class Values(Folder):
         worker.join()
         self.assertGreater(ticks, 5)
 
+    def test_an_array_that_another_thread_changes_is_looked_up_as_it_was(self) -> None:
+        database = trinim.solve(trinim.Board(4), self.folder / "run")
+        sound = np.tile(np.arange(1 << 10, dtype=np.uint64), 1 << 8)
+        expected, given, stop = database.values(sound), sound.copy(), threading.Event()
+
+        def change() -> None:
+            while not stop.is_set():
+                given[:] = 1 << 60
+                given[:] = sound
+
+        worker = threading.Thread(target=change)
+        worker.start()
+        try:
+            for _ in range(200):
+                try:
+                    found = database.values(given)
+                except trinim.RefusedError:
+                    # It was copied while there was something else in it.
+                    continue
+                np.testing.assert_array_equal(found, expected)
+        finally:
+            stop.set()
+            worker.join()
+
 
 class Solves(Folder):
     def test_progress_is_told_and_its_exception_stops_after_a_checkpoint(self) -> None:

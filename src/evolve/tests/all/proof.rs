@@ -109,6 +109,50 @@ fn wythoffs_law_is_exact_up_to_the_largest_heap() {
     }
 }
 
+/// Made-up formulas: right in every ordering of the heaps, in their own, or in none; for words, for
+/// integers, or for both; with and without a theorem. A proof is of the ordering that it is about.
+#[test]
+fn standings_and_theorems_are_of_one_ordering() {
+    use Ordering::{All, Ascending, Descending};
+    let wythoff = "phi(largest - smallest) - smallest";
+    for (game, rule, own, text, word, ordering, theorems) in [
+        ("nim:4,4", Rule::Normal, Descending, "a1 xor a2", "proved", Some(All), Some([true, true])),
+        ("nim:4,4", Rule::Normal, Ascending, "a1 xor a2", "proved", Some(All), Some([true, true])),
+        ("nim:4,4", Rule::Normal, All, "a1 - a2", "proved", Some(All), Some([true, true])),
+        ("nim:4,4", Rule::Normal, Descending, "a1 and not a2", "proved", Some(Descending), Some([true, true])),
+        ("nim:4,4", Rule::Normal, Ascending, "a2 and not a1", "proved", Some(Ascending), Some([true, true])),
+        ("nim:4,4", Rule::Normal, Ascending, "a1 and not a2", "refuted", None, Some([false, false])),
+        ("nim:4,4", Rule::Normal, All, "a1 and not a2", "refuted", None, Some([false, false])),
+        ("nim:4,4", Rule::Misere, Descending, "a1 xor a2", "refuted", None, Some([false, false])),
+        // Right on every position that is checked, and not for all of them.
+        ("nim:4,4", Rule::Normal, Descending, "4 * (a1 xor a2)", "refuted", None, Some([false, true])),
+        ("nim:4,4", Rule::Normal, Ascending, "(a1 xor a2) and 2147483647", "proved", Some(All), Some([true, false])),
+        ("nim:4,4", Rule::Normal, All, "(a1 xor a2) and 65535", "refuted", None, Some([false, false])),
+        ("wythoff:5", Rule::Normal, Descending, "phi(a1 - a2) - a2", "proved", Some(Descending), None),
+        ("wythoff:5", Rule::Normal, Ascending, "phi(a2 - a1) - a1", "proved", Some(Ascending), None),
+        ("wythoff:5", Rule::Normal, Ascending, "phi(a1 - a2) - a2", "refuted", None, None),
+        ("wythoff:5", Rule::Normal, Ascending, wythoff, "proved", Some(All), None),
+        ("wythoff:5", Rule::Misere, Ascending, wythoff, "refuted", None, None),
+        ("subtraction:1:3,3", Rule::Normal, Descending, "(a1 + a2) and 1", "proved", Some(All), None),
+        ("subtraction:1:3,3", Rule::Misere, Descending, "(a1 + a2 + 1) and 1", "checked", Some(All), None),
+    ] {
+        let game = Game::parse(game).unwrap();
+        let held = HeldOut::new(&game, rule, Target::Rules, own, Some(9)).unwrap();
+        let formula = parse(&game.scope(), text).unwrap();
+        let standing = held.standing(&formula, OnFault::Stop);
+        let story = format!("{text} in {game}, {rule}, {own:?}: {standing:?}");
+        assert_eq!(
+            (standing.word(), standing.ordering(), standing.is_strategy()),
+            (word, ordering, ordering.is_some()),
+            "{story}"
+        );
+        let found = held.theorems(&formula, &standing);
+        assert_eq!(found.as_ref().map(|found| found.ordering), theorems.map(|_| ordering.unwrap_or(own)), "{story}");
+        let are_proved = found.map(|found| [found.words, found.integers].map(|proof| proof == Proof::Proved));
+        assert_eq!(are_proved, theorems, "{story}");
+    }
+}
+
 /// The answer once depended on the order of a hash table, and was far from the smallest.
 #[test]
 fn counterexamples_are_the_smallest() {

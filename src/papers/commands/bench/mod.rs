@@ -45,7 +45,6 @@ use trinim_papers::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
 
 const REPEATS: u32 = 3;
 const ROUNDS_MAX: u32 = 1000;
-const YARDSTICK: &str = "512MiB";
 
 const CSV: OutputKind =
     OutputKind { flag: "--csv", what: "CSV of a bench", is_own: |line| line.starts_with(CSV_SIGNATURE) };
@@ -117,9 +116,10 @@ pub struct BenchArgs {
     #[arg(long, short, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
-    /// Largest file for measuring the device itself, or none to skip device and memory
-    #[arg(long, value_name = "SIZE", default_value = YARDSTICK, value_parser = yardstick)]
-    yardstick: Yardstick,
+    /// Largest file for measuring the device itself, or none to skip device and memory [default: a
+    /// bit for each position of the largest board, 4 MiB to 512 MiB]
+    #[arg(long, value_name = "SIZE", value_parser = yardstick)]
+    yardstick: Option<Yardstick>,
 
     /// Revision of the sources, for the record
     #[arg(long, value_name = "TEXT")]
@@ -172,6 +172,17 @@ struct Yardstick(Option<Size>);
 
 fn yardstick(text: &str) -> Result<Yardstick, String> {
     if text == "none" { Ok(Yardstick(None)) } else { Ok(Yardstick(Some(text.parse()?))) }
+}
+
+/// Returns a yardstick of the bits of the largest board, which a solve has to move at least.
+fn fitting(cases: &[Case]) -> Yardstick {
+    let read = |[flag, name]: &[String; 2]| match flag.as_str() {
+        "--layers" => board::read(flag, &format!("triangle:{name}"), Takes::ANY).ok(),
+        "--board" => board::read(flag, name, Takes::ANY).ok(),
+        _ => None,
+    };
+    let boards = cases.iter().flat_map(|case| case.arguments.array_windows()).filter_map(read);
+    Yardstick(Some(Size((1 << boards.map(|board| board.cells()).max().unwrap_or(0).clamp(25, 32)) / 8)))
 }
 
 impl BenchArgs {
@@ -254,7 +265,7 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         interrupted: false,
         rows: Vec::new(),
     };
-    if let Yardstick(Some(size)) = args.yardstick {
+    if let Yardstick(Some(size)) = args.yardstick.unwrap_or_else(|| fitting(&cases)) {
         record.device = yardsticks::device(folder.path(), size.0, &signals.stop)?;
         record.memory = Some(yardsticks::memory()?);
     }
@@ -352,4 +363,31 @@ fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> 
         writeln!(out, "{:width$} {}", "", out.paint.faint(text))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_yardstick_fits_its_cases() {
+        let mib = |words: &str| {
+            let arguments = words.split(' ').map(str::to_owned).collect();
+            let Yardstick(size) = fitting(&[Case { arguments, ..Suite::Quick.cases()[0].clone() }]);
+            size.expect("a size").0 >> 20
+        };
+        for (words, size) in [
+            ("--layers 1 --rule misere", 4),
+            ("--rule misere --layers 6 --threads 8", 4),
+            ("--threads 8 --layers 7", 32),
+            ("--layers 8", 512),
+            ("--layers 9", 512),
+            ("--board rect:5x6", 128),
+            ("--board file:absent", 4),
+        ] {
+            assert_eq!(mib(words), size, "{words}");
+        }
+        let Yardstick(size) = fitting(&Suite::Quick.cases());
+        assert_eq!(size.expect("a size").0, 32 << 20, "seven layers");
+    }
 }

@@ -1,6 +1,5 @@
 //! Yardsticks: the speed of device and memory without the solver.
 //!
-//! # How the yardsticks are measured
 //! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and
 //! synced; the time includes the sync. Then `fadvise DONTNEED` drops its pages, which works because
 //! they are synced, and the file is read in the same pieces. A cache below the system (the drive's

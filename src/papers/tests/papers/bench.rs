@@ -28,7 +28,7 @@ fn every_combination_is_measured_checked_and_exported() {
     let path = folder.path();
     fs::create_dir(path.join("scratch")).unwrap();
     let args = "bench --layers 4,5 --rule misere,normal --threads 1,2 --repeats 3 --warm-up 1 --out scratch \
-                --yardstick 16MiB --revision abc --json --csv b.csv";
+                --revision abc --json --csv b.csv";
     let (out, error) = ends(path, 0, &args.split_whitespace().collect::<Vec<_>>());
     let record = Record::from_json(&out).unwrap();
     assert_eq!((record.repeats, record.warm_up, record.interrupted), (3, 1, false));
@@ -36,7 +36,7 @@ fn every_combination_is_measured_checked_and_exported() {
     assert_eq!(record.date.len(), 10);
     assert!(record.machine.threads > 0 && record.machine.memory_bytes > 1 << 20);
     let (device, memory) = (record.device.unwrap(), record.memory.unwrap());
-    assert_eq!(device.file_bytes, 16 << 20);
+    assert_eq!(device.file_bytes, 4 << 20);
     assert!(device.write_bytes_per_second > 0.0 && memory.copy_bytes_per_second > 0.0);
 
     // The first case runs twice in each round.

@@ -1,7 +1,9 @@
 //! A server under test, and a small client that shows what is really sent.
 
 use crate::common::program::{signal, text, trinim};
+use processes::wait_until;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -15,7 +17,13 @@ pub struct Server {
 }
 
 impl Drop for Server {
+    /// A server that a test leaves at work counts what a fresh one does, and answers.
     fn drop(&mut self) {
+        if !std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
+            let is_alone = || text(&self.get("/metrics").body).contains("\ntrinim_connections 1\n");
+            wait_until("alone with its client", is_alone);
+            assert_eq!(self.get("/v1/boards").status, 200);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -36,6 +44,17 @@ pub struct Answer {
 impl Answer {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+
+    /// All headers with their values, without those that differ with time and transfer.
+    pub fn headers(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut headers = BTreeMap::<_, BTreeSet<_>>::new();
+        for (name, value) in self.head.lines().filter_map(|line| line.split_once(": ")) {
+            if !["connection", "content-length", "date", "transfer-encoding"].contains(&name) {
+                assert!(headers.entry(name).or_default().insert(value), "twice {name}: {value}");
+            }
+        }
+        headers
     }
 
     pub fn json(&self) -> Value {
@@ -119,13 +138,34 @@ impl Server {
     }
 }
 
+/// Sends a request on a connection that stays open, and reads its answer.
+pub fn on(stream: &mut TcpStream, request: &str) -> Answer {
+    stream.write_all(request.as_bytes()).unwrap();
+    let (mut reader, mut found) = (BufReader::new(&*stream), Vec::new());
+    while !found.ends_with(b"\r\n\r\n") {
+        assert!(reader.read_until(b'\n', &mut found).unwrap() > 0, "no answer: {request}");
+    }
+    let head = text(&found).to_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+    if !request.starts_with("HEAD") {
+        let at = found.len();
+        found.resize(at + length.parse::<usize>().unwrap(), 0);
+        reader.read_exact(&mut found[at..]).unwrap();
+        while head.contains("transfer-encoding: chunked") && !found.ends_with(b"\r\n0\r\n\r\n") {
+            assert!(reader.read_until(b'\n', &mut found).unwrap() > 0, "no end: {request}");
+        }
+    }
+    assert!(reader.buffer().is_empty(), "more than one answer: {request}");
+    answer(&found)
+}
+
 pub fn answer(bytes: &[u8]) -> Answer {
     let at = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let at = at.unwrap_or_else(|| panic!("no answer: {:?}", text(bytes)));
     let head = text(&bytes[..at]).to_lowercase();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     let body = &bytes[at + 4..];
-    let is_chunked = head.contains("transfer-encoding: chunked");
+    let is_chunked = head.contains("transfer-encoding: chunked") && !body.is_empty();
     Answer { status, body: if is_chunked { unchunked(body) } else { body.to_vec() }, head }
 }
 

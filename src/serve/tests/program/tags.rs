@@ -4,7 +4,7 @@ use crate::client::{Server, query};
 use crate::common::program::{ends, text};
 use crate::common::scratch;
 use crate::known::triangle;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use trinim::database::Keep;
 use trinim::game::Takes;
 use trinim::job::KeepChoice;
@@ -66,30 +66,6 @@ fn answers_are_tagged_cached_and_compressed() {
     let counts = alone.unwrap_or_else(counts);
     assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 4\n"), "{counts}");
     assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
-}
-
-/// A proxy that passes another name makes the page's own scripts look like those of another page:
-/// its files are for everybody, and the answers are not.
-#[test]
-fn the_files_of_the_page_are_for_everybody() {
-    let folder = scratch();
-    let server = Server::start(folder.path(), &["--layers", "3"]);
-    let scripts = ["page", "game", "board", "table", "story", "puzzle", "stats", "share"];
-    let scripts = scripts.map(|name| format!("/{name}.js"));
-    for headers in [
-        "origin: http://nim.example\r\n",
-        "origin: http://nim.example\r\nsec-fetch-site: cross-site\r\nsec-fetch-dest: script\r\n",
-        "origin: null\r\n",
-        "sec-fetch-site: same-site\r\nsec-fetch-dest: style\r\n",
-    ] {
-        for path in ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(String::as_str)) {
-            let found = server.ask("GET", path, headers, b"");
-            assert_eq!((found.status, found.header("access-control-allow-origin")), (200, None), "{path}: {headers}");
-        }
-        for path in ["/v1/boards", "/v1/position?board=triangle:3&p=0x7", "/metrics"] {
-            assert_eq!(server.ask("GET", path, headers, b"").status, 403, "{path}: {headers}");
-        }
-    }
 }
 
 /// Programs that read JSON as JavaScript does know whole numbers up to 2^53 only.
@@ -239,40 +215,96 @@ fn a_name_does_not_stand_for_a_board() {
     assert_eq!(same.get("/v1/stats?board=s,take:2&rule=normal").status, 200);
 }
 
-/// Headers for browsers and caches, of every path and of errors.
+/// The headers of every path and of errors, for requests from anywhere, at servers that answer pages
+/// from elsewhere and at one that does not. Those of `HEAD` and 304 are those of `GET` and 200. The
+/// page's own files are for everybody: behind a proxy that passes another name, its scripts look
+/// like those of another page.
 #[test]
 fn every_answer_has_its_headers() {
     let folder = scratch();
-    let server = Server::start(folder.path(), &["--layers", "3"]);
-    let scripts =
+    let page =
         ["page", "game", "board", "table", "story", "puzzle", "stats", "share"].map(|name| format!("/{name}.js"));
-    let page: Vec<&str> =
-        ["/", "/page.css", "/icon.svg"].into_iter().chain(scripts.iter().map(|path| &**path)).collect();
+    let page: Vec<&str> = ["/", "/page.css", "/icon.svg"].into_iter().chain(page.iter().map(|path| &**path)).collect();
     let position = format!("/v1/position?{}", query("triangle:3", "misere", "0x3f"));
-    let stored =
-        [position.as_str(), "/v1/stats?board=triangle:3", "/v1/random?board=triangle:3&seed=1", "/v1/openapi.json"];
-    let other = ["/v1/random?board=triangle:3", "/metrics", "/healthz", "/absent", "/v1/position"];
-    for path in page.iter().copied().chain(["/v1/boards"]).chain(stored).chain(other) {
-        let found = server.get(path);
-        let cached = match path {
-            "/icon.svg" => "public, max-age=86400",
-            _ if other.contains(&path) => "no-store",
-            _ => "no-cache",
-        };
-        assert_eq!(found.header("cache-control"), Some(cached), "{path}");
-        assert_eq!(found.header("etag").is_some(), cached != "no-store", "{path}");
-        assert_eq!(found.header("x-content-type-options"), Some("nosniff"), "{path}");
-        let kind = found.header("content-type").unwrap();
-        assert!(!kind.starts_with("text/") || kind.ends_with("charset=utf-8"), "{path}: {kind}");
-        let is_page = page.contains(&path);
-        assert_eq!(found.header("referrer-policy"), is_page.then_some("same-origin"), "{path}");
-        let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-        assert_eq!(found.header("content-security-policy"), is_page.then_some(policy), "{path}");
-        // The same of an answer that the client has.
-        let Some(tag) = found.header("etag") else { continue };
-        let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", tag.replace("w/", "W/")), b"");
-        assert_eq!((again.status, again.header("cache-control")), (304, Some(cached)), "{path}");
+    let tagged = ["/v1/boards", "/v1/stats?board=triangle:3", "/v1/random?board=triangle:3&seed=1", &position];
+    let tagged: Vec<&str> = tagged.into_iter().chain(["/v1/openapi.json"]).chain(page.iter().copied()).collect();
+    let other = ["/v1/random?board=triangle:3", "/metrics", "/healthz", "/absent", "/v1/position", "/v1/positions"];
+    let allowed = "https://nim.example";
+    let callers = [
+        ("", true),
+        ("origin: http://localhost\r\n", true),
+        ("origin: https://nim.example\r\n", false),
+        ("origin: https://other.example\r\nsec-fetch-site: cross-site\r\nsec-fetch-dest: script\r\n", false),
+        ("origin: null\r\n", false),
+        ("sec-fetch-site: same-site\r\nsec-fetch-dest: style\r\n", false),
+    ];
+    for answers in [&[][..], &[allowed], &["*"], &[allowed, "*"]] {
+        let more = answers.iter().flat_map(|origin| ["--allow-origin", origin]);
+        let server = Server::start(folder.path(), &["--layers", "3"].into_iter().chain(more).collect::<Vec<_>>());
+        for ((from, is_own), path) in
+            callers.iter().flat_map(|one| tagged.iter().chain(&other).map(move |path| (one, *path)))
+        {
+            let story = format!("{path} with {answers:?}, {from}");
+            let found = server.ask("GET", path, from, b"");
+            let is_named = answers.contains(&allowed) && from.contains(allowed);
+            let reader =
+                if is_named { Some(allowed) } else { answers.iter().copied().find(|answered| *answered == "*") };
+            let is_page = page.contains(&path);
+            let is_refused = reader.is_none() && !is_page && !is_own;
+            let status = match path {
+                _ if is_refused => 403,
+                "/absent" => 404,
+                "/v1/position" => 400,
+                "/v1/positions" => 405,
+                _ => 200,
+            };
+            assert_eq!(found.status, status, "{story}");
+            let is_tagged = status == 200 && tagged.contains(&path);
+            let kind = match path {
+                _ if status != 200 => "application/problem+json",
+                "/" => "text/html; charset=utf-8",
+                "/page.css" => "text/css; charset=utf-8",
+                "/icon.svg" => "image/svg+xml",
+                "/metrics" => "text/plain; version=0.0.4; charset=utf-8",
+                "/healthz" => "text/plain; charset=utf-8",
+                _ if is_page => "text/javascript; charset=utf-8",
+                _ => "application/json",
+            };
+            let cached = match path {
+                _ if !is_tagged => "no-store",
+                "/icon.svg" => "public, max-age=86400",
+                _ => "no-cache",
+            };
+            let mut expected = BTreeMap::from([("x-content-type-options", "nosniff"), ("content-type", kind)]);
+            expected.insert("cache-control", cached);
+            expected.extend(reader.filter(|_| !is_refused).map(|reader| ("access-control-allow-origin", reader)));
+            expected.extend((path == "/v1/positions").then_some(("allow", "post")));
+            if is_page {
+                let policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                expected.extend([("content-security-policy", policy), ("referrer-policy", "same-origin")]);
+            }
+            let mut expected: BTreeMap<_, _> =
+                expected.into_iter().map(|(name, value)| (name, BTreeSet::from([value]))).collect();
+            let vary = [(path != "/healthz" || is_refused, "accept-encoding"), (answers.contains(&allowed), "origin")];
+            let vary: BTreeSet<&str> = vary.into_iter().filter_map(|(varies, by)| varies.then_some(by)).collect();
+            if !vary.is_empty() {
+                expected.insert("vary", vary);
+            }
+            let tag = found.header("etag");
+            expected.extend(tag.filter(|_| is_tagged).map(|tag| ("etag", BTreeSet::from([tag]))));
+            assert_eq!((found.headers(), tag.is_some()), (expected.clone(), is_tagged), "{story}");
+            let head = server.ask("HEAD", path, from, b"");
+            assert_eq!((head.status, head.headers(), head.body.len()), (status, expected.clone(), 0), "{story}");
+            let Some(tag) = tag else { continue };
+            let given = format!("{from}if-none-match: {}\r\n", tag.replace("w/", "W/"));
+            let again = server.ask("GET", path, &given, b"");
+            let mut found = again.headers();
+            // A client has the kind of what it has.
+            found.insert("content-type", BTreeSet::from([kind]));
+            assert_eq!((again.status, found, again.body.len()), (304, expected, 0), "{story}");
+        }
     }
+    let server = Server::start(folder.path(), &["--layers", "3"]);
     // Each request is counted once, under its path and status; a line is a position.
     let before = text(&server.get("/metrics").body);
     let figure = |text: &str, name: &str| {

@@ -1,10 +1,21 @@
 //! What is refused, by name and with its exit code, in `sessions`; nothing is changed.
 
+use super::whole::{seal, solved, store_in, work};
 use crate::common::program::ends;
-use crate::common::scratch;
+use crate::common::{assert_same_files, database_files, scratch};
+use pipeline::Error as RunError;
+use pipeline::storage::pass_on;
 use processes::session::{self, Place};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trinim::database::{Audit, Game, Keep, Terms};
+use trinim::layout::Layout;
+use trinim::{Board, Rule};
+use trinim_task::store::{Begin, Temporary};
+use trinim_task::{DEFINITION, Error, Store, init, open};
 
 #[test]
 fn sessions_are_those_of_the_program() {
@@ -47,4 +58,107 @@ pub fn change(path: &Path, at: usize) {
     let mut bytes = fs::read(path).unwrap();
     bytes[at] ^= 0x20;
     fs::write(path, bytes).unwrap();
+}
+
+/// A store that another process begins between a look and a creation, and in which others announce
+/// each name first and fail.
+struct Late<S> {
+    store: S,
+    is_late: AtomicBool,
+    is_settled: AtomicBool,
+    announced: Mutex<BTreeMap<String, u32>>,
+    announcements: u32,
+}
+
+impl<S> Late<S> {
+    fn new(store: S, is_late: bool, announcements: u32) -> Late<S> {
+        let is_settled = false.into();
+        Late { store, is_late: is_late.into(), is_settled, announced: Mutex::default(), announcements }
+    }
+}
+
+impl<S: Store> Store for Late<S> {
+    pass_on! { self.store =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn prepare(&self) -> Result<(), RunError>;
+        fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, RunError>;
+        fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, RunError>;
+        fn remove(&self, name: &str) -> Result<(), RunError>;
+        fn temporaries(&self) -> Result<Vec<Temporary>, RunError>;
+    }
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, RunError> {
+        let mut announced = self.announced.lock().unwrap();
+        let times = announced.entry(name.to_owned()).or_default();
+        *times += 1;
+        if *times <= self.announcements { Ok(false) } else { self.store.create(name, bytes) }
+    }
+    fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, RunError> {
+        if self.is_late.swap(false, Ordering::Relaxed) { Ok(None) } else { self.store.read(name, most_bytes) }
+    }
+    fn settle(&self, folder: &str) -> Result<(), RunError> {
+        self.is_settled.store(true, Ordering::Relaxed);
+        self.store.settle(folder)
+    }
+}
+
+/// A store that was begun before, or a moment ago, is this solve's or another's. An older program
+/// may have ordered the bits of the blocks otherwise: its order stays.
+#[test]
+fn a_store_is_of_its_solve_whoever_began_it_and_when() {
+    let board = Board::triangle(4, None).unwrap();
+    let ours = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let cells: Vec<u8> = ours.layout.bid_cells().iter().rev().copied().collect();
+    assert_ne!(cells, ours.layout.bid_cells());
+    let turned = Game { layout: Layout::from_cells(&board, &cells).unwrap(), ..ours.clone() };
+    let few = Board::triangle(4, Some(2)).unwrap();
+    let few = Game { layout: Layout::from_cells(&few, ours.layout.bid_cells()).unwrap(), board: few, ..ours.clone() };
+    let plain = Terms::default();
+    for (begun, terms, differs) in [
+        (&ours, &plain, None),
+        (&turned, &plain, None),
+        (&Game { rule: Rule::Normal, ..ours.clone() }, &plain, Some("rule")),
+        (&Game { rule: Rule::Normal, ..turned.clone() }, &plain, Some("rule")),
+        (&Game::triangle(4, Rule::Misere, 4).unwrap(), &plain, Some("bid_cells")),
+        (&Game::triangle(5, Rule::Misere, 9).unwrap(), &plain, Some("layers")),
+        (&few, &plain, Some("max_take")),
+        (&turned, &Terms::from(Keep::Counts), Some("keep")),
+        (&turned, &Terms { audit: Audit::All, ..Terms::default() }, Some("audit")),
+    ] {
+        for is_late in [false, true] {
+            let story = format!("{differs:?}, late {is_late}");
+            let folder = scratch();
+            let store = store_in(folder.path(), "w");
+            assert!(init(&store, terms.spec(begun)).unwrap(), "{story}");
+            let before = store.read(DEFINITION, 1 << 20).unwrap();
+            let late = Late::new(store, is_late, 0);
+            match (init(&late, plain.spec(&ours)), differs) {
+                (Ok(false), None) => assert!(late.is_settled.load(Ordering::Relaxed), "{story}"),
+                (Err(Error::Differs { name, .. }), Some(differs)) => assert_eq!(name, differs, "{story}"),
+                (found, _) => panic!("{story}: {found:?}"),
+            }
+            assert_eq!(late.read(DEFINITION, 1 << 20).unwrap(), before, "{story}");
+            assert_eq!(open(&late).unwrap().0.layout.bid_cells(), begun.layout.bid_cells(), "{story}");
+            if differs.is_none() {
+                work(&late, &begun.layout.ordinals().map(|block| block.0).collect::<Vec<_>>(), 1).unwrap();
+                seal(&late).unwrap();
+                assert_same_files(&database_files(folder.path()), &solved(plain.spec(begun)), &story);
+            }
+        }
+    }
+}
+
+/// A name may be taken by a creation that fails, or by a file that is removed: it is tried again.
+#[test]
+fn a_name_that_is_announced_but_not_there_is_created() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let folder = scratch();
+    let store = Late::new(store_in(folder.path(), "w"), false, 2);
+    init(&store, (&game).into()).unwrap();
+    work(&store, &game.layout.ordinals().map(|block| block.0).collect::<Vec<_>>(), 1).unwrap();
+    seal(&store).unwrap();
+    assert_same_files(&database_files(folder.path()), &solved((&game).into()), "announced twice");
+    // Not for ever.
+    let folder = scratch();
+    let store = Late::new(store_in(folder.path(), "w"), false, u32::MAX);
+    assert!(matches!(init(&store, (&game).into()), Err(Error::Run(RunError::Io { .. }))));
 }

@@ -31,6 +31,14 @@ use trinim::verify::{self, Depth};
 use trinim_task::store::ATTEMPTS;
 use trinim_task::{self as task, BucketStore, Store, Sweeper, batches, committed, copy, finish, init, sweep};
 
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Trouble {
+    #[default]
+    Fails,
+    Loses,
+    Conflicts,
+}
+
 /// What is wrong with the objects.
 #[derive(Clone, Copy, Debug, Default)]
 struct Faults {
@@ -47,6 +55,10 @@ struct Faults {
     ends: u64,
     /// That request still has its effect.
     ends_late: bool,
+    /// At this request and the next, and at no other, something goes wrong; 0 for never.
+    troubled: u64,
+    /// What does, as above: the request fails, or its answer is lost, or another is under way.
+    trouble: Trouble,
     /// The condition of a creation is ignored.
     overwrites: bool,
     /// A caller has no rights.
@@ -96,7 +108,16 @@ impl Faulty {
         }
         let request = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let has_ended = self.faults.ends > 0 && request >= self.faults.ends + u64::from(self.faults.ends_late);
-        if has_ended || self.strikes(self.faults.fails) { Err(failure("503 Slow Down")) } else { Ok(()) }
+        let fails = has_ended || self.strikes(self.faults.fails) || self.has(Trouble::Fails);
+        if fails { Err(failure("503 Slow Down")) } else { Ok(()) }
+    }
+
+    /// Whether this goes wrong with the request at work.
+    fn has(&self, trouble: Trouble) -> bool {
+        let troubled = self.faults.troubled..self.faults.troubled + 2;
+        self.faults.troubled > 0
+            && self.faults.trouble == trouble
+            && troubled.contains(&self.requests.load(Ordering::Relaxed))
     }
 
     /// Whether the process does not learn what its request did.
@@ -116,12 +137,13 @@ impl ObjectStore for Faulty {
     async fn put_opts(&self, to: &ObjectPath, payload: PutPayload, options: PutOptions) -> ObjectResult<PutResult> {
         self.request(to)?;
         assert_eq!(options.mode, PutMode::Create, "nothing is ever overwritten");
-        if self.strikes(self.faults.conflicts) {
+        if self.strikes(self.faults.conflicts) || self.has(Trouble::Conflicts) {
             return Err(ObjectError::AlreadyExists { path: to.to_string(), source: "409 Conflict".into() });
         }
         let mode = if self.faults.overwrites { PutMode::Overwrite } else { PutMode::Create };
         let put = self.inner.put_opts(to, payload, PutOptions { mode, ..options }).await?;
-        if self.is_last() || self.strikes(self.faults.loses) { Err(failure("connection reset")) } else { Ok(put) }
+        let is_lost = self.is_last() || self.strikes(self.faults.loses) || self.has(Trouble::Loses);
+        if is_lost { Err(failure("connection reset")) } else { Ok(put) }
     }
 
     async fn put_multipart_opts(
@@ -142,13 +164,20 @@ impl ObjectStore for Faulty {
         locations: BoxStream<'static, ObjectResult<ObjectPath>>,
     ) -> BoxStream<'static, ObjectResult<ObjectPath>> {
         match self.request(&ObjectPath::ROOT) {
+            Ok(()) if self.has(Trouble::Loses) => {
+                let lost = |removed: ObjectResult<ObjectPath>| removed.and(Err(failure("connection reset")));
+                self.inner.delete_stream(locations).map(lost).boxed()
+            }
             Ok(()) => self.inner.delete_stream(locations),
             Err(error) => stream::once(async { Err(error) }).boxed(),
         }
     }
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, ObjectResult<ObjectMeta>> {
-        self.inner.list(prefix)
+        match self.request(&ObjectPath::ROOT) {
+            Ok(()) => self.inner.list(prefix),
+            Err(error) => stream::once(async { Err(error) }).boxed(),
+        }
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> ObjectResult<ListResult> {

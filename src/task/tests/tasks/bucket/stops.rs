@@ -1,7 +1,7 @@
 //! A process ends at every request, before or after the request had its effect, with listings that
 //! are current or old; another goes on, and the bucket has the files of a solve.
 
-use super::{Faults, Faulty, store_of};
+use super::{Faults, Faulty, Trouble, store_of};
 use crate::summary_first::SummaryFirst;
 use crate::whole::{never, options};
 use pipeline::BlockId;
@@ -77,6 +77,33 @@ fn a_process_that_ends_at_any_request_costs_one_block_at_most() {
         for is_stale in [false, true] {
             let requests = survives(keep, is_stale, |store| Box::new(store)).unwrap_or_else(|wrong| panic!("{wrong}"));
             println!("{keep}, stale {is_stale}: {requests} requests");
+        }
+    }
+}
+
+/// A request that goes wrong twice in a row is repeated, whatever it is for: no command notices, and
+/// a name that is taken but not there is created in the end.
+#[test]
+fn what_goes_wrong_twice_at_any_request_is_noticed_by_nobody() {
+    for trouble in [Trouble::Fails, Trouble::Conflicts] {
+        let store = store_of(Faulty::new(Faults { troubled: 1, trouble, ..Faults::default() }));
+        assert!(store.create("db/x", b"x").unwrap() && !store.create("db/x", b"x").unwrap(), "{trouble:?}");
+    }
+    for keep in [Keep::Database, Keep::Counts] {
+        let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::from(keep));
+        let clean = Faulty::new(Faults::default());
+        let solved = |objects: &Arc<Faulty>| {
+            let (reported, ended) = solve(&store_of(Arc::clone(objects) as _), terms.spec(&game));
+            ended.map(|()| (reported, files_of(&store_of(Faulty::on(objects.inner.fork(), Faults::default())))))
+        };
+        let expected = solved(&clean).unwrap();
+        assert_eq!(expected.0.len(), game.layout.canonical_blocks().len());
+        for troubled in 1..=clean.requests.load(Ordering::Relaxed) {
+            for trouble in [Trouble::Fails, Trouble::Loses, Trouble::Conflicts] {
+                let found = solved(&Faulty::new(Faults { troubled, trouble, ..Faults::default() }));
+                let found = found.unwrap_or_else(|error| panic!("{keep}, {trouble:?} at request {troubled}: {error}"));
+                assert!(found == expected, "{keep}, {trouble:?} at request {troubled}: other files");
+            }
         }
     }
 }
