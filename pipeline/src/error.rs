@@ -49,8 +49,8 @@ pub enum Error {
         /// The lock file.
         path: PathBuf,
     },
-    /// The run folder was begun with a different value of a parameter.
-    #[error("{} was begun with {name} = {found}, not {wanted}", path.display())]
+    /// The run folder was started with a different value of a parameter.
+    #[error("{} was started with {name} = {found}, not {wanted}", path.display())]
     Parameters {
         /// The file that names the parameters.
         path: PathBuf,

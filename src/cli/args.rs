@@ -202,7 +202,7 @@ impl ResourceArgs {
         solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
     }
 
-    /// Returns a solve that was begun with `begun_bytes` of memory, with these threads and this
+    /// Returns a solve that was started with `begun_bytes` of memory, with these threads and this
     /// memory. Unless `--memory` is given, the solve takes `begun_bytes` again if this process may
     /// use that much.
     pub fn bound_again(self, solve: Solve, begun_bytes: Option<u64>, out: &Out) -> Solve {
@@ -213,7 +213,7 @@ impl ResourceArgs {
             Some(bytes) => {
                 let (bytes, most) = (Size(bytes), Size(most));
                 out.remark(format_args!(
-                    "the solve was begun with --memory {bytes}; this process may use {most}, so it takes the default"
+                    "the solve was started with --memory {bytes}; this process may use {most}, so it takes the default"
                 ));
                 solve
             }
@@ -226,8 +226,7 @@ impl ResourceArgs {
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
     /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of what this process may use
-    /// [default: 1GiB, or those 50% if they are less; to solve or plan more than 36 cells half of
-    /// what is free]
+    /// [default: 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,

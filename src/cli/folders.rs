@@ -211,10 +211,10 @@ fn keeping_all(command: &str) -> String {
     format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
 }
 
-/// The refusal of a folder that was begun with other parameters.
+/// The refusal of a folder that was started with other parameters.
 fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
     let [found, wanted] = values.map(|value| if name.ends_with("-cells") { cells(value) } else { value.to_owned() });
-    let message = format!("{} was begun with {name} = {found}, not {wanted}", format.display());
+    let message = format!("{} was started with {name} = {found}, not {wanted}", format.display());
     let run = format.parent().filter(|run| unfinished(run).is_some());
     let resume = run.map(|run| {
         let run = quoted(&run.to_string_lossy());

@@ -166,7 +166,7 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another folder".into()),
         RunError::Parameters { .. } => {
-            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
+            (Exit::OtherRun, "repeat the parameters this folder was started with, or choose another --out".into())
         }
         RunError::Version { .. } | RunError::Codec { .. } => {
             (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another folder".into())

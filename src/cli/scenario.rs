@@ -28,21 +28,21 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
 
-    /// What to keep: database, every value; book or book:PIECES, the values of positions with at
-    /// least PIECES pieces, usually all but 8; counts, only counts and winning first moves
-    /// [default: as the folder was begun, else database, and book from nine layers on]
+    /// What to keep: database (every value), book or book:PIECES (positions with at least PIECES
+    /// pieces, usually all but 8), or counts (only counts and winning first moves)
+    /// [default: as in the folder, else database; from nine layers on, book]
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
 
-    /// Compare blocks with their children before they are saved: a share of them like 1%, all, or
-    /// none [default: as the folder was begun, else none, and 1% from nine layers on]
+    /// Compare a share of the blocks with their children before saving them: 1%, all, or none
+    /// [default: as in the folder, else none; from nine layers on, 1%]
     #[arg(long, help_heading = "Output", value_name = "SHARE|all|none")]
     pub audit: Option<Audit>,
 
     #[command(flatten)]
     pub resources: ResourceArgs,
 
-    /// Where logs go; with a database, its blocks take the place of shared logs
+    /// Where logs are written; a kept database replaces shared logs
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_parser = args::log_placement(), default_value = "auto")]
     pub log_placement: LogPlacement,
 
@@ -50,7 +50,7 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec())]
     pub codec: Option<&'static dyn Codec>,
 
-    /// Cells that name the block, like b1,b2, or none [default: chosen from board and
+    /// Cells whose pieces number the blocks, like b1,b2, or none [default: chosen from board and
     /// memory]
     #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,

@@ -19,8 +19,8 @@ use terminal::signals::Signals;
 /// and `stats`.
 #[derive(Args)]
 pub struct SolvedArgs {
-    /// Folder of a finished solve, or its db folder; none is needed with --layers or --board for
-    /// what is built in (nine layers) or small (up to seven layers or 28 cells)
+    /// Folder of a finished solve, or its db folder; --layers and --board need none for nine layers
+    /// (built in) and for boards of up to 28 cells (solved on the spot)
     #[arg(value_name = "DIR", required_unless_present_any = ["layers", "board"])]
     pub folder: Option<PathBuf>,
 

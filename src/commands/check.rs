@@ -24,9 +24,9 @@ Examples:
   trinim check trinim-k8-misere --depth full        check every hash, and decode every frame
   trinim check trinim-k8-misere/db                  check a database without its run
 
-The check only reads, takes no lock, and may run beside a solve. The exit code is 3 if a file that is needed is \
+The check only reads, takes no lock, and can run beside a solve. The exit code is 3 if a file that is needed is \
 damaged, or if a finished run lacks the list SUMS and no solve is about to write it: other commands refuse such a \
-folder. Else it is 0: files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
+folder. Otherwise it is 0: files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
 
 /// Files left by a stop are listed if there are at most this many; `--json` lists all.
 const LEFTOVERS_SHOWN: usize = 10;

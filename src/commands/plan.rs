@@ -25,8 +25,8 @@ Examples:
   trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells b1,b2,g1,g7,h2,h7
 
-Times are estimates, from rates of one machine and the speed of this one; --json has them by stage. \
-Boards of fewer than 33 cells take moments, and have none. Nothing is written.";
+Times are estimates from rates recorded on one machine and the speed of this one; --json lists them by stage. \
+Boards of fewer than 33 cells take moments and get no estimate. The command writes nothing.";
 
 /// Cells of the smallest board whose solve takes longer than a moment.
 const TIMED_CELLS: u32 = 33;
@@ -38,8 +38,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute of each position: who wins, its nimber, or its remoteness, the distance to
-    /// the end
+    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
+    /// of moves to the end)
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
     values: Values,
 

@@ -39,7 +39,7 @@ fn after_help() -> String {
     let forms: String = position::FORMS.iter().map(|(what, text)| format!("\n  {text:width$}  {what}")).collect();
     format!(
         "{EXAMPLES}\n\nPositions, here with pieces on cells 0, 1, 2, 3 and 5 of three layers:{forms}\nCells count from \
-         0 at the apex, row by row. Zeros and ones that are too few for all cells are refused: write 0d before a number. \
+         0 at the apex, row by row. Zeros and ones that do not cover all cells are refused: write 0d before such a number. \
          The manual page trinim-positions(7) says more."
     )
 }
@@ -51,11 +51,11 @@ pub struct ProbeArgs {
     #[command(flatten)]
     solved: SolvedArgs,
 
-    /// Positions; - or nothing reads one per line from standard input
+    /// Positions; with - or without any, read one per line from standard input
     #[arg(value_name = "POSITION")]
     positions: Vec<String>,
 
-    /// Answer with the position and its value only, on one short line
+    /// Print only the position and its value, on one line
     #[arg(long, help_heading = "Output")]
     brief: bool,
 

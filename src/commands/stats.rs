@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim stats trinim-k7-misere
   trinim stats trinim-k7-misere --json
-  trinim stats --layers 9 --rule normal             what is built in of nine layers
+  trinim stats --layers 9 --rule normal             the built-in results of nine layers
   trinim stats trinim-k7-misere --csv > k7.csv      positions and losses by number of pieces";
 
 /// Count the wins and losses of a solved board

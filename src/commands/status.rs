@@ -32,8 +32,8 @@ Examples:
   trinim status trinim-k8-misere --json
   watch trinim status trinim-k8-misere
 
-The command only reads, so it disturbs neither a running solve nor one that is just starting. Rate and time left are \
-estimates from file times. kill -USR1 makes the solve itself print a line.";
+The command only reads, so it cannot disturb a solve. Rate and time left are estimated from file times. To make the \
+solve itself print a line, send it SIGUSR1.";
 
 /// Show how far a solve is
 #[derive(Args)]

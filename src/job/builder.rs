@@ -86,7 +86,7 @@ impl Solve {
         }
     }
 
-    /// Returns the solve that a folder with these parameters was begun with; `None` if it is not
+    /// Returns the solve that a folder with these parameters was started with; `None` if it is not
     /// one of this program.
     pub fn from_parameters(parameters: &[(String, String)]) -> Option<Solve> {
         let game = Game::from_parameters(parameters)?;

@@ -36,7 +36,7 @@ Examples:
   trinim papers report trinim-k7-misere trinim-k7-normal --out report
   trinim papers bench --layers 6,7   measure solves side by side";
 
-/// Solve as the papers on Triangular Nim did, and compute again what they published
+/// Solve with the methods of the papers on Triangular Nim, and reproduce their results
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
 struct PapersArgs {

@@ -69,8 +69,8 @@ pub enum Error {
         /// The store.
         path: PathBuf,
     },
-    /// The store was begun with a different value of a parameter, or by another program.
-    #[error("{} was begun with {name} = {found}, not {wanted}", path.display())]
+    /// The store was started with a different value of a parameter, or by another program.
+    #[error("{} was started with {name} = {found}, not {wanted}", path.display())]
     Differs {
         /// The definition in the store.
         path: PathBuf,

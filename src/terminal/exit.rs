@@ -22,7 +22,7 @@ pub enum Exit {
     TimeUp = 5,
     /// Another process works in the folder.
     InUse = 6,
-    /// The folder is of another version or was begun with other parameters.
+    /// The folder is of another version or was started with other parameters.
     OtherRun = 7,
     /// A task in a store is refused: another run, another version, no permission, damage, or other
     /// bytes under a name.
@@ -56,7 +56,7 @@ pub const TABLE: &str = "Exit codes:
     5  stopped by --max-duration or SIGXCPU after a checkpoint; run the same
        command to continue
     6  another process works in the folder; the message names it
-    7  the folder is of another version or was begun with other parameters
+    7  the folder is of another version or was started with other parameters
    65  task: the store is of another run or version, forbidden, or damaged;
        nothing was overwritten
    75  task: a source is missing, or the store failed or is full; run the same

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 /// The programs of this repository, and what they do.
 pub const PROGRAMS: &[(&str, &str)] = &[
     ("task", "Compute blocks of a solve on many machines"),
-    ("papers", "Solve as the papers did, and compute again what they published"),
+    ("papers", "Solve with the methods of the papers, and reproduce their results"),
     ("serve", "Answer positions over HTTP, with a page to play on"),
-    ("plane", "Nim on the plane (Wythoff's game) with heaps of any length"),
+    ("plane", "Solve Nim on the plane (Wythoff's game), with huge heaps"),
     ("evolve", "Find formulas that tell wins from losses, and check them"),
 ];
 

@@ -26,12 +26,12 @@ pub struct ProgressArgs {
     #[arg(long, help_heading = "Output", value_name = "HOW", value_enum, default_value = "auto")]
     progress: Choice,
 
-    /// Time between two lines of progress, like 1s, 1m
+    /// Time between progress lines, like 1s or 1m
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     progress_interval: Duration,
 
-    /// Write figures of the work to FILE every 5 seconds and at the end, as OpenMetrics text for a
-    /// node exporter
+    /// Write metrics to FILE every 5 seconds and at the end, as OpenMetrics text for a node
+    /// exporter
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     metrics: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A board of a file, in the folder that was begun with it. What else boards do is in
+//! A board of a file, in the folder that was started with it. What else boards do is in
 //! `sessions/boards.txt`.
 
 use crate::common::program::{committed, ends, trinim};
@@ -20,7 +20,7 @@ fn with_a_diagonal(name: &str, side: usize, takes: &str) -> String {
     format!("name = {name:?}\ncells = {cells:?}\nlines = {lines:?}\n{takes}")
 }
 
-/// Regression: a folder that was begun with a board file has the board, and resumes without it.
+/// Regression: a folder that was started with a board file has the board, and resumes without it.
 #[test]
 fn a_solve_of_a_board_file_is_resumed_without_the_file() {
     let folder = scratch();

@@ -25,7 +25,7 @@ const PARAMETERS_AT_MOST: usize = u16::MAX as usize;
 pub struct Parameters(pub Vec<(String, String)>);
 
 impl Parameters {
-    /// The memory budget in bytes that a run was begun with. It decides nothing, so that a resume
+    /// The memory budget in bytes that a run was started with. It decides nothing, so that a resume
     /// may have another one.
     pub const MEMORY: &'static str = "memory";
 

@@ -58,7 +58,7 @@ pub struct ExportArgs {
     #[command(flatten)]
     solved: SolvedArgs,
 
-    /// Which positions
+    /// Which positions to write
     #[arg(long, value_name = "WHAT", value_enum, default_value = "losses")]
     what: Selection,
 

@@ -68,7 +68,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
     level: Level,
 
-    /// Seed of the program's choices between moves; without one it is drawn, and shown
+    /// Seed of the program's choice between equal moves [default: random, and printed]
     #[arg(long, value_parser = terminal::values::seed, value_name = "N")]
     seed: Option<u64>,
 

@@ -37,14 +37,14 @@ Examples:
   trinim solve --layers 7                         misère, in ./trinim-k7-misere
   trinim solve --layers 7 --rule normal --json    the result as JSON
   trinim solve --layers 5 --max-take 3            at most three pieces a move
-  trinim solve --layers 8 --timeline k8.json      what each thread did when, for ui.perfetto.dev
+  trinim solve --layers 8 --timeline k8.json      a timeline of all threads, for ui.perfetto.dev
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
   trinim solve --layers 7 --values remoteness     in how many moves every position is won or lost
 
 Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
 SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
-command reports the result again. An unfinished folder keeps its layout and what it was begun with.";
+command reports the result again. An unfinished folder keeps its layout and what it was started with.";
 
 /// Solve a board, or resume an unfinished solve
 #[derive(Args)]
@@ -53,8 +53,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute of each position: who wins, its nimber, or its remoteness, the distance to
-    /// the end [default: as the folder was begun, else outcomes]
+    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
+    /// of moves to the end) [default: as in the folder, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
 
@@ -84,8 +84,8 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Disk space that the run folder may take: a run that reaches it stops safely, a plan that
-    /// needs more is refused
+    /// Disk limit of the run folder: a run that reaches it stops safely, a plan that needs more is
+    /// refused
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
@@ -93,8 +93,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Limits")]
     force: bool,
 
-    /// Write what each thread did when, as trace events, which ui.perfetto.dev and chrome://tracing
-    /// open
+    /// Write a timeline of all threads, as trace events for ui.perfetto.dev or chrome://tracing
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     timeline: Option<PathBuf>,
 

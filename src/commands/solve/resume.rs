@@ -17,16 +17,15 @@ Examples:
   trinim resume trinim-k7-misere
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
-The folder knows board (also one from a file), rule, layout, what is kept and the audit, so this is the \
-command with which the solve was begun, without them. Unless --memory is given, it takes the memory that the solve was \
-begun with, if this process may use that much; no result depends on it. Threads and limits are those of this command. \
-For a finished folder it reports the result again; one that another process works in is refused.";
+Board, rule, layout, --keep and --audit come from the folder. So does --memory, unless it is given or this process \
+cannot use that much. Threads and limits come from this command; no result depends on them. A folder in which another \
+process works is refused.";
 
-/// Go on with an unfinished solve, as its folder was begun
+/// Resume an unfinished solve with its original settings
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ResumeArgs {
-    /// Folder of a solve; of a finished one the result is reported again
+    /// Folder of a solve; if it is finished, its result is reported again
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
@@ -44,7 +43,7 @@ pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     super::carry_out(solve, &args.folder, &args.session, out)
 }
 
-/// Returns the solve that a folder was begun with, and its memory; folders of earlier versions do
+/// Returns the solve that a folder was started with, and its memory; folders of earlier versions do
 /// not record it.
 fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
     let shown = quoted(&folder.to_string_lossy());

@@ -108,7 +108,7 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
             raised::<FolderError>(message, "wait for the other process, or choose another folder")
         }
         RunError::Parameters { .. } => {
-            raised::<FolderError>(message, "repeat what this folder was begun with, or choose another folder")
+            raised::<FolderError>(message, "repeat what this folder was started with, or choose another folder")
         }
         RunError::Version { .. } | RunError::Codec { .. } => {
             raised::<FolderError>(message, "use the version of trinim that wrote this folder, or choose another folder")
