@@ -132,27 +132,27 @@ fn imports_run_one_way() {
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
     ("pipeline/src/", 10_607),
-    ("src/care/", 2_335),
-    ("src/cli/", 2_263),
-    ("src/commands/", 3_214),
-    ("src/database/", 4_325),
+    ("src/care/", 2_329),
+    ("src/cli/", 2_270),
+    ("src/commands/", 3_212),
+    ("src/database/", 4_321),
     ("src/evolve/", 8_388),
-    ("src/game/", 2_321),
+    ("src/game/", 2_343),
     ("src/job/", 940),
-    ("src/kernel/", 2_897),
-    ("src/layout/", 1_898),
-    ("src/papers/", 6_053),
-    ("src/plan/", 1_403),
+    ("src/kernel/", 2_895),
+    ("src/layout/", 1_886),
+    ("src/papers/", 6_064),
+    ("src/plan/", 1_398),
     ("src/plane/", 2_994),
     ("src/play/", 1_236),
     ("src/serve/", 2_573),
-    ("src/solve/", 1_375),
-    ("src/task/", 3_636),
-    ("src/terminal/", 2_975),
-    ("src/witness/", 1_256),
+    ("src/solve/", 1_370),
+    ("src/task/", 3_641),
+    ("src/terminal/", 2_982),
+    ("src/witness/", 1_255),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_245;
+const CORE_AT_MOST: usize = 39_244;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 

@@ -47,21 +47,9 @@ impl FromStr for Cell {
     type Err = ParseCellError;
 
     fn from_str(text: &str) -> Result<Cell, ParseCellError> {
-        let (letters, number) =
-            text.split_at(text.find(|char: char| !char.is_ascii_alphabetic()).unwrap_or(text.len()));
-        let letter = |byte: &u8| u32::from(byte.to_ascii_lowercase() - b'a');
-        let row = match letters.as_bytes() {
-            [one] => letter(one),
-            [first, second] => (letter(first) + 1) * 26 + letter(second),
-            _ => return Err(ParseCellError),
-        };
-        let number: u32 = number.parse().map_err(|_| ParseCellError)?;
-        let cell = Cell {
-            row: row.try_into().map_err(|_| ParseCellError)?,
-            col: number.checked_sub(1).and_then(|col| col.try_into().ok()).ok_or(ParseCellError)?,
-        };
-        // Neither +1 nor 01.
-        if cell.to_string().len() == text.len() { Ok(cell) } else { Err(ParseCellError) }
+        // No board has more rows or columns.
+        let mut cells = (0..64).flat_map(|row| (0..64).map(move |col| Cell { row, col }));
+        cells.find(|cell| cell.to_string().eq_ignore_ascii_case(text)).ok_or(ParseCellError)
     }
 }
 
