@@ -126,16 +126,12 @@ pub fn draw(text: String) {
     }
 }
 
-/// Waits until everything is written, at the end of the program: a moment, and where the reader
-/// reads, longer, as on a busy machine the writer may not have had its turn.
+/// Waits a moment for the last texts; where the reader reads, until a busy machine has written them.
 pub fn finish() {
     let (mut queue, now) = (QUEUE.lock(), Timespec { tv_sec: 0, tv_nsec: 0 });
-    for _ in 0..LAST_MOMENTS {
-        let is_late = CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), LAST_MOMENT).timed_out();
-        if !is_late || poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&now)) == Ok(0) {
-            return;
-        }
-    }
+    let mut is_late = || CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), LAST_MOMENT).timed_out();
+    let reads = || poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&now)) != Ok(0);
+    let _ = (0..LAST_MOMENTS).all(|_| is_late() && reads());
 }
 
 fn write_all() {
