@@ -132,7 +132,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     // Another process began it a moment ago.
     let found = store.read(DEFINITION, BYTES_MAX)?;
     match found {
-        Some(found) => agree(store, &found, &definition)?,
+        Some(found) => agree(store, &found, &definition.with_bits_of(&found))?,
         None => drop(commit(store, DEFINITION, &bytes)?),
     }
     Ok(false)

@@ -2,12 +2,13 @@
 
 use crate::common::{assert_same_files, database_files, layout_with, scratch};
 use crate::contract::keeps_its_promises;
-use pipeline::{BlockId, RealStorage, parallel};
+use pipeline::storage::pass_on;
+use pipeline::{BlockId, Error as RunError, RealStorage, parallel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use trinim::Solve;
 use trinim::database::{Audit, BlockForm, Game, Keep, SolveSpec, Terms, block_file_name};
@@ -15,6 +16,7 @@ use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
+use trinim_task::store::{Begin, Temporary};
 use trinim_task::{self as task, FolderStore, Store, TaskOptions, Tasks, batches, compute, finish, init, plan};
 
 /// Threads, memory and patience of most tasks here.
@@ -352,6 +354,58 @@ fn tasks_at_the_same_time_change_no_byte() {
     let bitmap = bitmap_bytes(&game);
     let options = TaskOptions { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
     assert_eq!(Tasks::new(&store, terms.spec(&game), &options).unwrap().at_once(), 3);
+}
+
+/// A store that another process begins a moment after the first look, unless it was looked at.
+struct Late<'a>(&'a FolderStore, AtomicBool);
+
+impl Store for Late<'_> {
+    pass_on! { self.0 =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn prepare(&self) -> Result<(), RunError>;
+        fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, RunError>;
+        fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, RunError>;
+        fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, RunError>;
+        fn remove(&self, name: &str) -> Result<(), RunError>;
+        fn settle(&self, folder: &str) -> Result<(), RunError>;
+        fn temporaries(&self) -> Result<Vec<Temporary>, RunError>;
+    }
+    fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, RunError> {
+        if self.1.swap(true, Ordering::Relaxed) { self.0.read(name, most_bytes) } else { Ok(None) }
+    }
+}
+
+/// A store keeps the order of bits that an older program began it with, whether it is found there or
+/// was begun a moment ago; other cells and other games differ.
+#[test]
+fn a_store_keeps_the_order_of_its_bits() {
+    let today = Game::triangle(5, Rule::Misere, 9).unwrap();
+    let mut cells = today.layout.bid_cells().to_vec();
+    cells.sort_unstable();
+    assert_ne!(cells, today.layout.bid_cells());
+    let older = Game { layout: Layout::from_cells(&today.board, &cells).unwrap(), ..today.clone() };
+    for keep in [Keep::Database, Keep::Counts] {
+        let spec = |game| Terms::from(keep).spec(game);
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        assert!(init(&store, spec(&older)).unwrap());
+        let other = Game::triangle(5, Rule::Misere, 8).unwrap();
+        let normal = Game { rule: Rule::Normal, ..today.clone() };
+        let taking = Game { board: Board::triangle(5, Some(2)).unwrap(), ..today.clone() };
+        for looked in [true, false] {
+            let begin = |game| init(&Late(&store, AtomicBool::new(looked)), spec(game));
+            assert!(!begin(&today).unwrap() && !begin(&older).unwrap());
+            let (game, terms) = task::open(&store).unwrap();
+            assert_eq!((game.layout.bid_cells(), terms.keep), (&*cells, keep));
+            for other in [&other, &normal, &taking] {
+                assert!(matches!(begin(other), Err(task::Error::Differs { .. })), "{looked}");
+            }
+        }
+        let blocks: Vec<u32> = (0..spec(&older).blocks()).collect();
+        work(&store, &blocks, 2).unwrap();
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &solved(spec(&older)), "an older order");
+    }
 }
 
 #[test]
