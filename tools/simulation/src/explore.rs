@@ -3,7 +3,8 @@
 //! A *state* is a subject, a disk as a new process finds it (names, contents, and which of the
 //! visible bytes are not durable yet), and the set of blocks acknowledged before. One session of
 //! the engine without faults, under a random interleaving and with random options, takes that disk
-//! to the end, and the result is judged. Two states with equal hashes count as one and are explored
+//! to the end, and the result is judged. Before that, no file on the disk may promise one that is not
+//! there. Two states with equal hashes count as one and are explored
 //! once.
 //!
 //! States come from *roots*: a subject, options, an interleaving, and a kind of failure.
@@ -21,7 +22,7 @@
 //! 1. The exploration of a state depends on its root's number and the state alone, so the number
 //!    repeats a wrong history.
 
-use crate::judge::{FOREIGN, Trust, Verdict, Wrong, bits_of, is_foreign, judge};
+use crate::judge::{FOREIGN, Trust, Verdict, Wrong, bits_of, is_foreign, judge, promises};
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
 use pipeline::{Options, Placement, Storage, Thresholds};
@@ -424,6 +425,10 @@ impl<'a> Root<'a> {
         self.tally.by_failure[self.failure as usize] += 1;
         self.tally.repeated += u64::from(state.depth > 1);
         self.tally.sessions += 1;
+        let trust = self.failure.trust();
+        if trust == Trust::Honest {
+            promises(self.subject, &state.disk).map_err(|wrong| self.found(state.story.clone(), wrong))?;
+        }
         let (options, setup) = self.options();
         let seed = self.random.bits();
         let acknowledged = Arc::new(AtomicU32::new(0));
@@ -440,7 +445,6 @@ impl<'a> Root<'a> {
         };
         let session = run_counting(self.subject, &disk, options, seed, &acknowledged);
         let story = format!("{}, then {setup}, interleaving {seed}", state.story);
-        let trust = self.failure.trust();
         let verdict = judge(self.subject, &disk, session, state.acknowledged, trust);
         let verdict = verdict.map_err(|wrong| self.found(story.clone(), wrong))?;
         if let Some(name) = foreign.into_iter().find(|name| disk.contents(name).is_none()) {

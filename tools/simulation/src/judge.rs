@@ -3,6 +3,7 @@
 use crate::session::{Ending, Session, committed};
 use crate::subject::{Files, Subject};
 use pipeline::Error;
+use pipeline::checkpoint::PublishedFile;
 use testing::SimulatedStorage;
 
 /// The worst that the disk did in a history, which decides the requirements.
@@ -55,6 +56,8 @@ pub enum Wrong {
     Leftover(Vec<String>),
     /// A file of another program is gone.
     Removed(String),
+    /// This file is there, and what it promises is not.
+    Promised(String),
 }
 
 /// Names that other programs and file systems give to files in a run folder.
@@ -125,6 +128,44 @@ pub fn judge(
         return Err(Wrong::Leftover(returned));
     }
     Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
+}
+
+/// Checks that no file on the disk of a stop promises one that is missing or has other bytes: `SUMS`
+/// every file, the manifest every block and the book, a record of the journal its published file,
+/// and records without any, of a run that keeps a book, all of these.
+///
+/// # Errors
+/// [`Wrong::Promised`] with the file that promises.
+pub fn promises(subject: &Subject, disk: &SimulatedStorage) -> Result<(), Wrong> {
+    const LISTS: [&str; 3] = ["db/SUMS", "db/manifest.json", "db/book"];
+    let is_right = |name: &str| disk.shared_contents(name).as_deref() == subject.golden.get(name);
+    let has = |name: &str| disk.shared_contents(name).is_some();
+    let are_right = |left_out: &[&str]| {
+        subject.golden.keys().filter(|name| !left_out.contains(&name.as_str())).all(|name| is_right(name))
+    };
+    // A book takes the place of its parts, which go after the lists are there.
+    let keeps_book = subject.golden.contains_key(LISTS[2]);
+    for (number, list) in
+        LISTS.into_iter().enumerate().filter(|(_, list)| subject.golden.contains_key(*list) && has(list))
+    {
+        if !(if number == 2 { is_right(list) } else { are_right(&LISTS[..number]) }) {
+            return Err(Wrong::Promised(list.to_owned()));
+        }
+    }
+    let Ok(found) = pipeline::checkpoint::inspect(disk) else { return Ok(()) };
+    let mut published = found.records.iter().filter_map(|record| record.published.as_ref());
+    let is_bound = keeps_book && found.records.len() == subject.blocks() as usize && published.clone().next().is_none();
+    if is_bound && !are_right(&[]) {
+        return Err(Wrong::Promised("a generation without parts".to_owned()));
+    }
+    let is_there = |file: &PublishedFile| {
+        let bytes = disk.shared_contents(&file.name);
+        bytes.is_some_and(|bytes| xxhash_rust::xxh3::xxh3_128(&bytes) == file.hash)
+    };
+    match published.find(|file| !is_there(file)) {
+        Some(file) => Err(Wrong::Promised(format!("the record of {}", file.name))),
+        None => Ok(()),
+    }
 }
 
 /// Returns whether a refusal says where. A disk that mixes up its contents can also make a file

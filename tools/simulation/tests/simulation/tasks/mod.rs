@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use testing::{Fault, SimulatedStorage, Witness};
-use trinim::database::{Game, Keep, SolveSpec, Terms};
+use trinim::database::{Game, Keep, MANIFEST, SUMS, SolveSpec, Terms, block_file_name};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
 use trinim_task::{
@@ -45,6 +45,8 @@ struct Work {
     game: Game,
     terms: Terms,
     run: Box<Run>,
+    /// Whether it computes blocks; others find them finished.
+    solves: bool,
     /// The files of the store at the end.
     clean: Files,
 }
@@ -148,7 +150,7 @@ impl Work {
             solve(store, terms.spec(&same), sweeps_first, promised)
         };
         let name = format!("{layers} layers, {rule}, {keep}");
-        let work = Work { name, game, terms, run: Box::new(run), clean: Files::new() };
+        let work = Work { name, game, terms, run: Box::new(run), solves: true, clean: Files::new() };
         let work = work.with_clean();
         let database = work.clean.iter().filter(|(name, _)| name.starts_with("db/"));
         assert!(database.eq(&subject.golden), "{}: a clean solve in tasks", work.name);
@@ -168,7 +170,8 @@ impl Work {
             promised.lock().unwrap().sealed = true;
             Ok(())
         };
-        Work { name: format!("a copy, {keep}"), game, terms, run: Box::new(run), clean: Files::new() }.with_clean()
+        let (name, run) = (format!("a copy, {keep}"), Box::new(run));
+        Work { name, game, terms, run, solves: false, clean: Files::new() }.with_clean()
     }
 
     /// One file, which many create.
@@ -180,7 +183,8 @@ impl Work {
             promised.lock().unwrap().sealed = true;
             Ok(())
         };
-        Work { name: "a creation".to_owned(), game, terms, run: Box::new(run), clean: Files::new() }.with_clean()
+        let name = "a creation".to_owned();
+        Work { name, game, terms, run: Box::new(run), solves: false, clean: Files::new() }.with_clean()
     }
 
     fn with_clean(self) -> Work {
@@ -190,8 +194,31 @@ impl Work {
         Work { clean: files(&disk), ..self }
     }
 
-    /// Whether everything that was promised is on the disk.
+    /// Whether everything that was promised is on the disk, by a process or by a file: `SUMS` and the
+    /// manifest promise the files of the database, and what decides that a block is committed
+    /// promises the other file of it.
     fn keeps(&self, disk: &SimulatedStorage, promised: &Promised) -> Result<(), String> {
+        let found = files(disk);
+        let lists = [SUMS, MANIFEST].map(|name| format!("{DATABASE}/{name}"));
+        for (number, list) in lists.iter().enumerate().filter(|(_, list)| found.contains_key(*list)) {
+            let database = self.clean.iter().filter(|(name, _)| name.starts_with(DATABASE));
+            let mut listed = database.filter(|(name, _)| !lists[..number].contains(name));
+            if let Some((name, _)) = listed.find(|(name, bytes)| found.get(*name) != Some(*bytes)) {
+                return Err(format!("{list} is there, and {name} is not"));
+            }
+        }
+        let (is_database, layout) = (self.terms.keep.is_database(), &self.game.layout);
+        for block in layout.ordinals().filter(|_| self.solves) {
+            let names = [format!("{DATABASE}/{}", block_file_name(block)), format!("{SUMMARIES}/{:06}", block.0)];
+            let has = |name: &String| found.contains_key(name);
+            // The files of a store that keeps counts are swept once all targets are committed.
+            let summary = |target: BlockId| has(&format!("{SUMMARIES}/{:06}", target.0));
+            let is_swept = || !is_database && layout.edges_from(block).iter().all(|edge| summary(edge.target));
+            let [decides, other] = if is_database { [&names[0], &names[1]] } else { [&names[1], &names[0]] };
+            if has(decides) && !has(other) && !is_swept() {
+                return Err(format!("{decides} is there, and {other} is not"));
+            }
+        }
         let store = Folder::store(disk, "j", (Omit::Nothing, true), &Alive::default(), FOR_EVER);
         if promised.begun {
             open(&*store).map_err(|error| error.to_string())?;
@@ -203,7 +230,6 @@ impl Work {
                 return Err(format!("lost {lost:?}"));
             }
         }
-        let found = files(disk);
         match self.clean.iter().find(|(name, bytes)| promised.sealed && found.get(*name) != Some(bytes)) {
             Some((name, _)) => Err(format!("{name} is lost or differs")),
             None => Ok(()),
