@@ -375,7 +375,7 @@ impl Store for Late<'_> {
     }
 }
 
-/// A store keeps the order of bits that an older program began it with, whether it is found there or
+/// A store keeps the order of bits that an older program began it with, if it is found there or
 /// was begun a moment ago; other cells and other games differ.
 #[test]
 fn a_store_keeps_the_order_of_its_bits() {
