@@ -12,6 +12,7 @@ mod documented;
 mod environment;
 mod export;
 mod figures;
+mod flags;
 mod hints;
 mod json;
 mod kept;
