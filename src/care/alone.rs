@@ -290,14 +290,8 @@ fn look_at_all(
 }
 
 /// Checks one file; it is that of `block` if the manifest is trusted.
-fn look_at(
-    storage: &RealStorage,
-    name: &str,
-    block: BlockId,
-    lists: &Lists,
-    depth: Depth,
-) -> Result<BlockCheck, Error> {
-    let (path, known) = (storage.path(name), lists.known.as_ref());
+fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, depth: Depth) -> Result<BlockCheck, Error> {
+    let (path, known) = (storage.path(name), list.known.as_ref());
     let mut seen = BlockCheck { is_of_game: false, damage: None, sum: None };
     let read = match depth {
         Depth::Metadata => begin_of(storage, name, block, known),
@@ -315,7 +309,7 @@ fn look_at(
         return Ok(seen);
     }
     let sum = blake3::hash(&file);
-    let listed = lists.sums.check(name, sum);
+    let listed = list.sums.check(name, sum);
     let is_as_listed = listed == Some(Ok(()));
     let Some(known) = known else {
         // Without a manifest the blocks are those with a line.
@@ -328,7 +322,7 @@ fn look_at(
     }
     match known.digest_of(&path, block, &file) {
         // A manifest that nothing confirms says nothing of a block that `SUMS` confirms.
-        Ok(digest) if digest == known.digest(block) || (is_as_listed && !lists.vouched) => {
+        Ok(digest) if digest == known.digest(block) || (is_as_listed && !list.vouched) => {
             seen.sum = (!is_as_listed).then_some(sum);
         }
         Ok(digest) => {
