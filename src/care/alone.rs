@@ -279,7 +279,7 @@ fn look_at_all(
     let seen = Mutex::new(BTreeMap::new());
     let look = |(): &mut (), index: usize| {
         let (name, block) = (&names[index], BlockId(index as u32));
-        let one = look_at(storage, name, block, &lists.sums, lists.known.as_ref(), depth)?;
+        let one = look_at(storage, name, block, lists, depth)?;
         seen.lock().insert(block, one);
         watch.advance(lengths.get(name).copied().unwrap_or(0))
     };
@@ -289,16 +289,9 @@ fn look_at_all(
     }
 }
 
-/// Checks one file; it is the file of `block` if the manifest is trusted.
-fn look_at(
-    storage: &RealStorage,
-    name: &str,
-    block: BlockId,
-    sums: &Sums,
-    known: Option<&TrustedManifest>,
-    depth: Depth,
-) -> Result<BlockCheck, Error> {
-    let path = storage.path(name);
+/// Checks one file; it is that of `block` if the manifest is trusted.
+fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, depth: Depth) -> Result<BlockCheck, Error> {
+    let (path, known) = (storage.path(name), list.known.as_ref());
     let mut seen = BlockCheck { is_of_game: false, damage: None, sum: None };
     let read = match depth {
         Depth::Metadata => begin_of(storage, name, block, known),
@@ -316,7 +309,7 @@ fn look_at(
         return Ok(seen);
     }
     let sum = blake3::hash(&file);
-    let listed = sums.check(name, sum);
+    let listed = list.sums.check(name, sum);
     let is_as_listed = listed == Some(Ok(()));
     let Some(known) = known else {
         // Without a manifest the blocks are those with a line.
@@ -328,7 +321,10 @@ fn look_at(
         return Ok(seen);
     }
     match known.digest_of(&path, block, &file) {
-        Ok(digest) if digest == known.digest(block) => seen.sum = (!is_as_listed).then_some(sum),
+        // A manifest that nothing confirms says nothing of a block that `SUMS` confirms.
+        Ok(digest) if digest == known.digest(block) || (is_as_listed && !list.vouched) => {
+            seen.sum = (!is_as_listed).then_some(sum);
+        }
         Ok(digest) => {
             seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(block), digest)));
         }

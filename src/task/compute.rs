@@ -404,7 +404,7 @@ mod tests {
     fn the_budget_is_for_all_that_tasks_hold() {
         let folder = tempfile::tempdir().unwrap();
         let store = FolderStore::new(Arc::new(RealStorage::open(folder.path()).unwrap()), "test");
-        let game = Game::triangle(4, Rule::Misere, 9).unwrap();
+        let game = Game::triangle(5, Rule::Misere, 9).unwrap();
         let bitmap = 64;
         let mut random = Random::new(3);
         for number in 0..2000 {

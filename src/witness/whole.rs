@@ -209,6 +209,11 @@ mod tests {
         assert!(wrong.contains(" positions contradict their children: "), "{wrong}");
         let wrong = judge(1, &[], &first).unwrap_err();
         assert!(wrong.starts_with("not all of the stream of block 0 passed"), "{wrong}");
+        assert_eq!(witnesses.free.lock().len(), 1, "the memory of one block at a time is used again");
+        let share = Terms { audit: "60%".parse().unwrap(), ..Terms::default() };
+        let share = Witnesses::new(share.spec(&game)).unwrap();
+        drop(share.of_block(BlockId(0)).unwrap());
+        assert!(share.free.lock().is_empty(), "the memory of a share is borrowed, and goes back");
         // A part that was left out is known when it comes.
         let all = [0..first.len(), 0..0];
         let shown = |words: &[u64], skipped: &[Range<usize>]| {

@@ -11,6 +11,7 @@ mod documented;
 mod environment;
 mod export;
 mod figures;
+mod flags;
 mod hints;
 mod json;
 mod kept;

@@ -2,9 +2,11 @@
 //! leaves is in `tests/face/sessions/damaged.txt`.
 
 use crate::common::Solving;
-use crate::common::program::copy;
+use crate::common::program::{copy, ends, signal, trinim};
 use crate::common::{Way, scratch};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::fs;
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::care::{CareRequest, Depth, Report, check};
@@ -79,4 +81,37 @@ fn a_database_alone_without_sums_is_damaged() {
     fs::remove_file(folder.path().join("SUMS")).unwrap();
     let (report, _) = check_while(folder.path(), Depth::Sums, u64::MAX, &|| {});
     assert!(!report.is_sound() && !report.unsealed, "{:?}", report.findings);
+}
+
+/// A solve writes `SUMS` and ends after a check has looked for that: the check looks again. Here it
+/// is halted in between, once it opens the manifest; where it is halted too late, it sees who owns.
+#[test]
+fn a_solve_that_ends_during_a_check_has_finished() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--keep", "book:0", "--out", "run"]);
+    let db = path.join("run/db");
+    let sums = fs::read(db.join("SUMS")).unwrap();
+    let mut settled = 0;
+    for _ in 0..5 {
+        fs::remove_file(db.join("SUMS")).unwrap();
+        let lock = fs::File::open(path.join("run/LOCK")).unwrap();
+        lock.lock().unwrap();
+        let opened = inotify::init(CreateFlags::empty()).unwrap();
+        inotify::add_watch(&opened, &db, WatchFlags::OPEN).unwrap();
+        let child = trinim(path, &["check", "run", "--json", "--threads", "1"]).spawn().unwrap();
+        let mut memory = [MaybeUninit::uninit(); 4096];
+        let mut events = inotify::Reader::new(&opened, &mut memory);
+        while events.next().unwrap().file_name().is_none_or(|name| name != c"manifest.json") {}
+        signal(&child, "STOP");
+        fs::write(db.join("SUMS"), &sums).unwrap();
+        drop(lock);
+        signal(&child, "CONT");
+        let ended = child.wait_with_output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!((&report["ok"], ended.status.code()), (&true.into(), Some(0)), "{report}");
+        assert!(report["unsealed"] == report["owned"], "{report}");
+        settled += u32::from(report["unsealed"] == false);
+    }
+    println!("{settled} of 5 checks looked again");
 }

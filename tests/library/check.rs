@@ -1,10 +1,17 @@
 //! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both only read.
 
-use crate::common::program::{begin, copy, ends, json, signal, text, tree, trinim};
-use crate::common::scratch;
+use crate::common::program::{begin, copy, ends, json, run, signal, text, tree, trinim};
+use crate::common::{Stopping, Way, scratch};
+use pipeline::checkpoint::{Checkpoint, Parameters};
+use pipeline::{RealStorage, Run, RunId};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+use trinim::database::{Game, SolveSpec};
+use trinim::game::Rule;
+use trinim::solve::RemovalGame;
 
 const SMALL: [&str; 6] = ["solve", "-k", "5", "--block-bits", "9", "--out"];
 
@@ -87,6 +94,97 @@ fn what_a_kill_leaves_is_no_damage() {
     assert!(error.contains(&format!("run is in use by {owner}, ")), "{error}");
     drop(lock);
     assert!(tree(path) == before, "something was changed");
+}
+
+/// Takes the lock of a run, as one owner or another, for as long as the file is open.
+fn own(run: &Path, owner: &str) -> Option<fs::File> {
+    let (lock, path) = (|| fs::File::open(run.join("LOCK")).unwrap(), run.join("LOCK"));
+    match owner {
+        "free" => None,
+        "seen" => {
+            let lock = lock();
+            lock.try_lock().unwrap();
+            Some(lock)
+        }
+        // The process that took it has ended.
+        "hidden" => {
+            let lock = lock();
+            let taken = processes::command("flock").arg("0").stdin(lock.try_clone().unwrap()).status();
+            assert!(taken.unwrap().success());
+            Some(lock)
+        }
+        _ => {
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink("LOCK", &path).unwrap();
+            None
+        }
+    }
+}
+
+/// What `status` and `check` say of a run, by its state and its owner.
+#[test]
+fn states_and_owners_make_one_table() {
+    let game = Game::triangle(5, Rule::Misere, 9).unwrap();
+    let spec = SolveSpec::from(&game);
+    let folder = scratch();
+    let path = folder.path();
+    small(path, "finished");
+    for (name, lists) in [("without SUMS", &["SUMS"][..]), ("without lists", &["SUMS", "manifest.json"])] {
+        copy(&path.join("finished"), &path.join(name));
+        lists.iter().for_each(|list| fs::remove_file(path.join(name).join("db").join(list)).unwrap());
+    }
+    let begun = Arc::new(RealStorage::create(path.join("begun")).unwrap());
+    Checkpoint::open(begun, &Parameters(spec.parameters()), RunId(1), &|_, _| true).unwrap();
+    let way = Way { threads: 1, ..Way::usual() };
+    let options = way.options(&game.layout);
+    let workload = Stopping::new(RemovalGame::new(spec, way.kernel), 9, &options);
+    let storage = Arc::new(RealStorage::create(path.join("unfinished")).unwrap());
+    let ended = Run::new(&workload, storage).options(&options).start().map(drop);
+    assert!(matches!(ended, Err(pipeline::Error::Interrupted)), "{ended:?}");
+
+    let mut table = String::new();
+    for state in ["begun", "unfinished", "without lists", "without SUMS", "finished"] {
+        for owner in ["free", "seen", "hidden", "unknown"] {
+            let copied = scratch();
+            copy(&path.join(state), &copied.path().join("run"));
+            if state != "begun" {
+                fs::write(copied.path().join("run/db/000001.blk.tmp"), "rest").unwrap();
+            }
+            let _lock = own(&copied.path().join("run"), owner);
+            let at = copied.path();
+            let status = json(at, 0, &["status", "run", "--json"]);
+            let shown = ends(at, 0, &["status", "run"]).0;
+            let line = |shown: &str, row: &str| {
+                let line = shown.lines().find_map(|line| line.strip_prefix(row)).map(str::trim);
+                line.map(|line| line.replace(&std::process::id().to_string(), "N"))
+            };
+            let pid = status["pid"].as_u64().is_some();
+            assert_eq!(pid, owner == "seen", "{status}");
+            table += &format!("{state}, {owner}: {}, {}", status["state"], status["lock"]);
+            table += &format!("; {}", line(&shown, "state").unwrap());
+            table += if shown.contains("\ntime left") { ", time left" } else { "" };
+            // In the run, and in its database.
+            for place in ["run", "run/db"].into_iter().filter(|_| state != "begun").take(if state == "unfinished" {
+                1
+            } else {
+                2
+            }) {
+                let (code, shown, _) = run(at, &["check", place]);
+                let report: Value = serde_json::from_str(&run(at, &["check", place, "--json"]).1).unwrap();
+                if place == "run/db" && report["schema"] != "trinim.check/1" {
+                    continue;
+                }
+                assert_eq!(report["ok"], code == 0, "{report}");
+                let rows = ["verdict", "database", "left over ", "left over:"].map(|row| line(&shown, row));
+                table += &format!("\n  check {place}: {code}, owned {}", report["owned"]);
+                rows.into_iter().flatten().for_each(|row| table += &format!("; {row}"));
+            }
+            table.push('\n');
+        }
+    }
+    let recorded = include_str!("../golden/owners.txt");
+    let differs = table.lines().zip(recorded.lines()).find(|(now, then)| now != then);
+    assert!(table == recorded, "{differs:?}\n{table}");
 }
 
 /// A pipe in place of the manifest blocked the program, and a sparse file of terabytes filled the

@@ -178,6 +178,8 @@ fn flips_of_three_layers() {
 #[test]
 fn flips_of_four_layers_misere() {
     flips_of(4, Rule::Misere, 6, 4_000);
+    // One block, which has two frames where these are small.
+    flips_of(4, Rule::Misere, 10, 1_500);
 }
 
 #[test]

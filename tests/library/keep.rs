@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::care;
-use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
+use trinim::database::{Database, DatabaseError, FirstMoves, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
-use trinim::kernel::Kernel;
+use trinim::kernel::{Kernel, bitmap_words};
+use trinim::random::Random;
 use trinim::solve::{RemovalGame, Solved, solve};
 
 /// Solves, or continues, and keeps the counts.
@@ -86,6 +87,30 @@ fn the_counts_do_not_depend_on_what_is_kept() {
         }
     }
     assert!(several > 10, "{several}");
+}
+
+/// A block keeps the values after all first moves that lead into it, also if a word has no room for
+/// them: those of any bitmaps.
+#[test]
+fn the_value_after_every_first_move_is_kept() {
+    let (mut random, mut most) = (Random::new(5), 0);
+    for (layers, bits) in [(3, 6), (5, 9), (5, 15), (6, 15), (6, 21)] {
+        let mut game = Game::triangle(layers, Rule::Misere, bits).unwrap();
+        // Up to a symmetry, few moves lead into a block.
+        game.layout = if layers == 6 { game.layout.without_symmetries() } else { game.layout };
+        let (first_moves, Game { board, layout, .. }) = (FirstMoves::new(&game), &game);
+        let mut bitmap = || -> Vec<u64> { (0..bitmap_words(layout.offset_bits())).map(|_| random.bits()).collect() };
+        let bitmaps: Vec<Vec<u64>> = layout.ordinals().map(|_| bitmap()).collect();
+        let is_loss = |taken: &&u64| {
+            let (block, offset) = layout.locate(board.full() ^ **taken);
+            bitmaps[block.index()][offset as usize / 64] >> (offset % 64) & 1 == 1
+        };
+        let kept = layout.ordinals().map(|block| (block, first_moves.values(block, &bitmaps[block.index()])));
+        let winning = first_moves.winning(&kept.collect());
+        assert_eq!(winning, Some(board.moves().iter().filter(is_loss).copied().collect()), "{layers}, {bits}");
+        most = most.max(layout.ordinals().map(|block| first_moves.words(block)).max().unwrap());
+    }
+    assert!(most > 1, "no block has many first moves");
 }
 
 /// The counts of a board have those of every smaller board, by the definition, whatever the cut.

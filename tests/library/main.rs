@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod accused;
 mod architecture;
 mod beside;
 mod blocks;
@@ -16,6 +17,7 @@ mod damage;
 mod folders;
 mod forged;
 mod format;
+mod identities;
 mod job;
 mod keep;
 mod layout;

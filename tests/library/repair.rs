@@ -5,8 +5,10 @@ use crate::common::program::{copy, tree};
 use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
 use pipeline::{Damage, Finding, Placement, RealStorage, Run, Weight};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::collections::BTreeMap;
 use std::fs;
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -257,5 +259,33 @@ fn a_second_repair_is_refused() {
         drop(first);
         // A program that another test starts shares the lock until it runs.
         others.iter().for_each(|other| while is_locked(other) {});
+    }
+}
+
+/// What promises files comes after them: blocks, then the manifest, and `SUMS` last.
+#[test]
+fn lists_come_after_what_they_list() {
+    let (solved, _) = game().solve(Way::usual());
+    let place = scratch();
+    copy(&solved.path().join("db"), &place.path().join("db"));
+    for (folder, is_run) in [(solved.path(), true), (place.path(), false)] {
+        let db = folder.join("db");
+        let [manifest, sums] = ["manifest.json", "SUMS"].map(|name| fs::read_to_string(db.join(name)).unwrap());
+        // All of them can be made again, in a database alone only if the manifest can be read.
+        for name in ["000002.blk", "000005.blk"].into_iter().filter(|_| is_run) {
+            fs::remove_file(db.join(name)).unwrap();
+        }
+        fs::write(db.join("manifest.json"), manifest.replacen("\"losses\": 0", "\"losses\": 1", 1)).unwrap();
+        fs::write(db.join("SUMS"), &sums[..sums.len() - 70]).unwrap();
+        let watched = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&watched, &db, WatchFlags::MOVED_TO).unwrap();
+        mend(folder).unwrap_or_else(|error| panic!("{is_run}: {error}"));
+        let mut memory = vec![MaybeUninit::uninit(); 1 << 16];
+        let (mut events, mut names) = (inotify::Reader::new(&watched, &mut memory), Vec::new());
+        while let Ok(event) = events.next() {
+            names.push(event.file_name().unwrap().to_string_lossy().into_owned());
+        }
+        let expected = ["000002.blk", "000005.blk", "manifest.json", "SUMS"];
+        assert_eq!(names, expected[if is_run { 0 } else { 2 }..], "{is_run}");
     }
 }

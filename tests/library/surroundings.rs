@@ -5,7 +5,7 @@ use crate::common::foreign::{FOREIGN, is_there, put};
 use crate::common::tree;
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use crate::folders::{copy as golden_folder, expected, resume};
-use pipeline::{Damage, Error as RunError, Event, Placement};
+use pipeline::{Damage, Error as RunError, Event, Placement, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -102,6 +102,28 @@ fn a_repair_stays_in_its_folder_when_another_takes_the_name() {
         repair.carry_out(&CareRequest::on(1)).unwrap();
         assert_same_files(&database_files(&swap.moved()), &golden, inner);
         swap.assert_untouched();
+    }
+}
+
+/// A `db` folder that is a link may be named in one run and lie in another: that one's lock counts,
+/// and else the lock of the run in which it is named.
+#[test]
+fn a_linked_database_has_the_lock_of_the_run_around_it() {
+    let folder = scratch();
+    let [run, other, far] = ["run", "other", "far"].map(|name| folder.path().join(name));
+    Solve::from(&game(Rule::Misere)).run(&run).unwrap();
+    Solve::from(&game(Rule::Misere)).run(&other).unwrap();
+    fs::create_dir(&far).unwrap();
+    fs::rename(run.join("db"), far.join("db")).unwrap();
+    let is_locked = |owner: &Path| {
+        let _lock = RealStorage::open(owner).unwrap().lock("LOCK").unwrap();
+        let repair = Repair::prepare(&run.join("db"), false, &CareRequest::on(1)).map(drop);
+        matches!(repair, Err(CareError::Run(RunError::Locked { .. })))
+    };
+    for (target, expected) in [(&far, [true, false]), (&other, [false, true])] {
+        let _ = fs::remove_file(run.join("db"));
+        symlink(target.join("db"), run.join("db")).unwrap();
+        assert_eq!([&run, &other].map(|owner| is_locked(owner)), expected, "{}", target.display());
     }
 }
 

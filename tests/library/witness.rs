@@ -7,8 +7,9 @@ use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::{
     Auditor, Auditors, BlockId, Edge, Error, Event, Footprint, Metrics, Options, Placement, Publication, RealStorage,
-    RecallError, Run, Storage, Workload,
+    RecallError, Run, SourceStream, Storage, Workload,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -88,13 +89,32 @@ struct Planted<'a> {
     kernel: Kernel,
     plant: Plant,
     before: Mutex<Vec<u64>>,
+    judged: Mutex<BTreeSet<u32>>,
+}
+
+/// An auditor, and the block that it judges.
+struct Counted<'p> {
+    auditor: Box<dyn Auditor + 'p>,
+    block: u32,
+    judged: &'p Mutex<BTreeSet<u32>>,
+}
+
+impl Auditor for Counted<'_> {
+    fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]) {
+        self.auditor.see(stream, spare);
+    }
+
+    fn judge(&mut self, finished: &[u64]) -> Result<(), String> {
+        self.judged.lock().unwrap().insert(self.block);
+        self.auditor.judge(finished)
+    }
 }
 
 impl<'a> Planted<'a> {
     fn new(game: &'a Game, terms: Terms, plant: Plant) -> Planted<'a> {
         let kernel = Kernel::detect();
         let sound = RemovalGame::new(terms.spec(game), kernel);
-        Planted { game, sound, kernel, plant, before: Mutex::default() }
+        Planted { game, sound, kernel, plant, before: Mutex::default(), judged: Mutex::default() }
     }
 
     fn bits(&self) -> u32 {
@@ -120,7 +140,6 @@ impl Workload for Planted<'_> {
         fn stream_words(&self) -> usize;
         fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
         fn applies_frames(&self) -> bool;
-        fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error>;
         fn auditors(&self) -> Auditors;
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
         fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
@@ -142,6 +161,12 @@ impl Workload for Planted<'_> {
         }
         Ok(skipped)
     }
+    fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
+        let counted =
+            |auditor| -> Box<dyn Auditor + '_> { Box::new(Counted { auditor, block: block.0, judged: &self.judged }) };
+        Ok(self.sound.audit(block)?.map(counted))
+    }
+
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         let mut edges = self.sound.edges_into(target);
         let symmetries = self.game.layout.symmetries().len() as u8;
@@ -450,6 +475,38 @@ fn the_blocks_of_a_share_are_compared() {
                 let found = run_on(begun.kill(), &game, terms, plant, &options(spec, threads, 0));
                 assert_eq!(found.is_some(), chosen.contains(&block), "block {block}, resumed: {found:?}");
             }
+        }
+    }
+}
+
+/// What a manifest claims of its audit was done: these blocks were judged in any session, and
+/// they have so many positions.
+#[test]
+fn a_manifest_claims_the_blocks_that_were_judged() {
+    for rule in Rule::ALL {
+        let game = oriented(rule);
+        let blocks = game.layout.canonical_blocks().len() as u64;
+        for audit in ["all", "70%", "30%", "1e-9", "none"].map(|text| text.parse::<Audit>().unwrap()) {
+            let terms = Terms { audit, ..PLAIN };
+            let (spec, disk) = (terms.spec(&game), SimulatedStorage::new(1));
+            let planted = Planted::new(&game, terms, Plant::Sound);
+            let records = loop {
+                // Each session ends with its first commit.
+                let options = Options { commit_interval: std::time::Duration::ZERO, ..options(spec, 1, 0) };
+                let stop = |event: &Event| {
+                    options.stop.fetch_or(matches!(event, Event::Committed { .. }), Ordering::Relaxed);
+                };
+                match Run::new(&planted, Arc::new(disk.clone())).options(&options).observer(&stop).start() {
+                    Ok(finished) => break finished.records,
+                    Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
+                }
+            };
+            let manifest = Manifest::from_summaries(spec, records.values().map(|record| &record.summary)).unwrap();
+            let judged = planted.judged.lock().unwrap().len() as u64;
+            let claimed = manifest.audit.map(|audit| (audit.blocks.unwrap_or(blocks), audit.positions, audit.misses));
+            let expected = (judged > 0).then_some((judged, judged << game.layout.offset_bits(), 0));
+            assert_eq!(claimed, expected, "{rule}, {audit}");
+            assert_eq!(judged, audit.of(blocks), "{rule}, {audit}");
         }
     }
 }

@@ -17,6 +17,7 @@ mod folders;
 mod format;
 mod limits;
 mod mend;
+mod parts;
 mod place;
 mod repair;
 mod runs;

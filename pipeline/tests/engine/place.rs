@@ -76,6 +76,46 @@ fn every_operation_stays_in_its_folder_when_another_takes_the_name() {
     assert!(matches!(storage.open("db/9"), Err(Error::Io { path, .. }) if path == named.join("db/9")));
 }
 
+/// The name is another thing's, or nobody's: what is asked of the folder is answered by the folder.
+#[test]
+fn a_folder_needs_no_name() {
+    let outer = tempfile::tempdir().unwrap();
+    let named = outer.path().join("run");
+    let storage = RealStorage::create(&named).unwrap();
+    storage.create_dir("db").unwrap();
+    fs::rename(&named, outer.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink("/proc", &named).unwrap();
+    assert!(storage.free_bytes().unwrap() < u64::MAX && storage.has("db") && !storage.has("self"));
+    storage.sync_dir("db").unwrap();
+    storage.lock("").unwrap();
+    assert!(storage.inner("db").unwrap().outer().unwrap().has("db"));
+}
+
+/// A lock belongs to a file, not to its name: who waits for the lock of a file that is replaced
+/// meanwhile has no lock of the folder.
+#[test]
+fn the_lock_of_a_replaced_file_is_none() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = RealStorage::open(folder.path()).unwrap();
+        let held = storage.lock("LOCK").unwrap();
+        let path = folder.path().join("LOCK");
+        let is_lock = |entry: &fs::DirEntry| fs::read_link(entry.path()).is_ok_and(|to| to == path);
+        let count = || fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok).filter(is_lock).count();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| storage.lock("LOCK").map(drop));
+            while count() < 2 && !waiting.is_finished() {
+                std::thread::yield_now();
+            }
+            fs::rename(&path, folder.path().join("old")).unwrap();
+            let _newer = storage.lock("LOCK").unwrap();
+            drop(held);
+            let ended = waiting.join().unwrap();
+            assert!(matches!(ended, Err(Error::Locked { .. })), "{ended:?}");
+        });
+    }
+}
+
 /// A link that leads nowhere, or round in a circle, must not hide the files beside it.
 #[test]
 fn a_folder_is_listed_whatever_lies_in_it() {

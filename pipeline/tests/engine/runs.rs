@@ -6,7 +6,7 @@ use crate::mend::{look, mend};
 use crate::scratch::scratch;
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::Depth;
-use pipeline::codec::{self, FRAME_WORDS, Zstd1};
+use pipeline::codec::{self, FRAME_WORDS, Raw, Zstd1};
 use pipeline::storage::pass_on;
 use pipeline::{
     Auditors, BlockId, Edge, Error, Event, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
-use testing::SeekStorage;
+use testing::{SeekStorage, Speed};
 
 fn options() -> Options {
     Options { codec: &Zstd1, commit_interval: Duration::from_millis(20), ..folders::options(Placement::Dedicated) }
@@ -245,6 +245,78 @@ fn auditors_stay_within_the_memory() {
             let leased = finished.peak_leased_bytes;
             assert!((least..=memory_bytes).contains(&leased), "{story}: {leased} of {least} to {memory_bytes}");
         }
+    }
+}
+
+/// Blocks that need nothing, and send all they have to the last one.
+struct Star {
+    publishes: bool,
+}
+
+impl Workload for Star {
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn blocks(&self) -> u32 {
+        64
+    }
+    fn stream_words(&self) -> usize {
+        1 << 14
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        let last = self.blocks() - 1;
+        BlockId::all(if target.0 == last { last } else { 0 }).map(|source| Edge::new(source, target)).collect()
+    }
+    fn apply(&self, _: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        bitmap.iter_mut().zip(stream).for_each(|(word, more)| *word |= more);
+    }
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        bitmap.fill(u64::from(block.0) << 8 | 1);
+    }
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication> {
+        let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.publishes.then(|| pipeline::Publication { name: format!("{block:04}.blk"), bytes })
+    }
+    fn owns(&self, name: &str) -> bool {
+        name.ends_with(".blk")
+    }
+}
+
+/// What waits for a slow device, and what is read ahead of slow workers, stays within the memory:
+/// published files and entries of logs, as seen from outside at any time of a run.
+#[test]
+fn what_is_on_its_way_stays_within_the_memory() {
+    let (words, threads) = (1 << 14, 2);
+    let (stream_bytes, footprint) = (8 * words as u64, Footprint::new(words, Placement::Shared));
+    // The smallest queue, and what each worker has just made or is about to apply.
+    let [queue, at_work] = [footprint.bytes(0), threads as u64 * stream_bytes];
+    let slow_workers = Synthetic { bits: 6, words, density: 50, salt: 5, stop_after: None, publishes: false };
+    let [files, logs] = [true, false].map(|publishes| Star { publishes });
+    // Of the files of a run without logs, and of logs, the bytes that a block makes.
+    let cases: [(&dyn Workload, u64, bool); 3] =
+        [(&files, 2 * stream_bytes, true), (&logs, stream_bytes, true), (&slow_workers, 0, false)];
+    for (number, (workload, made_bytes, is_slow)) in cases.into_iter().enumerate() {
+        let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
+        let (placement, memory_bytes) = (Placement::Shared, footprint.bytes(threads));
+        let options = Options { codec: &Raw, placement, threads, thresholds, memory_bytes, ..options() };
+        let (folder, metrics) = (scratch(), Metrics::default());
+        let speed = is_slow.then_some(Speed { seek: Duration::ZERO, bytes_per_second: 100 << 20 });
+        let device = Arc::new(SeekStorage::new(unsynced(folder.path()), speed));
+        let [mut waiting, mut ahead] = [0, 0];
+        std::thread::scope(|scope| {
+            let run = || Run::new(workload, device.clone()).options(&options).metrics(&metrics).start().map(drop);
+            let run = scope.spawn(run);
+            while !run.is_finished() {
+                let made = metrics.snapshot().blocks_computed * made_bytes;
+                let passed = device.passed();
+                waiting = waiting.max(made.saturating_sub(passed.written_bytes));
+                ahead = ahead.max(passed.read_bytes.saturating_sub(metrics.snapshot().raw_bytes_decoded));
+            }
+            run.join().unwrap().unwrap();
+        });
+        let story = format!("case {number}: {waiting} wait, {ahead} are read ahead, the queue has {queue}");
+        println!("{story}");
+        assert!(waiting <= queue + 2 * at_work && ahead <= 3 * at_work, "{story}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::synthetic::Synthetic;
 use pipeline::checkpoint::Parameters;
-use pipeline::codec::Rows;
+use pipeline::codec::{FRAME_WORDS, Rows};
 use pipeline::{Error, Options, Placement, Run, RunId};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -16,8 +16,10 @@ pub fn parameters() -> Parameters {
     Parameters([("board", "toy"), ("rule", "normal")].map(|(name, value)| (name.into(), value.into())).into())
 }
 
+/// Where frames are small, a stream has so many words that its frames are long ones.
 pub fn workload() -> Synthetic {
-    Synthetic { bits: 4, words: 60, density: 50, salt: 11, stop_after: None, publishes: false }
+    let words = if FRAME_WORDS > 60 { 60 } else { 65 * FRAME_WORDS };
+    Synthetic { bits: 4, words, density: 50, salt: 11, stop_after: None, publishes: false }
 }
 
 pub fn options(placement: Placement) -> Options {

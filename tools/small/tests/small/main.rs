@@ -1,4 +1,4 @@
-//! Tests of the library again, on copies of its sources and of the engine's whose constants are so
+//! Tests of the engine and of the library again, on copies of their sources whose constants are so
 //! small that small boards have streams of many frames, books of many pages, and caches that are
 //! full.
 
@@ -8,18 +8,30 @@ mod contract;
 
 #[path = "../../../../tests/library/book.rs"]
 mod book;
+#[path = "../../../../pipeline/tests/engine/check.rs"]
+mod check;
 #[path = "../../../../tests/library/damage.rs"]
 mod damage;
+#[expect(dead_code, reason = "the engine's tests use the rest")]
+#[path = "../../../../pipeline/tests/engine/folders/mod.rs"]
+mod folders;
 #[path = "../../../../tests/library/keep.rs"]
 mod keep;
 #[path = "../../../../tests/library/listing.rs"]
 mod listing;
+#[expect(dead_code, reason = "the engine's tests use the rest")]
+#[path = "../../../../pipeline/tests/engine/mend/mod.rs"]
+mod mend;
 #[path = "../../../../tests/library/numbers.rs"]
 mod numbers;
+#[path = "../../../../pipeline/tests/engine/parts.rs"]
+mod parts;
 #[path = "../../../../tests/library/play.rs"]
 mod play;
 #[path = "../../../../tests/library/solve.rs"]
 mod solve;
+#[path = "../../../../pipeline/tests/engine/synthetic/mod.rs"]
+mod synthetic;
 #[path = "../../../../src/task/tests/tasks/whole.rs"]
 mod task;
 #[path = "../../../../tests/library/verify.rs"]
