@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The root re-exports the names that a first program needs; the modules have the rest. `cli`
-//! serves the programs alone: these pages leave it out, and it may change at any time.
+//! serves only the programs: these pages leave it out, and it can change at any time.
 //! `trinim-task` makes the files of a database block by block; for it, [`database::block`],
 //! [`database::BlockSummary`], [`database::Sums`], [`database::Tally`], [`plan::rates`],
 //! [`solve::RemovalGame`] and [`verify::verify_share`] are public. [`database::format`] specifies
@@ -44,7 +44,8 @@
 //!   has been *applied* to it; then it *emits* its own logs, which the writer gathers and *spills*.
 //! - A *checkpoint* is the state that survives a stop: a *manifest*, which records the state at the
 //!   start of a *generation*, and a journal of what followed.
-//! - A *census* counts losses; a *loss rate* is their share. To *probe* is to look a position up,
+//! - A *census* counts losses; a *loss rate* is their share. The *digest* is a hash of all values
+//!   in their layout, the *census digest* one of the counts. To *probe* is to look a position up,
 //!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
 //!   solve.
 //! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.

@@ -132,7 +132,7 @@ fn imports_run_one_way() {
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
     ("pipeline/src/", 10_607),
-    ("src/care/", 2_329),
+    ("src/care/", 2_325),
     ("src/cli/", 2_270),
     ("src/commands/", 3_212),
     ("src/database/", 4_321),
@@ -148,11 +148,11 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/serve/", 2_573),
     ("src/solve/", 1_370),
     ("src/task/", 3_641),
-    ("src/terminal/", 2_982),
+    ("src/terminal/", 2_978),
     ("src/witness/", 1_255),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_244;
+const CORE_AT_MOST: usize = 39_237;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 
