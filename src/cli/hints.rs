@@ -50,7 +50,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
         let usage = error.is::<LayoutError>() || error.is::<BoardError>();
-        let hint = "rows and columns count from 0; trinim plan --layers K shows a layout that works";
+        let hint = "b1 is the first cell of the second row; trinim plan --layers K shows a layout that works";
         usage.then_some((Exit::Usage, hint.into()))
     });
     Some(known.unwrap_or((Exit::System, "".into())))

@@ -331,7 +331,7 @@ impl Layout {
 #[non_exhaustive]
 pub enum LayoutError {
     /// A BID cell is not on the board.
-    #[error("BID cell {cell} is not on the board {board}: expected a row and a place in it, both counted from 0")]
+    #[error("BID cell {cell} is not on the board {board}: expected the letter of a row and a number in it")]
     Outside {
         /// The cell.
         cell: Cell,

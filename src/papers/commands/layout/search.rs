@@ -132,7 +132,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     side_by_side(out, board, &pictures)?;
     let mut rows = Vec::new();
     for (rank, row) in ranked() {
-        let cells: String = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect();
+        let cells = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect::<Vec<_>>().join(",");
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),
