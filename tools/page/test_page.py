@@ -1158,9 +1158,9 @@ class Page(unittest.TestCase):
         press("я", "KeyZ", True)
         self.assertEqual(self.game(page)["at"], "5")
         self.cell(page, "a").focus()
-        press("в", "KeyD", False)
+        press("с", "KeyC", False)
         press("1", "Digit1", False)
-        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "d1, piece")
+        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "c1, piece")
         # On the board N begins a game, unless there is a row of that name.
         page = self.open("#play&board=triangle:4&opponent=person&moves=a")
         self.cell(page, "b").focus()
