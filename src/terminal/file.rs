@@ -1,5 +1,5 @@
 //! Files and folders named by an argument: small texts to read, and outputs, which are checked
-//! before the work begins and written at its end.
+//! before the work begins and written at its end. Long because each way to an output is tested.
 //!
 //! # Invariants
 //! 1. Only a regular file is replaced, and only if its first line is the one of an earlier output

@@ -126,7 +126,7 @@ pub fn draw(text: String) {
     }
 }
 
-/// Waits a moment for the last texts; where the reader reads, until a busy machine has written them.
+/// Waits a moment for the last texts; while the reader reads, until a busy machine wrote them.
 pub fn finish() {
     let (mut queue, now) = (QUEUE.lock(), Timespec { tv_sec: 0, tv_nsec: 0 });
     let mut is_late = || CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), LAST_MOMENT).timed_out();

@@ -1,5 +1,5 @@
-//! The binary as its users meet it: the published counts, wrong values, plans, and an output that is
-//! closed.
+//! The binary as its users meet it: the published counts, wrong values, plans, and an output that
+//! is closed.
 
 use crate::common::program::{ends, json, trinim};
 use crate::common::scratch;

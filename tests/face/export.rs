@@ -1,5 +1,5 @@
-//! `trinim export`: every format against the definition, samples and pipes. Files and refusals are in
-//! `sessions/export.txt`.
+//! `trinim export`: every format against the definition, samples and pipes. Files and refusals are
+//! in `sessions/export.txt`.
 
 use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;

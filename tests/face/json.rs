@@ -70,8 +70,8 @@ fn the_page_is_made_from_the_schemas() {
     assert_page(&page, |name| others.iter().all(|other| !name.starts_with(other)));
 }
 
-/// Regression: a script that reads standard output learns of a solve that was stopped. What failed is in
-/// the sessions.
+/// Regression: a script that reads standard output learns of a solve that was stopped. What failed
+/// is in the sessions.
 #[test]
 fn a_command_that_is_stopped_says_so_in_json() {
     let folder = scratch();

@@ -1,5 +1,5 @@
-//! Limits of time and disk: a clean stop and the same bytes later. What is refused before anything is
-//! written is in `sessions/limits.txt`.
+//! Limits of time and disk: a clean stop and the same bytes later. What is refused before anything
+//! is written is in `sessions/limits.txt`.
 
 use crate::common::program::{SLOW, begin, ends, json, run, text, tree, trinim};
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};

@@ -1,5 +1,5 @@
-//! Standard error and standard output that nobody reads, and names that mean something to a terminal.
-//! Closed outputs and refused threads are in `sessions/limits.txt`.
+//! Standard error and standard output that nobody reads, and names that mean something to a
+//! terminal. Closed outputs and refused threads are in `sessions/limits.txt`.
 
 use crate::common::program::{SLOW, after, begin, committed, ends, full_pipe, json, outcome, signal, trinim};
 use crate::common::scratch;

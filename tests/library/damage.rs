@@ -103,7 +103,8 @@ impl Victim {
         refusals
     }
 
-    /// Flips bits of every byte; of the manifest of a small board, which has no hash of its own, all.
+    /// Flips bits of every byte; of the manifest of a small board, which has no hash of its own,
+    /// all.
     fn flips(&self, sweep: Sweep) -> Outcomes {
         let mut all = Outcomes::default();
         for (name, bytes) in &self.files {

@@ -112,11 +112,11 @@ fn suggested_blocks_are_neither_too_large_nor_tiny_however_symmetric_the_board()
 fn cells_that_make_no_layout_are_refused_in_words() {
     let board = triangle(9);
     let error = Layout::new(&board, &cells(&[(0, 0), (9, 0)])).unwrap_err();
-    assert!(error.to_string().starts_with("BID cell (9,0) is not on the board triangle:9"), "{error}");
+    assert!(error.to_string().starts_with("BID cell j1 is not on the board triangle:9"), "{error}");
     let error = Layout::new(&board, &cells(&[(2, 3)])).unwrap_err();
     assert!(matches!(error, LayoutError::Outside { .. }));
     let error = Layout::new(&board, &cells(&[(4, 2), (0, 0), (4, 2)])).unwrap_err();
-    assert_eq!(error.to_string(), "BID cell (4,2) is listed twice");
+    assert_eq!(error.to_string(), "BID cell e3 is listed twice");
     let many: Vec<Cell> = (0..25).map(Cell::from_index).collect();
     assert_eq!(Layout::new(&board, &many).unwrap_err(), LayoutError::TooMany { found: 25 });
 }

@@ -1,10 +1,10 @@
 //! Sessions: command lines with what they print, as plain text.
 //!
-//! `$` and a line for `sh`, then standard output, standard error with `!` in front, and an exit code
-//! that is not 0 after `=`. All lines of a file run in one empty folder and are compared exactly, but
-//! for `[..]` within a line and `...` in place of lines. `\` ends a last line that has no end. A line
-//! of the shell that is a remark prints nothing; what comes before the first command is a heading.
-//! `TRINIM_WRITE_GOLDEN=1` rewrites what differs.
+//! `$` and a line for `sh`, then standard output, standard error with `!` in front, and an exit
+//! code that is not 0 after `=`. All lines of a file run in one empty folder and are compared
+//! exactly, but for `[..]` within a line and `...` in place of lines. `\` ends a last line that has
+//! no end. A line of the shell that is a remark prints nothing; what comes before the first command
+//! is a heading. `TRINIM_WRITE_GOLDEN=1` rewrites what differs.
 //!
 //! A command that is refused, with 2, 7 or 65, has to leave every file as it was.
 
@@ -54,8 +54,9 @@ impl Place<'_> {
         (output.status.code().unwrap_or_else(|| panic!("{line} was killed\n{error}")), out, unannounced(error))
     }
 
-    /// Compares every session of a page, in blocks of code that begin with a command, but for standard
-    /// error and for lines that begin with one of these labels. Returns the number of commands.
+    /// Compares every session of a page, in blocks of code that begin with a command, but for
+    /// standard error and for lines that begin with one of these labels. Returns the number of
+    /// commands.
     pub fn page(&self, page: &str, varying: &[&str]) -> usize {
         let blocks = page.split("```\n$ ").skip(1).flat_map(|rest| rest.split("\n```").next());
         let commands = blocks.flat_map(|block| block.split("\n$ ")).map(|command| {

@@ -247,8 +247,8 @@ fn differences(flip: Flip, budget: Budget, condition: Condition, most: usize) ->
     compare(Setting { flip, budget, condition }, most)
 }
 
-/// Each condition at its edges, and as it is defined for numbers of any length: those at the ends of
-/// machine words are beside each other, and as far apart.
+/// Each condition at its edges, and as it is defined for numbers of any length: those at the ends
+/// of machine words are beside each other, and as far apart.
 #[test]
 fn conditions_hold_as_they_are_defined() {
     for (condition, holds, fails) in [

@@ -56,8 +56,8 @@ pub(crate) fn rule(name: &str) -> PyResult<Rule> {
     name.parse::<Rule>().map_err(|error| refused(error, "say \"misere\" or \"normal\""))
 }
 
-/// An array of positions, flat, and its shape: of any integers, of which every one is checked. It is
-/// a copy: another thread may change the given one while its positions are looked up.
+/// An array of positions, flat, and its shape: of any integers, of which every one is checked. It
+/// is a copy: another thread may change the given one while its positions are looked up.
 pub(crate) fn positions<'py>(
     board: &trinim::Board,
     given: &Bound<'py, PyAny>,

@@ -3,9 +3,8 @@
 //! A *state* is a subject, a disk as a new process finds it (names, contents, and which of the
 //! visible bytes are not durable yet), and the set of blocks acknowledged before. One session of
 //! the engine without faults, under a random interleaving and with random options, takes that disk
-//! to the end, and the result is judged. Before that, no file on the disk may promise one that is not
-//! there. Two states with equal hashes count as one and are explored
-//! once.
+//! to the end, and the result is judged. Before that, no file on the disk may promise one that is
+//! not there. Two states with equal hashes count as one and are explored once.
 //!
 //! States come from *roots*: a subject, options, an interleaving, and a kind of failure.
 //! - *Stop*: one session is watched; before each call that changes something, and within each

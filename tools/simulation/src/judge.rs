@@ -130,9 +130,9 @@ pub fn judge(
     Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
 }
 
-/// Checks that no file on the disk of a stop promises one that is missing or has other bytes: `SUMS`
-/// every file, the manifest every block and the book, a record of the journal its published file,
-/// and records without any, of a run that keeps a book, all of these.
+/// Checks that no file on the disk of a stop promises one that is missing or has other bytes:
+/// `SUMS` every file, the manifest every block and the book, a record of the journal its published
+/// file, and records without any, of a run that keeps a book, all of these.
 ///
 /// # Errors
 /// [`Wrong::Promised`] with the file that promises.

@@ -1,4 +1,5 @@
-//! `trinim papers bench`, as users of the binary meet it: shapes, interruption. No test checks a time.
+//! `trinim papers bench`, as users of the binary meet it: shapes, interruption. No test checks a
+//! time.
 
 use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;

@@ -215,10 +215,10 @@ fn a_name_does_not_stand_for_a_board() {
     assert_eq!(same.get("/v1/stats?board=s,take:2&rule=normal").status, 200);
 }
 
-/// The headers of every path and of errors, for requests from anywhere, at servers that answer pages
-/// from elsewhere and at one that does not. Those of `HEAD` and 304 are those of `GET` and 200. The
-/// page's own files are for everybody: behind a proxy that passes another name, its scripts look
-/// like those of another page.
+/// The headers of every path and of errors, for requests from anywhere, at servers that answer
+/// pages from elsewhere and at one that does not. Those of `HEAD` and 304 are those of `GET` and
+/// 200. The page's own files are for everybody: behind a proxy that passes another name, its
+/// scripts look like those of another page.
 #[test]
 fn every_answer_has_its_headers() {
     let folder = scratch();

@@ -22,7 +22,8 @@ fn sessions_are_those_of_the_program() {
     session::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions"), crate::PROGRAM, scratch);
 }
 
-/// The session of the page is what the program prints, and its other commands run as they stand there.
+/// The session of the page is what the program prints, and its other commands run as they stand
+/// there.
 #[test]
 fn the_page_shows_what_the_program_prints() {
     let (folder, page) = (scratch(), include_str!("../../README.md"));

@@ -81,8 +81,8 @@ fn a_process_that_ends_at_any_request_costs_one_block_at_most() {
     }
 }
 
-/// A request that goes wrong twice in a row is repeated, whatever it is for: no command notices, and
-/// a name that is taken but not there is created in the end.
+/// A request that goes wrong twice in a row is repeated, whatever it is for: no command notices,
+/// and a name that is taken but not there is created in the end.
 #[test]
 fn what_goes_wrong_twice_at_any_request_is_noticed_by_nobody() {
     for trouble in [Trouble::Fails, Trouble::Conflicts] {

@@ -194,8 +194,8 @@ impl Work {
         Work { clean: files(&disk), ..self }
     }
 
-    /// Whether everything that was promised is on the disk, by a process or by a file: `SUMS` and the
-    /// manifest promise the files of the database, and what decides that a block is committed
+    /// Whether everything that was promised is on the disk, by a process or by a file: `SUMS` and
+    /// the manifest promise the files of the database, and what decides that a block is committed
     /// promises the other file of it.
     fn keeps(&self, disk: &SimulatedStorage, promised: &Promised) -> Result<(), String> {
         let found = files(disk);
