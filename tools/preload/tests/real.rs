@@ -271,13 +271,16 @@ fn an_output_is_on_the_disk_before_it_has_its_name() {
             let before = &found[..named];
             let written = before.iter().rposition(|call| call.starts_with("write")).expect("bytes");
             let synced = before[written..].iter().position(|call| call.starts_with("sync"));
-            assert!(synced.is_some_and(|synced| !before[written..written + synced].iter().any(is_name)), "{found:?}");
+            assert!(
+                synced.is_some_and(|synced| !before[written..written + synced].iter().any(|call| is_name(call))),
+                "{found:?}"
+            );
         }
         assert!(place("create .trinim.").is_some() == fails.is_some(), "{fails:?}: {found:?}");
     }
 }
 
-fn is_name(call: &String) -> bool {
+fn is_name(call: &str) -> bool {
     ["link", "rename"].iter().any(|kind| call.starts_with(kind))
 }
 

@@ -251,11 +251,11 @@ fn the_winning_moves_are_those_of_the_definition() {
         let document = roxmltree::Document::parse(svg).unwrap();
         let captions = document.descendants().filter(|found| found.attribute("class") == Some("small"));
         let captions: Vec<&str> = captions.map(|caption| caption.text().unwrap()).collect();
-        // A picture a class, with its smallest move: its ends, as letters in reading order.
-        let letter = |cell: &str| char::from(b'a' + cell.parse::<u8>().unwrap());
+        // A picture a class, with its smallest move: the names of its ends.
+        let name_of = |cell: &str| board.cell(cell.parse().unwrap()).to_string();
         let written = |cells: &str| match &cells.split(' ').collect::<Vec<_>>()[..] {
-            [only] => letter(only).to_string(),
-            [first, .., last] => format!("{}-{}", letter(first), letter(last)),
+            [only] => name_of(only),
+            [first, .., last] => format!("{}-{}", name_of(first), name_of(last)),
             [] => unreachable!("a move takes a piece"),
         };
         let named = |class: &&BTreeMap<String, String>| match &*class["images"] {
