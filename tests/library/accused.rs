@@ -1,14 +1,19 @@
 //! With one file damaged, every finding is about it: no check and no verification accuses another
 //! file, block or position, whatever is kept, in a run and in its database alone.
 
-use crate::common::{copy, database_files, scratch};
+use crate::common::{Stopping, Way, copy, database_files, scratch, tree};
+use pipeline::{Placement, RealStorage, Run};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use trinim::Solve;
-use trinim::care::{CareRequest, Depth, check};
+use trinim::care::{self, CareRequest, Depth, Estimate, Repair, check};
 use trinim::database::{Database, Game, Keep, MANIFEST, SUMS, Values, block_file_name};
 use trinim::game::Rule;
+use trinim::solve::RemovalGame;
 use trinim::verify::{self, Finding, verify, verify_files};
+
+const DEPTHS: [Depth; 3] = [Depth::Metadata, Depth::Sums, Depth::Full];
 
 /// The ways to damage a file: what is left of it.
 fn damages(bytes: &[u8]) -> impl Iterator<Item = (String, Option<Vec<u8>>)> {
@@ -44,6 +49,29 @@ fn others(folder: &Path, name: &str) -> Vec<String> {
     reports.iter().flat_map(|report| &report.findings).filter(is_other).map(ToString::to_string).collect()
 }
 
+/// Asserts that what every check and a repair find is about these files, and that they are planned
+/// for alone.
+fn accuses_only(folder: &Path, depths: &[Depth], files: &[PathBuf], story: &str) {
+    for &depth in depths {
+        let report = check(folder, depth, &CareRequest::on(2)).unwrap_or_else(|error| panic!("{story}: {error}"));
+        let other = report.findings.iter().find(|finding| !files.contains(&finding.path));
+        assert!(other.is_none(), "{story}, {depth:?}: {:?}", report.findings);
+    }
+    match Repair::prepare(folder, true, &CareRequest::on(2)) {
+        Ok(repair) => {
+            assert!(repair.report().findings.iter().all(|finding| files.contains(&finding.path)), "{story}");
+            let Estimate { blocks, log_entries, manifest, sums, .. } = *repair.estimate();
+            let is_there = |end: &str| files.iter().any(|file| file.to_string_lossy().ends_with(end));
+            assert!(blocks == 0 || is_there(".blk"), "{story}: {blocks} blocks are computed again");
+            assert!(log_entries == 0 || files.iter().any(|file| file.starts_with(folder.join("logs"))), "{story}");
+            let lists = is_there(MANIFEST) || is_there(SUMS);
+            assert!(lists || !(manifest || sums), "{story}: the lists are written again");
+        }
+        Err(care::Error::Irreparable { path, .. }) => assert!(files.contains(&path), "{story}: {}", path.display()),
+        Err(other) => panic!("{story}: {other}"),
+    }
+}
+
 #[test]
 fn one_damaged_file_accuses_no_other() {
     let mut cases = 0;
@@ -61,6 +89,9 @@ fn one_damaged_file_accuses_no_other() {
         copy(pristine.path(), run.path());
         let alone = scratch();
         copy(&run.path().join("db"), &alone.path().join("db"));
+        for folder in [run.path(), alone.path()] {
+            accuses_only(folder, &DEPTHS, &[], &format!("{keep}, {values}, nothing damaged"));
+        }
         for (name, bytes) in &files {
             for (how, left) in damages(bytes) {
                 for (place, folder) in [("in the run", run.path()), ("alone", alone.path())] {
@@ -73,11 +104,7 @@ fn one_damaged_file_accuses_no_other() {
                         Some(left) => fs::write(db.join(name), left).unwrap(),
                         None => fs::remove_file(db.join(name)).unwrap(),
                     }
-                    for depth in [Depth::Metadata, Depth::Sums, Depth::Full] {
-                        let report = check(folder, depth, &CareRequest::on(2)).unwrap();
-                        let other = report.findings.iter().find(|finding| finding.path != db.join(name));
-                        assert!(other.is_none(), "{story}, {depth:?}: {:?}", report.findings);
-                    }
+                    accuses_only(folder, &DEPTHS, &[db.join(name)], &story);
                     // Counts and books have no values, and a verification trusts SUMS.
                     if keep.is_database() && name != SUMS {
                         assert_eq!(others(folder, name), [""; 0], "{story}");
@@ -102,4 +129,64 @@ fn one_damaged_file_accuses_no_other() {
         fs::write(run.path().join("db").join(SUMS), sums).unwrap();
     }
     assert!(cases > 300, "{cases}");
+}
+
+/// Every file of a run that was stopped, with logs, and of one that is finished.
+#[test]
+fn one_damaged_file_of_a_run_accuses_no_other() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    for placement in [Some(Placement::Shared), Some(Placement::Dedicated), None] {
+        let folder = scratch();
+        match placement {
+            None => drop(Solve::from(&game).threads(1).run(folder.path()).unwrap()),
+            Some(placement) => {
+                let way = Way { placement, threads: 1, ..Way::usual() };
+                let options = way.options(&game.layout);
+                let workload = Stopping::new(RemovalGame::new(&game, way.kernel), 5, &options);
+                let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+                assert!(Run::new(&workload, storage).options(&options).start().is_err());
+            }
+        }
+        for (file, bytes) in tree(folder.path()).into_iter().filter(|(_, bytes)| bytes.len() > 30) {
+            for (how, left) in damages(&bytes) {
+                match left {
+                    Some(left) => fs::write(&file, left).unwrap(),
+                    None => fs::remove_file(&file).unwrap(),
+                }
+                let story = format!("{placement:?}, {} {how}", file.display());
+                accuses_only(folder.path(), &DEPTHS, std::slice::from_ref(&file), &story);
+                fs::write(&file, &bytes).unwrap();
+            }
+        }
+    }
+}
+
+/// A list and a block: what is wrong with one does not hide the other, or end the check.
+#[test]
+fn two_damaged_files_accuse_no_third() {
+    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
+    let run = scratch();
+    Solve::from(&game).threads(1).run(run.path()).unwrap();
+    let alone = scratch();
+    copy(&run.path().join("db"), alone.path());
+    let files = database_files(run.path());
+    let manifest = alone.path().join(MANIFEST);
+    for list in [MANIFEST, SUMS] {
+        for block in files.keys().filter(|name| name.ends_with(".blk")) {
+            for (how, left) in damages(&files[list]) {
+                let paths = [list, block].map(|name| alone.path().join(name));
+                fs::remove_file(&paths[0]).unwrap();
+                left.into_iter().for_each(|left| fs::write(&paths[0], left).unwrap());
+                for (worse, left) in damages(&files[block]) {
+                    fs::remove_file(&paths[1]).unwrap();
+                    left.into_iter().for_each(|left| fs::write(&paths[1], left).unwrap());
+                    // Without the block, nothing confirms the manifest in place of SUMS.
+                    let accused = [&paths[..], &[manifest.clone()]].concat();
+                    accuses_only(alone.path(), &DEPTHS[1..], &accused, &format!("{list} {how}, {block} {worse}"));
+                    fs::write(&paths[1], &files[block]).unwrap();
+                }
+                fs::write(&paths[0], &files[list]).unwrap();
+            }
+        }
+    }
 }

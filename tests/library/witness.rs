@@ -406,6 +406,39 @@ fn each_fault_of_frames_is_caught_by_the_audit_of_all_alone() {
     }
 }
 
+/// A stream passed if each of the words that were left out of it could be left out alone.
+#[test]
+fn a_stream_passed_if_nothing_that_was_left_out_is_needed() {
+    let board = Board::triangle(5, None).unwrap();
+    let layout = Layout::suggested(&board, 10);
+    let game = Game { board, rule: Rule::Normal, layout };
+    let solve = RemovalGame::new(ALL.spec(&game), Kernel::detect());
+    let words = vec![0; solve.stream_words()];
+    let mut later = 0;
+    for target in BlockId::all(solve.blocks()) {
+        let sources: BTreeSet<BlockId> = solve.edges_into(target).iter().map(|edge| edge.source).collect();
+        for source in &sources {
+            let passes = |skipped: &[usize]| {
+                let skipped: Vec<Range<usize>> = skipped.iter().map(|at| *at..at + 1).collect();
+                let mut auditor = solve.audit(target).unwrap().expect("an audit of all");
+                for shown in &sources {
+                    let skipped = if shown == source { &skipped[..] } else { &[] };
+                    auditor.see(&SourceStream::new(*shown, &words, skipped), &mut words.clone());
+                }
+                let judged = auditor.judge(&words);
+                !judged.is_err_and(|wrong| wrong.starts_with("not all of the stream of block "))
+            };
+            let alone: Vec<bool> = (0..words.len()).map(|at| passes(&[at])).collect();
+            for (last, first) in (0..words.len()).flat_map(|last| (0..last).map(move |first| (last, first))) {
+                let expected = alone[first] && alone[last];
+                assert_eq!(passes(&[first, last]), expected, "{target}, {source} without {first} and {last}");
+                later += u32::from(alone[first] && !alone[last]);
+            }
+        }
+    }
+    assert!(later > 5, "{later} streams miss something later");
+}
+
 /// A stream is compared with what its block had, frame by frame: what is computed from another one
 /// agrees with it.
 #[test]

@@ -40,15 +40,19 @@ fn a_check_counts_all_files_and_bytes_once() {
             let files = named.iter().map(|(name, _)| name).collect::<BTreeSet<_>>().len() as u64;
             let bytes = named.iter().map(|(_, bytes)| bytes).sum::<u64>();
             let damaged = pristine.kill();
-            flip(&damaged, &file_of(&damaged, BlockId(0)));
+            let name = file_of(&damaged, BlockId(0));
+            flip(&damaged, &name);
+            let length = damaged.contents(&name).unwrap().len() as u64;
             for (disk, is_sound) in [(pristine, true), (damaged, false)] {
                 let reported = Mutex::new(Vec::new());
                 let progress = |done, all| reported.lock().unwrap().push((done, all));
                 let request = CheckRequest { progress: &progress, ..CheckRequest::new(Depth::Sums) };
                 let report = check(&workload(), &disk, &request).unwrap();
                 assert_eq!((report.is_sound(), report.files, report.bytes), (is_sound, files, bytes), "{placement:?}");
-                // The look at everything, and the one at what it found.
-                let first = reported.lock().unwrap()[..named.len()].to_vec();
+                // The look at everything, and the one at what it found: the damaged file alone.
+                let mut first = reported.into_inner().unwrap();
+                let second = first.split_off(named.len());
+                assert_eq!(second, if is_sound { vec![] } else { vec![(length, length)] }, "{placement:?}");
                 assert!(first.is_sorted() && first.iter().all(|(_, all)| *all == bytes), "{first:?}");
                 assert_eq!(first.last(), Some(&(bytes, bytes)));
             }

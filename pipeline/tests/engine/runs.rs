@@ -251,6 +251,8 @@ fn auditors_stay_within_the_memory() {
 /// Blocks that need nothing, and send all they have to the last one.
 struct Star {
     publishes: bool,
+    blocks: u32,
+    words: usize,
 }
 
 impl Workload for Star {
@@ -258,10 +260,10 @@ impl Workload for Star {
         Vec::new()
     }
     fn blocks(&self) -> u32 {
-        64
+        self.blocks
     }
     fn stream_words(&self) -> usize {
-        1 << 14
+        self.words
     }
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         let last = self.blocks() - 1;
@@ -291,7 +293,7 @@ fn what_is_on_its_way_stays_within_the_memory() {
     // The smallest queue, and what each worker has just made or is about to apply.
     let [queue, at_work] = [footprint.bytes(0), threads as u64 * stream_bytes];
     let slow_workers = Synthetic { bits: 6, words, density: 50, salt: 5, stop_after: None, publishes: false };
-    let [files, logs] = [true, false].map(|publishes| Star { publishes });
+    let [files, logs] = [true, false].map(|publishes| Star { publishes, blocks: 64, words });
     // Of the files of a run without logs, and of logs, the bytes that a block makes.
     let cases: [(&dyn Workload, u64, bool); 3] =
         [(&files, 2 * stream_bytes, true), (&logs, stream_bytes, true), (&slow_workers, 0, false)];
@@ -318,6 +320,26 @@ fn what_is_on_its_way_stays_within_the_memory() {
         println!("{story}");
         assert!(waiting <= queue + 2 * at_work && ahead <= 3 * at_work, "{story}");
     }
+}
+
+/// More streams are held than the queue has room for, and more wait for the writer, which gathers
+/// until the queue is full: all of that counts, and stays within the memory.
+#[test]
+fn held_streams_and_a_full_queue_stay_within_the_memory() {
+    let (words, threads, held) = (1 << 17, 2, 72);
+    let footprint = Footprint::new(words, Placement::Shared);
+    let is_least = |bytes: &u64| footprint.held_streams(threads, *bytes) == held;
+    let memory_bytes = (1..).map(|mib| mib << 20).find(is_least).unwrap();
+    let workers_bytes = footprint.bytes(threads) - footprint.bytes(0);
+    let least = workers_bytes + (held + 1) * words as u64 * 8;
+    assert!(memory_bytes < workers_bytes + 2 * held * words as u64 * 8, "the queue has room for more");
+    let star = Star { publishes: false, blocks: 140, words };
+    let thresholds = Some(Thresholds { gather_bytes: u64::MAX, ..Thresholds::LARGEST });
+    let (placement, commit_interval) = (Placement::Shared, Duration::from_secs(600));
+    let options = Options { codec: &Raw, placement, threads, thresholds, memory_bytes, commit_interval, ..options() };
+    let folder = scratch();
+    let leased = Run::new(&star, unsynced(folder.path())).options(&options).start().unwrap().peak_leased_bytes;
+    assert!((least..=memory_bytes).contains(&leased), "{leased} of {least} to {memory_bytes}");
 }
 
 #[test]
