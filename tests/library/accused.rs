@@ -181,7 +181,7 @@ fn two_damaged_files_accuse_no_third() {
                     fs::remove_file(&paths[1]).unwrap();
                     left.into_iter().for_each(|left| fs::write(&paths[1], left).unwrap());
                     // Without the block, nothing confirms the manifest in place of SUMS.
-                    let accused = [&paths[..], &[manifest.clone()]].concat();
+                    let accused = [&paths[..], std::slice::from_ref(&manifest)].concat();
                     accuses_only(alone.path(), &DEPTHS[1..], &accused, &format!("{list} {how}, {block} {worse}"));
                     fs::write(&paths[1], &files[block]).unwrap();
                 }
