@@ -85,10 +85,8 @@ pub(super) fn read_all(
     name: &str,
     known: Option<&TrustedManifest>,
 ) -> Result<Vec<u8>, pipeline::Error> {
-    read_whole(
-        &*storage.open(name)?,
-        known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.form.stream_words)),
-    )
+    let most = known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.form.stream_words));
+    read_whole(&*storage.open(name)?, most)
 }
 
 /// The result of the check of one block.
@@ -128,12 +126,10 @@ impl Lists {
         let (has_sums, sums) = (sums.is_some(), sums.unwrap_or_default());
         let sum = found.as_deref().map(blake3::hash);
         let vouched = sum.is_some_and(|sum| sums.check(MANIFEST, sum) == Some(Ok(())));
-        let parsed = found.as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
-        let known = match parsed {
+        let known = match found.as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes)) {
             None => None,
             Some(Ok((manifest, game))) => {
-                let form = BlockForm::new(manifest.spec(&game));
-                Some(TrustedManifest { game, manifest, form })
+                Some(TrustedManifest { form: BlockForm::new(manifest.spec(&game)), game, manifest })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
             Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
@@ -163,8 +159,7 @@ impl Lists {
         findings: &mut Vec<Finding>,
     ) -> Result<(), Error> {
         let mut right = None;
-        // What SUMS vouches for can still contradict itself; what it does not is built again from
-        // the blocks, where these are kept.
+        // A confirmed manifest can contradict itself; any other is built again from kept blocks.
         if let Some(known) = self.known.as_ref().filter(|known| self.vouched || !known.manifest.keep.is_database()) {
             let path = storage.path(MANIFEST);
             let listed = self.found.as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
@@ -181,9 +176,14 @@ impl Lists {
                 };
                 findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
             } else {
-                let rebuilt = rebuild(storage, known)?;
-                findings.extend(difference(storage, MANIFEST, &rebuilt, bytes));
-                right = Some(blake3::hash(&rebuilt));
+                match rebuild(storage, known).map_err(finding) {
+                    Ok(rebuilt) => {
+                        findings.extend(difference(storage, MANIFEST, &rebuilt, bytes));
+                        right = Some(blake3::hash(&rebuilt));
+                    }
+                    // A check of names and lengths has not read the blocks before.
+                    Err(damage) => findings.push(damage?),
+                }
             }
         }
         expected.insert(MANIFEST.to_owned(), right);

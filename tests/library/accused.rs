@@ -182,7 +182,7 @@ fn two_damaged_files_accuse_no_third() {
                     left.into_iter().for_each(|left| fs::write(&paths[1], left).unwrap());
                     // Without the block, nothing confirms the manifest in place of SUMS.
                     let accused = [&paths[..], std::slice::from_ref(&manifest)].concat();
-                    accuses_only(alone.path(), &DEPTHS[1..], &accused, &format!("{list} {how}, {block} {worse}"));
+                    accuses_only(alone.path(), &DEPTHS, &accused, &format!("{list} {how}, {block} {worse}"));
                     fs::write(&paths[1], &files[block]).unwrap();
                 }
                 fs::write(&paths[0], &files[list]).unwrap();
