@@ -271,7 +271,7 @@ class Answers(Folder):
         np.testing.assert_array_equal(np.sort(board.canonical(classes)), images)
         few = database.losses(pieces=(0, 4))
         np.testing.assert_array_equal(few, losses[np.bitwise_count(losses) <= 4])
-        self.assertEqual((board.rows, board.names[:3]), ([1, 2, 3, 4, 5], ["a", "b", "c"]))
+        self.assertEqual((board.rows, board.names[:3]), ([1, 2, 3, 4, 5], ["a1", "b1", "b2"]))
         self.assertEqual(board.places[:2], [(2.0, 0.0), (1.5, 1.0)])
 
     def test_positions_are_solved_on_the_spot(self) -> None:
@@ -331,7 +331,7 @@ class Answers(Folder):
         database = trinim.solve(board, self.folder / "run")
         named = "<Database of triangle:3, misere, outcomes, keeps every value>"
         self.assertEqual(repr(database), named)
-        self.assertRegex(repr(database.moves("1/00/000")[0]), "^<Move a to 0x0: loses>$")
+        self.assertRegex(repr(database.moves("1/00/000")[0]), "^<Move a1 to 0x0: loses>$")
         for wrong in (0, "nothing"):
             with self.assertRaises(trinim.RefusedError):
                 trinim.Board(wrong)
