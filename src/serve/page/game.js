@@ -49,8 +49,8 @@ export class Game {
   /** The legal move of this name, which may begin at either end; throws an error with the reason. */
   read(text) {
     const wanted = text.trim().toLowerCase().replace(/[‐-―−]/g, "-").replaceAll(/[\s.]+/g, ",")
-      // Earlier versions wrote the cells of small boards as letters.
-      .replaceAll(/\b[a-z]\b/g, (letter) => (this.offer.cells.length < 27 && this.offer.cells[letter.charCodeAt() - 97]?.name) || letter);
+      // Small boards had letters.
+      .replaceAll(/\b[a-z]\b/g, (one) => (this.offer.cells.length < 27 && this.offer.cells[one.charCodeAt() - 97]?.name) || one);
     const names = this.offer.names ??= this.offer.moves.map((move) => this.name(move));
     const found = [wanted, wanted.split("-").reverse().join("-")].map((name) => names.indexOf(name));
     const move = this.offer.moves[Math.max(...found)];

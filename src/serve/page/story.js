@@ -134,6 +134,8 @@ function drawGraph(found) {
   $("legend").replaceChildren(key("up", wins(0)), key("down", wins(1)), element("span", {}, element("b", { className: "mistake", textContent: "? " }), "Mistake"));
 }
 
+$("moves").addEventListener("focusin", ({ target }) => target.scrollIntoView({ block: "nearest", inline: "nearest" }));
+
 /** Asks for all positions of the game, draws who was winning and marks mistakes; null if it is too late. */
 async function graph() {
   const asked = epoch;
