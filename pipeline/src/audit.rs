@@ -1,12 +1,12 @@
-//! The audit: the states of a block compared with the streams that they depend on, by a reader of
-//! these streams that shares nothing with the kernels.
+//! The audit: compares the states of a block with the streams that they depend on. The reader of
+//! these streams shares nothing with the kernels.
 //!
-//! A worker asks the workload for an [`Auditor`] before it gathers a block, shows it every stream
-//! as decoded, before the stream is oriented or applied, and then the finished block. What the
-//! auditor has not been shown when the block is finished, no update has used either.
+//! A worker asks the workload for an [`Auditor`] before it gathers a block. It shows the auditor
+//! each decoded stream before orienting or applying it, and then the finished block. So no update
+//! can use a stream that the auditor has not seen.
 //!
-//! An auditor sees streams as their blocks finished them. A dedicated log was oriented by its
-//! source, so a block with an auditor and such a log ends the run ([`Error::Workload`]).
+//! Auditors see streams in the orientation of the source. The source of a dedicated log has already
+//! oriented it, so an audited block with such a log ends the run ([`Error::Workload`]).
 //!
 //! [`Error::Workload`]: crate::Error::Workload
 
@@ -18,14 +18,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The auditors of a workload's blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Auditors {
-    /// The memory of one, in bytes.
+    /// The memory of one auditor, in bytes.
     pub bytes: u64,
-    /// Whether every block has one. Memory is then set aside for each worker; else the few that
-    /// there are borrow it from the queue of the writer.
+    /// Whether every block has an auditor. If so, memory is set aside for each worker; otherwise
+    /// the few auditors borrow it from the writer's queue.
     pub are_everywhere: bool,
 }
 
-/// The stream of a source on its way into a target.
+/// The stream of a source, about to update a target.
 #[derive(Debug)]
 pub struct SourceStream<'a> {
     /// The block that finished the stream.
@@ -36,12 +36,12 @@ pub struct SourceStream<'a> {
 }
 
 impl<'a> SourceStream<'a> {
-    /// Shows words that came from `source`, except those that were skipped.
+    /// Wraps words that came from `source`, except those that were skipped.
     pub fn new(source: BlockId, words: &'a [u64], skipped: &'a [Range<usize>]) -> SourceStream<'a> {
         SourceStream { source, words, skipped }
     }
 
-    /// Returns the words of the stream; those that were [skipped](Self::skipped) have no meaning.
+    /// Returns the words of the stream. [Skipped](Self::skipped) words have no meaning.
     pub fn words(&self) -> &[u64] {
         self.words
     }
@@ -51,9 +51,9 @@ impl<'a> SourceStream<'a> {
         self.skipped
     }
 
-    /// Returns the XXH3 of each part of [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words; `None` of
-    /// one that begins with words that were skipped. It is here because this package is compiled
-    /// in one unit, in which the hash is twice as fast.
+    /// Returns the XXH3 of each part of [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words, or `None`
+    /// for a part that begins with skipped words. It is computed here because this package is
+    /// compiled as one unit, in which the hash is twice as fast.
     pub fn hashes(&self) -> Vec<Option<u64>> {
         let is_shown = |first: usize| !self.skipped.iter().any(|words| words.contains(&first));
         let parts = self.words.chunks(FRAME_WORDS).enumerate();
@@ -61,16 +61,16 @@ impl<'a> SourceStream<'a> {
     }
 }
 
-/// States of one block, as an independent account of the workload's rules sees them.
+/// The states of one block, derived from the workload's rules independently of the kernels.
 pub trait Auditor: Send {
-    /// Looks at a stream that is about to update the block; each passes once. `spare` is as long,
-    /// has any contents, and may be written.
+    /// Takes in a stream that is about to update the block; each stream passes once. `spare` has
+    /// the same length and any contents, and can be overwritten.
     fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]);
 
     /// Compares the finished block with the streams that passed.
     ///
     /// # Errors
-    /// The first contradiction, in words: the state, its value in the block, and the one that
+    /// The first contradiction, in words: the state, its value in the block, and the value that
     /// follows from the streams. It stops the run.
     fn judge(&mut self, finished: &[u64]) -> Result<(), String>;
 }

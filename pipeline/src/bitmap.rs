@@ -1,9 +1,9 @@
 //! The engine's large buffers: anonymous memory, page-aligned, in huge pages if the system grants
 //! them.
 //!
-//! Operations read a block along lines that are far apart (one per high index bit). With 4 KiB
-//! pages, each line costs a page-table walk. Safe code can request 2 MiB pages for an anonymous map
-//! but not for an ordinary allocation.
+//! Operations read a block along lines that are far apart, one for each high index bit. With pages
+//! of 4 KiB, each line costs a page-table walk. Safe code can request 2 MiB pages for an anonymous
+//! map but not for an ordinary allocation.
 
 use crate::error::Error;
 use memmap2::{Advice, MmapMut};

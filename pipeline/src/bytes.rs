@@ -1,10 +1,10 @@
 //! Byte order of the files of a run: little-endian integers, read with bounds.
 //!
 //! # Invariants
-//! 1. Reading never panics and never leaves its slice; what does not fit is a [`Flaw`].
+//! 1. Reading never panics and never leaves its slice; bytes that do not fit are a [`Flaw`].
 //! 2. A count is compared with the remaining bytes before anything is allocated for it.
-//! 3. Every reader takes time linear in the length of its file, up to the logarithm of sorting, for
-//!    any bytes; lengths have limits.
+//! 3. For any bytes, every reader takes time linear in the length of its file, apart from the
+//!    logarithm of sorting; lengths have limits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::finding::{Damage, Expected};
 /// Length of a hash, in bytes.
 pub(crate) const HASH_BYTES: usize = 16;
 
-/// Damage of some bytes, before their file is known.
+/// Damage of some bytes whose file is not known yet.
 #[derive(Debug)]
 pub(crate) struct Flaw {
     offset: u64,
@@ -29,7 +29,7 @@ impl Flaw {
         Self { offset, damage: damage.into() }
     }
 
-    /// Refuses a number that is wrong in its place.
+    /// Returns a flaw unless the number is allowed.
     pub(crate) fn unless(expected: Expected, offset: u64, of: &'static str, found: u64) -> Result<(), Flaw> {
         if expected.holds(found) {
             return Ok(());
@@ -110,8 +110,8 @@ impl<'a> Cursor<'a> {
         Err(Flaw::new(self.offset.saturating_sub(8), rule))
     }
 
-    /// Takes the number of things of at least `least_bytes` each; no more than fit the remaining
-    /// bytes.
+    /// Takes a count of items of at least `least_bytes` each; refuses more than fit into the
+    /// remaining bytes.
     pub(crate) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
         let count = self.u32(what)? as usize;
         let most = (self.rest.len() / least_bytes) as u64;
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         Flaw::new(self.offset, damage)
     }
 
-    /// Refuses a wrong number before the current offset.
+    /// Returns a flaw before the current offset unless the number is allowed.
     pub(crate) fn require(&self, of: &'static str, expected: Expected, found: u64) -> Result<(), Flaw> {
         Flaw::unless(expected, self.offset, of, found)
     }

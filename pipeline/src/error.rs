@@ -2,7 +2,7 @@
 //!
 //! Every variant says *where*: an I/O error carries its operation, its path and, for a read or a
 //! write, its offset; damage carries path, offset and a [`Damage`]. Texts are lower-case fragments
-//! for the caller to join into a chain. Exit codes and hints belong to the command line.
+//! for the caller to join into a chain. The command line adds exit codes and hints.
 
 use crate::finding::{Damage, Finding, Weight};
 use crate::ids::BlockId;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused an operation. The engine never retries it; it repeats only
-    /// interrupted and short calls, and those cause no error.
+    /// The operating system refused an operation. The engine never retries it; only interrupted and
+    /// short calls are repeated, and they cause no error.
     #[error("cannot {operation} {}{}", path.display(), at(*offset))]
     Io {
         /// The operation: `open`, `read`, `write`, `sync`, ...
@@ -38,7 +38,7 @@ pub enum Error {
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Offset of the damage in bytes; `None` for the file as a whole.
+        /// Offset of the damage in bytes; `None` for the whole file.
         offset: Option<u64>,
         /// What is wrong.
         damage: Damage,
@@ -52,7 +52,7 @@ pub enum Error {
     /// The run folder was started with a different value of a parameter.
     #[error("{} was started with {name} = {found}, not {wanted}", path.display())]
     Parameters {
-        /// The file that names the parameters.
+        /// The file with the parameters.
         path: PathBuf,
         /// The first parameter that differs.
         name: String,
@@ -64,14 +64,14 @@ pub enum Error {
     /// The run folder has another format version.
     #[error("{} has format version {found}, this program reads version {supported}", path.display())]
     Version {
-        /// The file that names the version.
+        /// The file with the version.
         path: PathBuf,
         /// The version found.
         found: u32,
         /// The version this program reads and writes.
         supported: u32,
     },
-    /// A log of the run folder is in a codec that this version does not have; nothing was changed.
+    /// The run folder has a log in a codec that this version does not support; nothing was changed.
     #[error("{} is in the codec {codec} of another version, which this program does not read", path.display())]
     Codec {
         /// The log file.
@@ -107,7 +107,7 @@ pub enum Error {
         /// The budget, in bytes.
         budget_bytes: u64,
     },
-    /// The process may not open enough files for the work.
+    /// The process cannot open enough files for the work.
     #[error("the run needs {needed} open files, but the limit of open files is {limit}")]
     OpenFiles {
         /// The smallest sufficient limit.
@@ -166,7 +166,7 @@ pub enum Error {
 pub struct DamageText<'a> {
     /// The file.
     pub path: &'a Path,
-    /// Offset of the damage in bytes; `None` for the file as a whole.
+    /// Offset of the damage in bytes; `None` for the whole file.
     pub offset: Option<u64>,
     /// What is wrong.
     pub damage: &'a Damage,
@@ -198,7 +198,7 @@ impl Error {
         Self::Workload { what: what.into() }
     }
 
-    /// Builds an error for damage in `path`, at a byte or, with `None`, of the file as a whole.
+    /// Builds an error for damage in `path`, at a byte or, with `None`, of the whole file.
     pub fn corrupt(path: impl Into<PathBuf>, offset: impl Into<Option<u64>>, damage: impl Into<Damage>) -> Self {
         Self::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
     }
@@ -220,7 +220,7 @@ impl Error {
         }
     }
 
-    /// Returns whether the process, or the system, has too many files open.
+    /// Returns whether the process or the system has too many files open.
     pub fn is_too_many_files(&self) -> bool {
         // EMFILE, ENFILE
         matches!(self, Self::Io { source, .. } if matches!(source.raw_os_error(), Some(23 | 24)))
@@ -231,12 +231,12 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Returns whether a name that was to be new exists.
+    /// Returns whether a name that should be new already exists.
     pub fn is_taken(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
     }
 
-    /// Returns whether the file system cannot do this at all.
+    /// Returns whether the file system does not support the operation.
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::Unsupported)
     }

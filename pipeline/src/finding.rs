@@ -1,8 +1,8 @@
 //! Damage: what is wrong with a file, where, and how serious it is.
 //!
-//! Errors, [`check`](crate::care::check) and callers with files of their own share this vocabulary.
-//! Programs read the variants; people read the sentence that [`Finding`] displays:
-//! `db/SUMS is missing`.
+//! Errors, [`check`](crate::care::check) and callers with their own files share this vocabulary.
+//! Programs read the variants; people read the sentence that [`Finding`] displays: `db/SUMS is
+//! missing`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 pub enum Damage {
     /// The file does not exist.
     Missing {
-        /// A name, relative to the folder, whose existence proves that the file is missing, where
-        /// that is not obvious.
+        /// The name of another file in the folder that proves that this one is missing, unless that
+        /// is obvious.
         beside: Option<String>,
     },
-    /// The name belongs to a folder, a pipe or a device.
+    /// The name belongs to something other than a file: a folder, a pipe or a device.
     NotAFile,
     /// The file has the wrong length.
     Length {
@@ -73,11 +73,11 @@ pub enum Expected {
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Bytes that count differ from what was written.
+    /// Bytes that matter differ from what was written.
     Damage,
-    /// One of two copies is damaged; the next opening heals it.
+    /// One of two copies is damaged; the next opening restores it.
     Copy,
-    /// Nothing is wrong: an interruption left the file, and the next opening removes it.
+    /// Harmless: an interruption left the file, and the next opening removes it.
     Leftover,
 }
 
@@ -88,7 +88,7 @@ pub struct Finding {
     pub weight: Weight,
     /// Full path of the file.
     pub path: PathBuf,
-    /// Offset in the file in bytes; `None` for the file as a whole.
+    /// Offset in the file in bytes; `None` for the whole file.
     pub offset: Option<u64>,
     /// What is wrong.
     pub damage: Damage,
@@ -168,15 +168,14 @@ impl Damage {
         }
     }
 
-    /// Returns whether the damage concerns the file itself, not bytes in it: the sentence then has
-    /// the file as its subject.
+    /// Returns whether the damage concerns the file itself, not bytes in it. If so, the file is the
+    /// subject of the sentence.
     fn is_of_the_file(&self) -> bool {
         use Damage::{Length, Missing, NotAFile, Superfluous};
         matches!(self, Missing { .. } | NotAFile | Length { .. } | Superfluous(_))
     }
 
-    /// Returns the damage as a clause of its own, for a text that says why something cannot be
-    /// done.
+    /// Returns the damage as a clause that gives a reason why something cannot be done.
     pub fn reason(&self) -> String {
         if self.is_of_the_file() { format!("it {self}") } else { self.to_string() }
     }
@@ -217,7 +216,7 @@ impl fmt::Display for Damage {
 }
 
 impl Weight {
-    /// Returns whether bytes that count are damaged, at least in one copy: a check then reports
+    /// Returns whether bytes that matter are damaged in at least one copy. A check reports such
     /// damage in its exit code.
     pub fn is_damage(self) -> bool {
         self != Weight::Leftover
@@ -234,7 +233,7 @@ impl Weight {
 }
 
 impl Finding {
-    /// Builds a finding about a file as a whole.
+    /// Builds a finding about a whole file.
     pub fn new(weight: Weight, path: impl Into<PathBuf>, damage: impl Into<Damage>) -> Finding {
         Finding { weight, path: path.into(), offset: None, damage: damage.into() }
     }
@@ -245,14 +244,14 @@ impl Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// The place and the kind of damage, by which two looks recognise the same finding.
+    /// The place and kind of damage, by which two looks recognize the same finding.
     fn key(&self) -> (&Path, Option<u64>, &str) {
         (&self.path, self.offset, self.damage.name())
     }
 }
 
-/// Returns whether all damage that a second look finds was there at the first one. What a running
-/// process changes meanwhile is not.
+/// Returns whether the first look had already found all damage of the second. Changes that a
+/// running process made in between do not persist.
 pub fn persists(first: &[Finding], second: &[Finding]) -> bool {
     let known: BTreeSet<_> = first.iter().map(Finding::key).collect();
     second.iter().all(|finding| !finding.weight.is_damage() || known.contains(&finding.key()))

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Number of a block, in `0..Workload::blocks()`.
 ///
-/// *Source*, *target* and *bucket* are roles that a block plays; they use the same numbers.
+/// *Source*, *target* and *bucket* are roles of a block and use the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
@@ -20,8 +20,8 @@ impl BlockId {
         BlockId::share(blocks, 0, 1)
     }
 
-    /// Returns the blocks of share `index`, counted from 0, of `of` shares of equal size; a share
-    /// has consecutive blocks.
+    /// Returns the blocks of share `index`, counted from 0, out of `of` shares of equal size. A
+    /// share has consecutive blocks.
     pub fn share(blocks: u32, index: u32, of: u32) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator {
         let bound = |index: u32| (u64::from(blocks) * u64::from(index) / u64::from(of.max(1))) as u32;
         (bound(index)..bound(index + 1)).map(BlockId)
@@ -34,7 +34,7 @@ impl fmt::Display for BlockId {
     }
 }
 
-/// Identity of a run: salts every hash in its logs and affects no published byte.
+/// Identity of a run. It salts every hash in its logs and affects no published byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub u128);
 

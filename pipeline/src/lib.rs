@@ -9,10 +9,10 @@
 //! | foundations | [`storage`]: every file call; [`log`]: entries and frames; [`codec`]: their codecs |
 //!
 //! # Invariants
-//! The pages of the modules number theirs. Each is asserted where it is made and where it is relied
-//! on, the dear ones in debug builds only; the message names page and number. A panic in any thread
-//! ends the run without another commit. What has no assertion is held by a type, or is an
-//! [`Error`]: bytes of files and answers of the system are never asserted.
+//! Each module page numbers its invariants. They are asserted where they are made and where they
+//! are relied on (the expensive ones only in debug builds); the message names page and number.
+//! Types or an [`Error`] enforce the others: bytes of files and answers of the system are never
+//! asserted. A panic in any thread ends the run without another commit.
 //!
 //! The package `trinim-pipeline-testing` has a simulated disk that loses, tears and corrupts
 //! writes.
@@ -41,7 +41,7 @@ pub mod storage;
 mod sync;
 #[cfg(test)]
 extern crate self as pipeline;
-/// The sources of the package for tests, which is built upon this one.
+/// The sources of the testing package, which depends on this one.
 #[cfg(test)]
 #[path = "../testing/lib.rs"]
 pub mod testing;

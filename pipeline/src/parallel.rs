@@ -1,4 +1,4 @@
-//! One function on many tasks and several threads, until all are done or one fails.
+//! Runs one function on many tasks with several threads, until all are done or one fails.
 #![expect(clippy::disallowed_methods, reason = "many tasks of one kind, in parallel")]
 
 use crate::Error;
@@ -12,8 +12,8 @@ use std::thread;
 /// after a failure.
 ///
 /// # Errors
-/// Returns all failures, the first one first: tasks that were running at that moment may fail too,
-/// and the first failure need not be the cause.
+/// Returns all failures in order of time. Tasks that were running at the first failure can fail
+/// too, and the first failure need not be the cause.
 ///
 /// # Panics
 /// Panics if a task panics.
@@ -26,8 +26,8 @@ pub fn for_each<S: Send, E: Send>(
     for_each_with(&Mutex::default(), threads, tasks, scratch, task)
 }
 
-/// Does the same with the scratches in `pool`, the last one first; `scratch` makes those that are
-/// lacking. They are in the pool again afterwards.
+/// Does the same with the scratches in `pool`, the last one first, and puts them back afterwards;
+/// `scratch` makes the missing ones.
 ///
 /// # Errors
 /// Those of [`for_each`].
@@ -76,7 +76,7 @@ pub fn for_each_with<S: Send, E: Send>(
     if failures.is_empty() { Ok(()) } else { Err(failures) }
 }
 
-/// Checks that the system allows this many threads more, by starting them for a moment.
+/// Checks that the system allows this many more threads, by starting them for a moment.
 ///
 /// # Errors
 /// [`Error::Thread`] if it refuses one.

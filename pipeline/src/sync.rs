@@ -1,12 +1,11 @@
 //! Threads, locks and channels: the only module that chooses their implementation.
 //!
 //! The package takes them from the standard library, `parking_lot` and `crossbeam`. The package
-//! `pipeline-simulated` of the same repository compiles these sources with `cfg(simulated)` and
-//! takes them from `scheduler`. There a run is one thread whose order a seed decides, so that it
-//! can be repeated exactly.
+//! `pipeline-simulated` of this repository compiles the same sources with `cfg(simulated)` and
+//! takes them from `scheduler`, where a run is one thread. A seed decides its order, so it can be
+//! repeated exactly.
 //!
-//! Syncs of many files side by side are in `checkpoint`: the simulated disk runs them one after
-//! another.
+//! `checkpoint` syncs many files in parallel; the simulated disk syncs them one after another.
 
 use crate::error::Error;
 
@@ -30,7 +29,7 @@ mod here {
         Builder::new().spawn_scoped(scope, work).map(drop).map_err(|source| Error::Thread { source })
     }
 
-    /// As in the simulation, where it does something.
+    /// Does nothing here; the simulation replaces it.
     pub fn pause() {}
 }
 
@@ -39,14 +38,14 @@ mod here {
     use super::Error;
     pub use scheduler::{Condvar, Mutex, Receiver, RecvTimeoutError, Scope, Sender, bounded, pause, scope};
 
-    /// Starts a thread of a scope; none is refused.
+    /// Starts a thread of a scope; the simulation refuses none.
     pub(crate) fn start<'env>(scope: &Scope<'env>, work: impl FnOnce() + 'env) -> Result<(), Error> {
         scope.spawn(work);
         Ok(())
     }
 }
 
-/// A point at which a simulated run may switch to another thread; does nothing outside of it.
+/// A point at which a simulated run can switch to another thread; a no-op in a real run.
 #[doc(hidden)]
 pub use here::pause;
 pub(crate) use here::*;

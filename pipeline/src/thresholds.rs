@@ -1,36 +1,35 @@
-//! Thresholds: how much gathers before something is written, synced or closed.
+//! Thresholds: how much accumulates before something is written, synced or closed.
 //!
-//! They bound the files that a run keeps open, and the system bounds these too:
-//! [`Thresholds::within`] shrinks the counts of files to its limit. The simulation runs with
-//! thresholds down to one, so that every place that one of them guards is reached.
+//! They bound the number of files that a run keeps open. [`Thresholds::within`] shrinks them to the
+//! limit of the system. The simulation uses thresholds down to one, to reach every place that a
+//! threshold guards.
 //!
 //! # Invariants
 //! 1. No threshold can change a result.
 //! 2. At most [`Thresholds::files`] log files and published files are open for writing at the same
 //!    time. The writer gathers at most `gathered` unsynced files. At most `waiting - 1 + gathered`
-//!    wait for the committer, and the committer syncs at most as many. After each closing of
-//!    surplus files `kept` synced ones stay open, and up to `gathered` published files follow
-//!    before the next closing. Beside them, each reader has one file open, and the checkpoint a
-//!    few.
+//!    wait for the committer, which syncs at most as many. After surplus files are closed, `kept`
+//!    synced ones stay open, and up to `gathered` published files follow before the next closing.
+//!    In addition, each reader has one file open, and the checkpoint a few.
 
 use crate::error::Error;
 use rustix::process::{Resource, getrlimit};
 
-/// Files that the program has open beside the logs and the published files: standard streams, lock,
-/// journals, a folder that is being synced, and what belongs to the caller.
+/// Files that the program has open in addition to logs and published files: standard streams, lock,
+/// journals, a folder that is being synced, and files of the caller.
 const OTHER_FILES: u64 = 32;
 
-/// How much gathers before something is written, synced or closed.
+/// How much accumulates before something is written, synced or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Encoded bytes that the writer gathers before it writes them; less if the memory is small.
     pub gather_bytes: u64,
     /// Length of the longest single write of a log, in bytes.
     pub write_bytes: usize,
-    /// Number of unsynced files in one gathering at which the writer syncs them itself: with blocks
-    /// of a few KiB, one gathering goes to thousands of buckets.
+    /// Number of unsynced files in one gathering at which the writer syncs them itself. With blocks
+    /// of a few KiB, one gathering has files of thousands of buckets.
     pub gathered: usize,
-    /// Number of unsynced files at which a commit is requested before its time.
+    /// Number of unsynced files at which an early commit is requested.
     pub requested: usize,
     /// Number of unsynced files at which the writer waits for the commit.
     pub waiting: usize,
@@ -42,10 +41,10 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// The thresholds of a process that may open as many files as it likes.
+    /// The thresholds of a process without a limit on open files.
     ///
     /// With `gather_bytes` of 64 MiB the eight-layer solve was 7 % slower (measured in alternating
-    /// pairs): entries had left the caches when they were written, and their targets waited.
+    /// pairs): entries had left the caches before they were written, and their targets waited.
     pub const LARGEST: Thresholds = Thresholds {
         gather_bytes: 16 << 20,
         write_bytes: 4 << 20,
@@ -55,17 +54,18 @@ impl Thresholds {
         kept: 128,
         held: usize::MAX,
     };
-    /// The thresholds with which the fewest files are open: every file is synced and closed before
-    /// the next one is opened.
+    /// The thresholds that keep the fewest files open: every file is synced and closed before the
+    /// next one is opened.
     pub const SMALLEST: Thresholds =
         Thresholds { gathered: 1, requested: 1, waiting: 1, kept: 0, ..Thresholds::LARGEST };
 
-    /// Returns the most log files and published files that are open for writing at the same time.
+    /// Returns the largest number of log files and published files that are open for writing at
+    /// once.
     pub fn files(&self) -> u64 {
         (self.kept + 2 * self.waiting + 3 * self.gathered) as u64
     }
 
-    /// Returns the largest thresholds for a run with `workers` workers in a process that may have
+    /// Returns the largest thresholds for a run with `workers` workers in a process that can have
     /// `open_files` files open.
     ///
     /// # Errors
@@ -87,8 +87,8 @@ impl Thresholds {
         })
     }
 
-    /// Returns the largest thresholds for a run with `workers` workers in this process, which may
-    /// have as many files open as the system's soft limit says (`ulimit -n`).
+    /// Returns the largest thresholds for a run with `workers` workers in this process, under the
+    /// system's soft limit of open files (`ulimit -n`).
     ///
     /// # Errors
     /// Returns [`Error::OpenFiles`] if the limit is too low for any thresholds.
@@ -97,14 +97,15 @@ impl Thresholds {
     }
 }
 
-/// The limit of open files that is assumed where the system does not say it.
+/// The limit of open files that is assumed where the system does not report one.
 const UNKNOWN_LIMIT: u64 = 256;
 
-/// Returns how many files this process may have open at the same time.
+/// Returns how many files this process can have open at the same time.
 pub fn open_files() -> u64 {
     match getrlimit(Resource::Nofile).current {
         None => u64::MAX,
-        // A refused call leaves zeros. Under a limit of 0, this program would not have begun.
+        // A refused call leaves zeros, and under a real limit of 0 this program could not have
+        // started.
         Some(0) => UNKNOWN_LIMIT,
         Some(limit) => limit,
     }

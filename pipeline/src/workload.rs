@@ -1,9 +1,9 @@
-//! The workload: the computation, as seen by the engine.
+//! The workload: the computation, as the engine sees it.
 //!
-//! A workload cuts its state space into *blocks* of equal size. A finished block is a bitmap, its
-//! *stream*. The stream of a block updates other blocks along the edges of an acyclic block graph;
-//! an [`Edge`] names the orientation in which the target needs the stream and the operations to
-//! apply with it. The engine moves streams; only the workload interprets an operation.
+//! A workload divides its state space into *blocks* of equal size. A finished block is a bitmap,
+//! its *stream*. Along the edges of an acyclic graph, the stream of a block updates other blocks.
+//! An [`Edge`] has the orientation in which the target needs the stream, and the operations to
+//! apply. The engine only moves streams; the workload interprets the operations.
 //!
 //! # Life of a block
 //! [`begin`](Workload::begin) → for each edge into it, [`orient_needed`](Workload::orient_needed)
@@ -16,12 +16,11 @@
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
 //!
 //! # Invariants
-//! 1. Every method is a pure function of the workload's parameters and its arguments: the engine
+//! 1. Every method is a pure function of the workload's parameters and its arguments. The engine
 //!    calls it from any thread, in any order that respects the block graph, and again after a
-//!    crash, and the results must be the same.
-//! 2. `apply` only sets bits. It is therefore commutative and idempotent across the edges of one
-//!    target, so the order of merging cannot matter. The engine nevertheless merges in ascending
-//!    order of source.
+//!    crash; the results must be the same.
+//! 2. `apply` only sets bits, so it is commutative and idempotent across the edges of one target,
+//!    and the order of merging cannot matter. The engine merges in ascending order of source.
 //! 3. [`Workload::order`] is topological: every source comes before its targets.
 
 use crate::audit::{Auditor, Auditors};
@@ -39,21 +38,21 @@ use std::sync::Arc;
 pub struct Edge {
     /// Block whose stream is logged.
     pub source: BlockId,
-    /// Block whose bitmap is updated.
+    /// Block that is updated.
     pub target: BlockId,
     /// Orientation that the target needs; 0 is the stream as it was finished.
     pub orientation: u8,
-    /// Opaque to the engine: the part of the stream that the operations can use; 0 means the whole
-    /// stream. A log that holds only this part has fewer ones and compresses better. Edges of one
-    /// source with equal orientation and restriction share a log.
+    /// The part of the stream that the operations can use, opaque to the engine; 0 is the whole
+    /// stream. A log with only this part has fewer ones and compresses better. Edges of one source
+    /// with equal orientation and restriction share a log.
     pub restriction: u64,
     /// Opaque to the engine, which writes them into the header of the log entry and compares them
-    /// when the entry is read. Empty if source and target already determine the update.
+    /// when it reads the entry. Empty if source and target already determine the update.
     pub operations: Arc<[u64]>,
 }
 
 impl Edge {
-    /// Creates an edge that sends the whole stream, not oriented and without operations.
+    /// Creates an edge that sends the whole stream, without orientation or operations.
     pub fn new(source: BlockId, target: BlockId) -> Edge {
         Edge { source, target, orientation: 0, restriction: 0, operations: Arc::default() }
     }
@@ -75,15 +74,15 @@ pub struct Publication {
 /// 2. [`apply`](Workload::apply) only sets bits.
 /// 3. [`order`](Workload::order) is topological.
 pub trait Workload: Sync {
-    /// Returns the named parameters that decide the result. A resume with a different value is
-    /// refused with the parameter's name.
+    /// Returns the named parameters that decide the result. A resume with another value is refused,
+    /// and the error names the parameter.
     fn parameters(&self) -> Vec<(String, String)>;
 
     /// Returns the number of blocks.
     fn blocks(&self) -> u32;
 
-    /// Returns all blocks in a topological order of the block graph; earlier ones are preferred. By
-    /// default, ascending.
+    /// Returns all blocks in a topological order of the block graph; the engine prefers earlier
+    /// ones. Ascending by default.
     fn order(&self) -> Vec<BlockId> {
         BlockId::all(self.blocks()).collect()
     }
@@ -95,8 +94,8 @@ pub trait Workload: Sync {
     fn edges_into(&self, target: BlockId) -> Vec<Edge>;
 
     /// Returns the edges whose source is `source`: the edges of
-    /// [`edges_into`](Workload::edges_into), seen from the other end. By default it looks for them
-    /// in those of every block.
+    /// [`edges_into`](Workload::edges_into), seen from the other end. By default it searches those
+    /// of every block.
     fn edges_from(&self, source: BlockId) -> Vec<Edge> {
         let all = BlockId::all(self.blocks()).flat_map(|target| self.edges_into(target));
         all.filter(|edge| edge.source == source).collect()
@@ -113,9 +112,10 @@ pub trait Workload: Sync {
     /// Orientation 0 changes nothing and restriction 0 excludes nothing: with both, `oriented` is a
     /// copy. The source orients and restricts an entry for one target; each target
     /// [orients](Workload::orient_needed) a shared entry. A restriction only saves space in the
-    /// logs: [`apply`](Workload::apply) must do the same with and without the excluded bits.
+    /// logs: [`apply`](Workload::apply) must give the same result with and without the excluded
+    /// bits.
     ///
-    /// By default it copies, which is right for workloads whose edges all have orientation 0.
+    /// The default copies, for workloads whose edges all have orientation 0.
     ///
     /// # Panics
     /// The default panics if `orientation` is not 0.
@@ -125,42 +125,44 @@ pub trait Workload: Sync {
         oriented.copy_from_slice(stream);
     }
 
-    /// Returns which words of the source's stream a shared entry need not bring to `edge`: those
-    /// whose number has a bit of the returned mask. They hold anything when the stream is oriented
-    /// and applied, so the result must not depend on them. By default 0: every word is needed.
+    /// Returns the words of the source's stream that `edge` does not need from a shared entry:
+    /// those whose number has a bit of this mask. They can have any value when the stream is
+    /// oriented and applied, so the result must not depend on them. By default 0: every word is
+    /// needed.
     fn unneeded(&self, edge: &Edge) -> u64 {
         let _ = edge;
         0
     }
 
     /// Writes the stream of a shared entry in the orientation of `edge`. Words that
-    /// [`apply`](Workload::apply) ignores may keep what they had. By default,
+    /// [`apply`](Workload::apply) ignores can be left unwritten. By default,
     /// [`orient`](Workload::orient) without a restriction.
     fn orient_needed(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         self.orient(edge.orientation, 0, stream, oriented);
     }
 
     /// Applies the operations of `edge` to the target's bitmap; `stream` already has the edge's
-    /// orientation. It must only set bits, and must not read bits that another edge may set.
+    /// orientation. It must only set bits, and must not read bits that another edge can set.
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
     /// Does what [`begin`](Workload::begin) and then [`apply`](Workload::apply) do to a zeroed
-    /// bitmap; `bitmap` has any contents.
+    /// bitmap, but on a `bitmap` with any contents.
     fn apply_first(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         bitmap.fill(0);
         self.begin(edge.target, bitmap);
         self.apply(edge, stream, bitmap);
     }
 
-    /// Returns whether streams may be applied frame by frame as they are decoded, while they are in
+    /// Returns whether streams can be applied frame by frame while they are decoded and still in
     /// the cache ([`apply_frame`](Workload::apply_frame)). By default false.
     fn applies_frames(&self) -> bool {
         false
     }
 
-    /// Does what [`apply`](Workload::apply) does for some words of the stream, frame `frame` of
-    /// [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words; all frames that the edge needs, in any
-    /// order, do the whole. Called if [`applies_frames`](Workload::applies_frames).
+    /// Does what [`apply`](Workload::apply) does for the words of frame `frame`, of
+    /// [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words each. All frames that the edge needs, in
+    /// any order, have the same effect as `apply`. Called if
+    /// [`applies_frames`](Workload::applies_frames).
     ///
     /// # Panics
     /// The default panics.
@@ -172,7 +174,7 @@ pub trait Workload: Sync {
     /// Turns the fully updated bitmap of `block` into its stream, in place.
     fn finish(&self, block: BlockId, bitmap: &mut [u64]);
 
-    /// Returns an auditor of a block, if it is to be audited; by default none is.
+    /// Returns an auditor of a block if the block is to be audited; by default none is.
     ///
     /// # Errors
     /// [`Error::Io`] if there is no memory for it.
@@ -181,7 +183,7 @@ pub trait Workload: Sync {
         Ok(None)
     }
 
-    /// Returns the memory that auditors take, and how many blocks have one. By default no memory.
+    /// Returns the memory of the auditors, and how many blocks have one. By default no memory.
     fn auditors(&self) -> Auditors {
         Auditors::default()
     }
@@ -204,17 +206,16 @@ pub trait Workload: Sync {
         Some(Publication { name: format!("{:08x}.stream", block.0), bytes })
     }
 
-    /// Returns whether the `db` folder may have a file of this name: one that
-    /// [`publish`](Workload::publish) gives, or that the caller keeps beside these. A sweep
-    /// removes, and a check reports, only such files; all others belong to someone else. By
-    /// default, the names of the default `publish`.
+    /// Returns whether a file of this name in the `db` folder belongs to the run: a name from
+    /// [`publish`](Workload::publish), or of a file that the caller keeps there. A sweep removes,
+    /// and a check reports, only such files. By default, the names of the default `publish`.
     fn owns(&self, name: &str) -> bool {
         let number = name.strip_suffix(".stream").and_then(|number| u32::from_str_radix(number, 16).ok());
         number.is_some_and(|number| name == format!("{number:08x}.stream"))
     }
 
     /// Inverts [`publish`](Workload::publish): reads the stream of a block (every word of it) back
-    /// from the file it published. Repair recomputes damaged logs and files from it, and
+    /// from its published file. Repair recomputes damaged logs and files from it, and
     /// [`FinishedRun::stream`](crate::FinishedRun::stream) returns it.
     ///
     /// # Errors
@@ -231,15 +232,15 @@ pub trait Workload: Sync {
     }
 
     /// Returns whether the published file of every block holds its whole stream in a form as fast
-    /// to read as a log. Shared logs, which hold the same, are then not written: targets
+    /// to read as a log. If so, no shared logs are written: targets
     /// [`recall_needed`](Workload::recall_needed) the stream from the file. By default false.
     fn publishes_streams(&self) -> bool {
         false
     }
 
     /// Reads the stream of a block back, like [`recall`](Workload::recall), for edges that do not
-    /// need all of it: `unneeded` has the mask of each ([`unneeded`](Workload::unneeded)), and
-    /// words whose number has a bit of every mask may keep what they had. Returns the ranges of
+    /// need all of it. `unneeded` has the mask of each edge ([`unneeded`](Workload::unneeded));
+    /// words whose number has a bit of every mask can be left as they are. Returns the ranges of
     /// words that were left out for this reason, ascending. By default nothing is left out.
     ///
     /// # Errors
@@ -256,7 +257,7 @@ pub trait Workload: Sync {
         Ok(Vec::new())
     }
 
-    /// Decodes a published file as far as that goes, for a thorough check; `stream` has room for a
+    /// Decodes a published file as far as possible, for a thorough check; `stream` has room for a
     /// stream and any contents. By default [`recall`](Workload::recall); a workload that publishes
     /// less than the stream, and cannot recall it, overrides this.
     ///
@@ -270,7 +271,7 @@ pub trait Workload: Sync {
 /// Why a published file cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallError {
-    /// Offset of the damage in bytes; `None` for the file as a whole.
+    /// Offset of the damage in bytes; `None` for the whole file.
     pub offset: Option<u64>,
     /// What is wrong there.
     pub damage: Damage,

@@ -1,18 +1,18 @@
-//! Bitmaps of one size that are used again and again, and counted.
+//! A pool of bitmaps of one size that are counted and used again.
 //!
-//! Memory that is touched for the first time costs as much as decoding a stream into it, so what
-//! one block no longer needs serves the next.
+//! Touching memory for the first time costs as much as decoding a stream into it, so the bitmaps of
+//! one block serve the next.
 //!
 //! # Invariants
 //! 1. No more bitmaps exist than [`Bitmaps::new`] allows. The caller has planned room for each;
-//!    this is the only place that counts them.
+//!    they are counted only here.
 
 use crate::bitmap::Bitmap;
 use crate::error::Error;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Bitmaps of one size.
+/// A pool of bitmaps of one size.
 #[derive(Clone)]
 pub struct Bitmaps(Arc<Pool>);
 
@@ -25,19 +25,19 @@ struct Pool {
 #[derive(Default)]
 struct State {
     spare: Vec<Bitmap>,
-    /// Those that exist, spare or taken.
+    /// Number of bitmaps that exist, spare or taken.
     exist: usize,
 }
 
-/// A bitmap that was taken; dropped, it is spare again.
+/// A bitmap from the pool, returned to it when dropped.
 pub struct PooledBitmap {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     bitmap: Option<Bitmap>,
     pool: Arc<Pool>,
 }
 
 impl Bitmaps {
-    /// Returns room for `at_most` bitmaps of `words` words. None is allocated yet.
+    /// Returns a pool of at most `at_most` bitmaps of `words` words. None is allocated yet.
     pub fn new(words: usize, at_most: usize) -> Bitmaps {
         Bitmaps(Arc::new(Pool { words, at_most, state: Mutex::default() }))
     }
@@ -48,7 +48,7 @@ impl Bitmaps {
     /// [`Error::OutOfMemory`].
     ///
     /// # Panics
-    /// If all bitmaps are taken.
+    /// Panics if all bitmaps are taken.
     pub fn take(&self) -> Result<PooledBitmap, Error> {
         let Pool { words, at_most, state } = &*self.0;
         let mut state = state.lock();

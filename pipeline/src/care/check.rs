@@ -8,21 +8,20 @@
 //! | every hash of every log entry that is still needed, the hash of every published file | | yes | yes |
 //! | every frame of these decodes | | | yes |
 //!
-//! Files that the caller keeps beside the published ones are not checked, and what has not the name
-//! of a file of the run is ignored.
+//! Other files of the caller and files that do not belong to the run are ignored.
 //!
 //! # Invariants
-//! 1. The check changes nothing and takes no lock, so a run may continue meanwhile.
+//! 1. The check changes nothing and takes no lock, so a run can continue meanwhile.
 //! 2. A finding counts only if a second look, begun after the first has ended, finds it again. What
 //!    a run changes between two steps of one look (a consumed log, a longer journal, a new
 //!    generation) is absent from the next look: a commit is durable before the logs it consumes are
-//!    deleted, so a second look, which reads the journal again, no longer needs them.
+//!    deleted, so a second look, which reads the journal again, does not need them.
 //! 3. Damage of any file is a finding, never an error and never a panic. A log entry or a published
 //!    file is reported with its first damage, because repair replaces the whole entry or file.
 //!
 //! # Cost
-//! Each checked byte is read once, and what is wrong twice. Memory: the metadata, and for each
-//! thread a published file and a bitmap.
+//! Each checked byte is read once, damaged files twice. Memory: the metadata, and for each thread a
+//! published file and a bitmap.
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{
@@ -51,9 +50,9 @@ use xxhash_rust::xxh3::xxh3_128;
 pub enum Depth {
     /// Metadata, names and lengths.
     Metadata,
-    /// In addition every hash.
+    /// Also every hash.
     Sums,
-    /// In addition the decoding of every frame.
+    /// Also decodes every frame.
     Full,
 }
 
@@ -66,14 +65,15 @@ pub struct CheckRequest<'a> {
     pub threads: usize,
     /// Set by the caller to end the check early.
     pub stop: &'a AtomicBool,
-    /// Called with the bytes done and the bytes in all, from any thread.
+    /// Called with the bytes done and the total bytes, from any thread.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
-    /// Called with every published file whose hash is right, with its block, from any thread.
+    /// Called with the block and contents of every published file whose hash is right, from any
+    /// thread.
     pub published: &'a (dyn Fn(BlockId, &[u8]) + Sync),
 }
 
 impl CheckRequest<'static> {
-    /// Returns the request for a check on one thread, which nothing ends early.
+    /// Returns the request for a check on one thread that is not ended early.
     pub fn new(depth: Depth) -> CheckRequest<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         CheckRequest { depth, threads: 1, stop: &NEVER, progress: &|_, _| {}, published: &|_, _| {} }
@@ -93,16 +93,16 @@ pub struct Report {
     pub damaged_blocks: BTreeSet<BlockId>,
     /// Damaged or missing log entries that are still needed.
     pub damaged_extents: BTreeSet<Extent>,
-    /// Files that no record names in the folder of published files.
+    /// Files in the folder of published files that no record names.
     pub unnamed: BTreeSet<String>,
-    /// Number of files that the metadata name and that are still needed.
+    /// Number of needed files that the metadata name.
     pub files: u64,
     /// Number of bytes whose hashes were compared.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Returns whether all bytes that count are as they were written, in every copy.
+    /// Returns whether all bytes that matter are as they were written, in every copy.
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| !finding.weight.is_damage())
     }
@@ -234,7 +234,7 @@ impl Look<'_> {
                 };
             }
         }
-        // A missing file is missing for every entry in it.
+        // A missing file is found once for every entry in it.
         sort_findings(&mut findings);
         drop(tasks);
         Ok(Report { findings, inspection: Some(inspection), ..report })
@@ -245,7 +245,7 @@ impl Look<'_> {
         Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry)).collect())
     }
 
-    /// Returns whether a file in one of the two folders may be the run's.
+    /// Returns whether a file in one of the two folders can belong to the run.
     fn is_own(&self, name: &str, entry: &Entry) -> bool {
         match folder_of(name) {
             LOGS => is_log(&entry.name),
@@ -321,7 +321,7 @@ impl Look<'_> {
         let path = self.storage.path(&file.name);
         match (recalled, is_right) {
             (Ok(()), true) => Ok(()),
-            // Where in the file, if the workload knows; otherwise the first byte.
+            // The workload's offset in the file if it has one, otherwise the first byte.
             (recalled, false) => {
                 let offset = recalled.err().map_or(Some(0), |unreadable| unreadable.offset);
                 Err(Error::corrupt(path, offset, Damage::hash("hash of the file", file.hash, got)))

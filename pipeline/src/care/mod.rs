@@ -1,4 +1,4 @@
-//! Care for a run folder: finding damage and repairing it.
+//! Checks and repairs a run folder.
 
 pub mod bitmaps;
 pub mod check;

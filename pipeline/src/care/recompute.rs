@@ -1,9 +1,9 @@
-//! Computes blocks from the published files of their sources: one, or several together.
+//! Computes one or several blocks from the published files of their sources.
 //!
-//! Repair restores damaged files so, and a computation that is spread over machines does nothing
-//! else: there, published files are all that blocks exchange. Of blocks that are computed together,
-//! each has a bitmap in memory, and a source is read and decoded once for all of them, and oriented
-//! once for all edges that need it in one orientation.
+//! Repair restores damaged files this way. A computation that is spread over machines works only
+//! this way, because its blocks exchange nothing but published files. Each block that is computed
+//! together with others has a bitmap in memory. A source is read and decoded once for all of them,
+//! and oriented once for all edges in the same orientation.
 //!
 //! ```text
 //! each source outside:  published file  --recall_needed-->  stream  --orient-->  applied to all its targets
@@ -12,16 +12,16 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The result depends on the sources alone. Where a thread finds the bitmap of a block in use,
-//!    it may gather in a part of its own, and parts are merged: updates only set bits, so it does
-//!    not matter which thread applied them, and where.
+//! 1. The result depends only on the sources. A thread that finds the bitmap of a block in use can
+//!    gather in a part of its own, and parts are merged: updates only set bits, so it does not
+//!    matter which thread applied them, or where.
 //! 2. An auditor, if there is one, sees every source once, and then the finished block.
 //! 3. Among blocks that are computed together, sources come before their targets, and are finished
-//!    before these read them.
+//!    before their targets read them.
 //!
 //! # Cost
-//! Memory: a bitmap for each block, at least one a thread; two more for each thread; and the
-//! published files that are being read. What [`Sources::held`] keeps is counted by its owner.
+//! Memory: a bitmap for each block, at least one for each thread; two more for each thread; and the
+//! published files that are being read. The owner of [`Sources::held`] counts what it keeps.
 
 use super::bitmaps::{Bitmaps, PooledBitmap};
 use crate::audit::{Auditor, SourceStream};
@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Most bitmaps that a thread of a [`Recomputer`] takes, that of one block included.
+/// The most bitmaps that a thread of a [`Recomputer`] takes, including the one of a block.
 pub const BITMAPS_A_THREAD: u64 = 3;
 
 /// Where the streams of finished blocks come from.
@@ -47,8 +47,8 @@ pub trait Sources: Sync {
         false
     }
 
-    /// Returns the stream of a block if it is in memory, or if it is to stay there from now on:
-    /// then `decode` brings the whole of it. By default none does.
+    /// Returns the stream of a block if it is in memory or is to be kept there from now on; in the
+    /// second case `decode` must decode all of it. By default no stream is held.
     ///
     /// # Errors
     /// Those of `decode`.
@@ -70,10 +70,10 @@ pub trait Sources: Sync {
 /// Reads and decodes a stream.
 pub type Decode<'d> = &'d mut dyn FnMut() -> Result<PooledBitmap, Error>;
 
-/// Called with each block once it is computed, before those that need it are finished.
+/// Called with each computed block, before the blocks that need it are finished.
 pub type Done<'d, E> = &'d (dyn Fn(BlockId, BlockOutput<'_>) -> Result<(), E> + Sync);
 
-/// 2^32 over the golden ratio: multiples of it, without their carries, lie far apart.
+/// 2^32 over the golden ratio: its multiples, modulo 2^32, lie far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
 
 /// Computes blocks from their sources.
@@ -95,24 +95,24 @@ pub struct BlockOutput<'a> {
     pub stream: &'a [u64],
 }
 
-/// The memory of a thread, taken when it is needed.
+/// The memory of a thread, allocated on demand.
 #[derive(Default)]
 struct Buffers {
     /// The stream of a source.
     stream: Option<PooledBitmap>,
-    /// The same in another orientation.
+    /// The same stream in another orientation.
     oriented: Option<PooledBitmap>,
 }
 
-/// A block that is computed, with others or alone.
+/// A block that is computed, with others or by itself.
 struct Member<'a> {
     block: BlockId,
-    /// What was gathered of the block; in the end, its stream.
+    /// The updates gathered so far; in the end, the stream of the block.
     bitmap: RwLock<Option<PooledBitmap>>,
-    /// What threads gathered that found the bitmap in use.
+    /// Updates by threads that found the bitmap in use.
     parts: Vec<Mutex<Option<PooledBitmap>>>,
     auditor: Option<Mutex<Watcher<'a>>>,
-    /// Its edges from other members, with their places among the members.
+    /// Its edges from other members, with the indices of these members.
     inner: Vec<(usize, Edge)>,
     is_finished: AtomicBool,
 }
@@ -120,24 +120,24 @@ struct Member<'a> {
 /// The blocks that are computed together, and the edges into them from each source outside.
 type Members<'a> = (Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>);
 
-/// An auditor, and how many sources of its block it has yet to see.
+/// An auditor, and how many sources of its block it has not seen yet.
 struct Watcher<'a> {
     auditor: Box<dyn Auditor + 'a>,
     missing: usize,
 }
 
-/// An edge, and the place of its target among the members.
+/// An edge, and the index of its target among the members.
 type Route = (usize, Edge);
 
 impl<'a> Recomputer<'a> {
-    /// Returns a recomputer with one thread, which has the bitmaps for that.
+    /// Returns a recomputer with one thread and the bitmaps that it needs.
     pub fn new(workload: &'a dyn Workload, sources: &'a dyn Sources) -> Recomputer<'a> {
         let bitmaps = Bitmaps::new(workload.stream_words(), BITMAPS_A_THREAD as usize);
         Recomputer { workload, sources, bitmaps, threads: 1, audits: false }
     }
 
-    /// Computes on up to this many threads, with these bitmaps: two for each thread, and one for
-    /// each block and no less than one for each thread.
+    /// Computes on up to this many threads with these bitmaps: two for each thread, and one for
+    /// each block, at least one for each thread.
     #[must_use]
     pub fn on(self, threads: usize, bitmaps: &Bitmaps) -> Recomputer<'a> {
         Recomputer { threads: threads.max(1), bitmaps: bitmaps.clone(), ..self }
@@ -197,13 +197,13 @@ impl<'a> Recomputer<'a> {
             let (bitmap, is_finished) = (RwLock::default(), AtomicBool::new(false));
             members.push(Member { block: *block, bitmap, parts, auditor, inner, is_finished });
         }
-        // What is oriented once stands together.
+        // Groups the edges of one orientation.
         outside.values_mut().for_each(|routes| routes.sort_by_key(|(_, edge)| edge.orientation));
-        // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
+        // Sources in memory come first: they may be evicted, and other files arrive meanwhile.
         let (mut outside, mut others): (Vec<_>, Vec<_>) =
             outside.into_iter().partition(|(source, _)| self.sources.is_held(*source));
-        // Blocks that are computed at the same time need much the same sources. Each begins
-        // elsewhere, so that what one of them reads is in memory when another comes to it.
+        // Blocks that are computed at the same time share most sources. Each begins elsewhere, so
+        // that one finds in memory what another has read.
         if let (Some(first), false) = (blocks.first(), others.is_empty()) {
             let begin = (u64::from(first.0.wrapping_mul(GOLDEN)) * others.len() as u64) >> u32::BITS;
             others.rotate_left(begin as usize);
@@ -263,7 +263,7 @@ impl<'a> Recomputer<'a> {
         Ok(())
     }
 
-    /// Applies what finished members send to one of them, finishes it and hands it on.
+    /// Applies the streams of finished members to another member, finishes it and hands it on.
     fn finish<E: From<Error>>(
         &self,
         buffers: &mut Buffers,
@@ -287,7 +287,7 @@ impl<'a> Recomputer<'a> {
         let mut bitmap = member.bitmap.write();
         let bitmap = match &mut *bitmap {
             Some(bitmap) => bitmap,
-            // Nothing was applied.
+            // The block has no updates.
             none => {
                 let bitmap = self.memory(none)?;
                 bitmap.words_mut().fill(0);
@@ -312,7 +312,7 @@ impl<'a> Recomputer<'a> {
     /// Summarises and publishes a finished block.
     fn output<'s>(&self, block: BlockId, stream: &'s [u64], threads: usize) -> Result<BlockOutput<'s>, Error> {
         let (summary, publication) = (Mutex::default(), Mutex::default());
-        // In this order, so that one thread does the longer part first.
+        // In this order, so that one thread starts with the longer part.
         let step = |(): &mut (), step| {
             match step {
                 0 => *publication.lock() = self.workload.publish(block, stream),
@@ -324,8 +324,8 @@ impl<'a> Recomputer<'a> {
         Ok(BlockOutput { summary: summary.into_inner(), publication: publication.into_inner(), stream })
     }
 
-    /// Returns a stream in the orientation of an edge: what this edge needs of it, or the whole for
-    /// several edges of this orientation.
+    /// Returns a stream in the orientation of an edge: only the words that this edge needs, or the
+    /// whole stream for several edges of this orientation.
     fn oriented<'w>(
         &self,
         edge: &Edge,
@@ -344,7 +344,7 @@ impl<'a> Recomputer<'a> {
         Ok(oriented)
     }
 
-    /// Shows the auditor of a block, if it has one, a stream that is about to update the block.
+    /// Shows a stream that is about to update a block to its auditor, if it has one.
     fn show(
         &self,
         source: BlockId,
@@ -362,7 +362,7 @@ impl<'a> Recomputer<'a> {
         Ok(())
     }
 
-    /// Reads and decodes the whole stream of a published block, into this memory if there is some.
+    /// Reads and decodes the whole stream of a published block, into `memory` if given.
     pub(super) fn recall(&self, source: BlockId, memory: Option<PooledBitmap>) -> Result<PooledBitmap, Error> {
         let mut stream = memory.map_or_else(|| self.bitmaps.take(), Ok)?;
         let published = self.sources.read(source)?;
@@ -371,12 +371,12 @@ impl<'a> Recomputer<'a> {
         Ok(stream)
     }
 
-    /// Returns the bitmaps that it takes.
+    /// Returns the pool of bitmaps.
     pub(super) fn bitmaps(&self) -> &Bitmaps {
         &self.bitmaps
     }
 
-    /// Returns the bitmap in this place, which may have any content.
+    /// Returns the bitmap in this place, which can have any content.
     fn memory<'m>(&self, place: &'m mut Option<PooledBitmap>) -> Result<&'m mut PooledBitmap, Error> {
         match place {
             Some(bitmap) => Ok(bitmap),
@@ -389,7 +389,7 @@ impl<'a> Recomputer<'a> {
     }
 }
 
-/// Divides members into levels: those of one do not need each other.
+/// Divides members into levels; members of one level do not need each other.
 fn levels(members: &[Member<'_>]) -> Vec<Vec<usize>> {
     let mut level_of: Vec<usize> = Vec::new();
     let mut levels: Vec<Vec<usize>> = Vec::new();
@@ -407,7 +407,7 @@ fn levels(members: &[Member<'_>]) -> Vec<Vec<usize>> {
     levels
 }
 
-/// Returns the first of the errors of several threads.
+/// Returns the first error of several threads.
 fn first<E>(mut errors: Vec<E>) -> E {
     errors.swap_remove(0)
 }

@@ -1,4 +1,4 @@
-//! Repair: recomputes exactly what is damaged, with the same bytes.
+//! Repair: recomputes exactly the damaged files, with the same bytes.
 //!
 //! | damaged | recomputed from |
 //! |---|---|
@@ -7,9 +7,8 @@
 //! | log entries that are still needed | the published file of their source: recalled, oriented, encoded |
 //!
 //! Published files are repaired before everything that is computed from them, so any number of them
-//! may be damaged. If both copies of the metadata are damaged, nothing shows which bytes are right,
-//! and repair refuses the run. Files that the caller keeps beside the published ones are the
-//! caller's to repair.
+//! can be damaged. If both copies of the metadata are damaged, nothing shows which bytes are right,
+//! and repair refuses the run. The caller repairs its own files.
 //!
 //! # Path of a repair
 //! ```text
@@ -23,8 +22,8 @@
 //! M5  begin the next generation with records whose extents name the new entries   <- the switch
 //! M6  remove what no record names any longer
 //! ```
-//! M4 to M6 are left out if neither logs nor metadata are damaged and no stop left files over, of a
-//! solve or of an earlier repair: a repair that ends well leaves nothing to clear away.
+//! M4 to M6 are left out if neither logs nor metadata are damaged and neither a solve nor an
+//! earlier repair left files over.
 //!
 //! # Every stop
 //! | Stop at | On disk | Repaired again |
@@ -42,9 +41,8 @@
 //!    written again together; intact entries in the same file stay where they are.
 //!
 //! # Cost
-//! Memory: three bitmaps, and the published files of one source and of the block. Time: a block
-//! costs what it cost the run, on one thread and with its sources read from published files instead
-//! of logs.
+//! Memory: three bitmaps, and the published files of one source and of the block. Time: as long as
+//! the run needed for the block on one thread, but with published files read instead of logs.
 
 use crate::care::bitmaps::PooledBitmap;
 use crate::care::check::Report;
@@ -100,7 +98,7 @@ pub struct Plan {
     pub entries: BTreeSet<(BlockId, Option<BlockId>)>,
     /// Whether a copy of the metadata is rewritten.
     pub metadata: bool,
-    /// Number of findings that a stop left over; a new generation and a sweep clear them away.
+    /// Number of leftover findings; a new generation and a sweep remove these files.
     pub leftovers: u64,
     /// Number of published files to read and recall, counting repetitions.
     pub recalls: u64,
@@ -108,7 +106,7 @@ pub struct Plan {
     pub read_bytes: u64,
     /// Published bytes to write.
     pub write_bytes: u64,
-    /// Number of edges to apply, or whose streams are oriented and encoded.
+    /// Number of edges that are applied, or whose streams are oriented and encoded.
     pub edges: u64,
 }
 
@@ -117,8 +115,8 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] with the first damage that cannot be recomputed: metadata damaged
-    /// in both copies, an entry whose source publishes nothing, or something else than a file under
-    /// the name of one.
+    /// in both copies, an entry whose source publishes nothing, or a file name that belongs to
+    /// something other than a file.
     pub fn new(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
@@ -127,7 +125,7 @@ impl Plan {
                 |Finding { path, offset, damage, .. }| Error::Corrupt { path, offset, damage },
             ));
         };
-        // Nobody knows what it is, so that it is not for a program to remove.
+        // The program does not remove something whose origin is unknown.
         let is_no_file = |finding: &&Finding| finding.damage == Damage::NotAFile;
         if let Some(Finding { path, offset, damage, .. }) = report.findings.iter().find(is_no_file).cloned() {
             return Err(Error::Corrupt { path, offset, damage });
@@ -188,14 +186,14 @@ fn target_of(extent: &Extent) -> Option<BlockId> {
     (extent.file.placement == Placement::Dedicated).then_some(extent.file.bucket)
 }
 
-/// Returns the edges that the entries of one source serve, for one target if they are dedicated.
+/// Returns the edges that use the entries of one source, for one target if they are dedicated.
 fn edges_of(workload: &dyn Workload, source: BlockId, target: Option<BlockId>) -> Vec<Edge> {
     let mut edges = workload.edges_from(source);
     edges.retain(|edge| target.is_none_or(|target| edge.target == target));
     edges
 }
 
-/// A repaired folder, locked while this lives.
+/// A repaired folder, locked while this value lives.
 pub enum RepairedRun {
     /// The generation is unchanged.
     Draft(Draft),
@@ -265,7 +263,7 @@ pub fn carry_out(
     Ok(RepairedRun::Checkpoint(checkpoint))
 }
 
-/// Writes the file of a block that was computed again: M3.
+/// Writes the file of a recomputed block: M3.
 fn restore(
     store: &dyn Storage,
     draft: &Draft,
@@ -308,7 +306,7 @@ fn rewrite(
     Ok((source, stream))
 }
 
-/// Makes what was appended durable and closes most of its files.
+/// Makes appended bytes durable and closes most of their files.
 fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
     let files: Vec<_> = logs.take_dirty()?.into_values().collect();
     if !files.is_empty() {

@@ -8,19 +8,19 @@ use crate::Error;
 use crate::parallel;
 use crate::storage::StorageFile;
 
-/// What one commit makes durable, all of it or nothing. The engine has written it (C1).
+/// Everything that one commit makes durable, all of it or nothing. The engine has written it (C1).
 #[derive(Default)]
 pub struct Epoch {
     /// Blocks that finished.
     pub records: Vec<BlockRecord>,
-    /// Files written since the last commit that a resume would need, to be synced side by side.
+    /// Files written since the last commit that a resume would need, to be synced in parallel.
     pub dirty: Vec<Arc<dyn StorageFile>>,
     /// Folders with new names.
     pub directories: Vec<String>,
 }
 
 impl Checkpoint {
-    /// Makes an epoch durable. When it returns, its blocks are finished, whatever happens.
+    /// Makes an epoch durable. When it returns, its blocks stay finished after any stop.
     ///
     /// # Errors
     /// Returns [`Error::Limit`] before anything is changed. After any other error the epoch may or
@@ -65,7 +65,7 @@ pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Re
     synced.map_err(cause_of)
 }
 
-/// Returns the cause among the errors of several threads: those that follow a failed one report
+/// Returns the cause among the errors of several threads: the errors after the first failure report
 /// "poisoned".
 fn cause_of(mut errors: Vec<Error>) -> Error {
     let cause = errors.iter().position(|error| !matches!(error, Error::Poisoned));

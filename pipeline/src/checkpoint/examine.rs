@@ -1,14 +1,13 @@
-//! Examination of all metadata: everything that is wrong with it, not only what prevents an
-//! opening.
+//! Examines all metadata and reports everything that is wrong, not only what prevents an opening.
 //!
-//! A single look at a running run may see the two halves of a commit apart; only a second look can
-//! tell that from damage. Log entries and published files belong to [`crate::care::check`].
+//! A single look at a live run may see only half of a commit; a second look can tell that from
+//! damage. [`crate::care::check`] checks log entries and published files.
 //!
 //! # Invariants
 //! 1. Nothing is changed and no lock is needed.
 //! 2. Anything that a stop, a kill or a power cut of an intact run can leave is never damage: it is
 //!    [`Weight::Leftover`](crate::Weight::Leftover).
-//! 3. What [`super::inspect`] accepts is valid; this module only adds what it had to pass over.
+//! 3. Metadata that [`super::inspect`] accepts is valid; this module only adds what it ignored.
 
 use super::manifest::{self, Manifest};
 use super::names::{self, CopyId};
@@ -21,7 +20,7 @@ use crate::storage::{Entry, EntryKind, Storage, list};
 /// Result of [`examine`].
 #[derive(Debug)]
 pub struct Examination {
-    /// Damage, and what a stop left.
+    /// Damage, and files that a stop left.
     pub findings: Vec<Finding>,
     /// Content of the metadata; `None` if they are too damaged to read.
     pub inspection: Option<Inspection>,
@@ -40,7 +39,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     let identity = match read_identity(storage) {
         Ok(identity) => Some(identity),
         Err(error) => {
-            // An opening refuses a missing `FORMAT`, but takes a damaged one from the manifest.
+            // An opening refuses a missing `FORMAT`, but replaces a damaged one from the manifest.
             let weight = if error.is_not_found() { Weight::Damage } else { Weight::Copy };
             findings.push(Finding::from_error(weight, error)?);
             None
@@ -79,7 +78,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     Ok(Examination { findings, inspection: Some(inspection) })
 }
 
-/// Builds the finding of a file that nothing needs, or of what has its name and is no file.
+/// Builds the finding of a file that nothing needs, or of something else with its name.
 pub(crate) fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &'static str) -> Finding {
     let (weight, damage) = match entry.kind {
         EntryKind::File => (Weight::Leftover, Damage::Superfluous(why)),
@@ -88,7 +87,7 @@ pub(crate) fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &
     Finding::new(weight, storage.path(name), damage)
 }
 
-/// Reads both copies of a manifest; returns the first that is whole, with its name.
+/// Reads both copies of a manifest; returns the first intact one, with its name.
 fn first_manifest(
     storage: &dyn Storage,
     generation: u64,

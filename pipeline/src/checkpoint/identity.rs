@@ -19,14 +19,14 @@ const NAME_BYTES_AT_MOST: usize = 255;
 const PARAMETERS_AT_MOST: usize = u16::MAX as usize;
 
 /// Named parameters of a run. A run can be resumed only with the same ones, except for
-/// [`Parameters::MEMORY`]. Their order has no meaning, and no name may occur twice: beginning such
-/// a run panics.
+/// [`Parameters::MEMORY`]. Their order has no meaning. Starting a run in which a name occurs twice
+/// panics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters(pub Vec<(String, String)>);
 
 impl Parameters {
-    /// The memory budget in bytes that a run was started with. It decides nothing, so that a resume
-    /// may have another one.
+    /// The memory budget in bytes that a run was started with. No result depends on it, so a resume
+    /// can use another one.
     pub const MEMORY: &'static str = "memory";
 
     /// Returns the value of a parameter.
@@ -91,7 +91,7 @@ impl Identity {
         Self::parse(bytes).map_err(|flaw| flaw.into_error(path, base))
     }
 
-    /// Returns the version: its place and the hash at the end are the same in every version.
+    /// Returns the version. Its place and the hash at the end are the same in every version.
     fn version(bytes: &[u8]) -> Result<u32, Flaw> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
@@ -156,7 +156,7 @@ mod tests {
             prop_assert_eq!(Identity::decode(&bytes, Path::new("x"), 0).unwrap(), identity);
         }
 
-        /// With a right hash, so that the test reaches the fields.
+        /// With a correct hash, so that the test reaches the fields.
         #[test]
         fn any_sealed_bytes_do_no_harm(
             rest in proptest::collection::vec(any::<u8>(), 0..100),

@@ -1,15 +1,16 @@
 //! The journal: one record for each commit of a generation, in two equal copies.
 //!
 //! Records follow each other, each padded with zeros to [`PAGE_BYTES`], so that appending never
-//! touches a sector with bytes that count. Each record carries the hash of the previous one, the
+//! touches a sector with committed bytes. Each record carries the hash of the previous one, the
 //! first that of the manifest.
 //!
 //! # Invariants
 //! 1. A record is appended to copy a, which is synced, and only then to copy b, which is synced.
-//! 2. Hence bytes in b at a place where a has no whole record are damage, not the trace of a crash.
-//! 3. The copies are equal byte for byte, so each record is read from whichever copy has it whole.
-//! 4. Records do not overlap, so a reader need not hash much more than the length of a copy. If the
-//!    headers of records claim more than twice that, the copy is given up, and damaged.
+//! 2. Hence bytes in b at a place where a has no intact record are damage, not the trace of a
+//!    crash.
+//! 3. The copies are equal byte for byte, so each record is read from a copy in which it is intact.
+//! 4. Records do not overlap, so a reader hashes little more than the length of a copy. A copy in
+//!    which the headers of records claim more than twice that is damaged and not read any further.
 //! 5. Each record begins at a multiple of [`PAGE_BYTES`] where the one before it ends, and has the
 //!    next number and the hash of that one.
 
@@ -32,11 +33,11 @@ const HEADER_BYTES: usize = 44;
 pub(super) const PAGE_BYTES: u64 = 4096;
 /// Length of the longest payload of a record, in bytes.
 const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
-/// Length of the longest journal, in bytes: a week of commits, one in five seconds. The next
+/// Length of the longest journal, in bytes: a week of commits, one every five seconds. The next
 /// session begins a new one.
 pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
-/// Room for records is reserved in pieces of this many bytes.
+/// Space for records is reserved in pieces of this many bytes.
 const ROOM_BYTES: u64 = 1 << 14;
 
 pub(super) struct Journal {
@@ -45,12 +46,11 @@ pub(super) struct Journal {
     sequence: u64,
     previous: u128,
     end: u64,
-    /// The end, for [`JournalRoom`].
+    /// The end, shared with [`JournalRoom`].
     shared_end: Arc<AtomicU64>,
 }
 
-/// Reserves disk space for records that are still to come, so that they can be appended when the
-/// disk is full.
+/// Reserves disk space for future records, so that they can be appended when the disk is full.
 pub struct JournalRoom {
     copies: [Arc<dyn StorageFile>; 2],
     end: Arc<AtomicU64>,
@@ -58,8 +58,8 @@ pub struct JournalRoom {
 }
 
 impl JournalRoom {
-    /// Reserves space for records of `bytes` bytes, in one commit or, beside one that is under way,
-    /// in two.
+    /// Reserves space for records of `bytes` bytes, in one commit, or in two if another commit is
+    /// under way.
     ///
     /// # Errors
     /// [`Error::Io`] if there is no such space.
@@ -89,7 +89,7 @@ impl Journal {
         })
     }
 
-    /// Returns what reserves space for records to come.
+    /// Returns the object that reserves space for future records.
     pub(super) fn room(&self) -> JournalRoom {
         JournalRoom { copies: self.copies.clone(), end: self.shared_end.clone(), reserved: AtomicU64::new(0) }
     }
@@ -169,11 +169,11 @@ fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
 
 /// One copy of a journal while it is read.
 struct CopyFile {
-    /// The file, or what is wrong with it as a whole: then the other copy must suffice.
+    /// The file, or what is wrong with all of it; the other copy must then suffice.
     file: Result<Arc<dyn StorageFile>, Damage>,
     path: PathBuf,
     length: u64,
-    /// Bytes of all records whose hashes were compared, whole or not.
+    /// Bytes of all records whose hashes were compared, whether intact or not.
     hashed: Cell<u64>,
 }
 
@@ -192,13 +192,13 @@ impl CopyFile {
         Ok(Self { file, path, length, hashed: Cell::new(0) })
     }
 
-    /// Returns the error of a copy whose records overlap, after which nothing more is read from it.
+    /// Returns the error of a copy whose records overlap. Nothing more is read from it.
     fn given_up(&self) -> Option<Error> {
         let rule = "headers of records overlap, which no stop of a run leaves";
         (self.hashed.get() > 2 * self.length).then(|| Error::corrupt(&self.path, None, rule))
     }
 
-    /// Reads the record at `offset`, if it is whole.
+    /// Reads the record at `offset`, if it is intact.
     fn record(&self, offset: u64, generation: u64) -> Result<StoredRecord, Error> {
         let Ok(file) = &self.file else {
             return Err(Error::early_end(&self.path, offset, PAGE_BYTES));
@@ -211,7 +211,7 @@ impl CopyFile {
         if let Some(error) = self.given_up() {
             return Err(error);
         }
-        // Most records take one page and so one read.
+        // Most records take one page, and so one read.
         let mut bytes = vec![0; PAGE_BYTES as usize];
         file.read_exact_at(&mut bytes, offset)?;
         let header = parse_header(&bytes, generation).map_err(|flaw| flaw.into_error(&self.path, offset))?;
@@ -236,18 +236,18 @@ impl CopyFile {
         }
         let (_, hash) = crate::bytes::unseal(&bytes)?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
-        // In place: a payload may have hundreds of megabytes.
+        // In place, because a payload can have hundreds of megabytes.
         bytes.drain(..HEADER_BYTES);
         Ok(StoredRecord { sequence: header.sequence, previous: header.previous, hash, payload: bytes, padded })
     }
 }
 
-/// A walk over the records of a generation, in order, each from whichever copy has it whole.
+/// A walk over the records of a generation, in order, each from a copy in which it is intact.
 struct Walk {
     a: CopyFile,
     b: CopyFile,
     generation: u64,
-    /// Offset, number and predecessor's hash of the record that comes next.
+    /// Offset, number and predecessor's hash of the next record.
     offset: u64,
     sequence: u64,
     previous: u128,
@@ -256,18 +256,18 @@ struct Walk {
 impl Walk {
     fn open(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
         let [a, b] = names::CopyId::BOTH.map(|copy| names::journal(generation, copy));
-        // b first: a reader beside a running writer then finds in a everything that it found in b.
+        // b first: beside a running writer, a then has everything that was found in b.
         let b = CopyFile::open(storage, &b)?;
         let a = CopyFile::open(storage, &a)?;
         Ok(Self { a, b, generation, offset: 0, sequence: 0, previous: manifest_hash })
     }
 
-    /// Returns what is wrong with either copy as a whole.
+    /// Returns what is wrong with all of a copy, for both copies.
     fn lost(&self) -> [Option<(&Path, Damage)>; 2] {
         [&self.a, &self.b].map(|copy| Some((&*copy.path, copy.file.as_ref().err()?.clone())))
     }
 
-    /// Reads the next record of the chain from one copy, if it is whole there.
+    /// Reads the next record of the chain from one copy, if it is intact there.
     fn next_in(&self, copy: &CopyFile) -> Result<StoredRecord, Error> {
         let found = copy.record(self.offset, self.generation)?;
         let expected = Expected::Exactly(self.sequence);
@@ -291,8 +291,8 @@ impl Walk {
         Ok(records)
     }
 
-    /// Decides what it means that neither copy has a whole record here: the end of the journal, or
-    /// damage.
+    /// Called where neither copy has an intact record: decides whether it is the end of the journal
+    /// or damage.
     fn check_end(&self, [in_a, in_b]: [Error; 2]) -> Result<(), Error> {
         let Self { a, b, generation, offset, sequence, .. } = self;
         // An unreadable copy does not prove that this is the end.
@@ -317,7 +317,7 @@ impl Walk {
             }
             later += PAGE_BYTES;
         }
-        // Where a copy was given up, records may follow.
+        // After the end of a copy that is not read any further, records may follow.
         match [a, b].into_iter().filter(|copy| copy.length > *offset).find_map(CopyFile::given_up) {
             Some(error) => Err(error),
             None => Ok(()),
@@ -328,7 +328,7 @@ impl Walk {
 /// Reads the committed records of a generation, in order.
 ///
 /// A torn record at the end of copy a is a commit that did not happen. Any other place where
-/// neither copy is whole is damage.
+/// neither copy is intact is damage.
 pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Vec<BlockRecord>, Error> {
     let mut walk = Walk::open(storage, generation, manifest_hash)?;
     if let [Some((path, damage)), Some(_)] = walk.lost() {
@@ -350,14 +350,14 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
     }
 }
 
-/// What is wrong with either copy, on one walk over both.
+/// The damage of both copies, found on one walk over them.
 struct Comparison<'f> {
     findings: &'f mut Vec<Finding>,
-    /// Damage in b at the last record, which a stop between the two copies may leave, and whether b
+    /// Damage in b at the last record, which a stop between the two copies can leave, and whether b
     /// is too short for the record.
     last_of_b: Option<(Finding, bool)>,
-    /// Whether a copy, a or b, is known to end early: that is reported once, not at each record
-    /// that it lacks.
+    /// Whether a copy, a or b, is known to end early. That is reported once, not at each missing
+    /// record.
     ended: [bool; 2],
 }
 
@@ -375,7 +375,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a record that is whole in a with what b has.
+    /// Compares an intact record of a with the bytes in b.
     fn compare(&mut self, walk: &Walk, found: &StoredRecord, in_b: Result<StoredRecord, Error>) -> Result<(), Error> {
         match in_b {
             Err(error) if walk.b.file.is_ok() => {
@@ -391,7 +391,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Reports what is wrong where neither copy has a record; returns whether it is the end.
+    /// Reports damage where neither copy has a record; returns whether it is the end.
     fn is_end(&mut self, walk: &Walk, errors: [Error; 2]) -> Result<bool, Error> {
         if let Some((finding, is_short)) = self.last_of_b.take() {
             // A leftover only if no other record is short.

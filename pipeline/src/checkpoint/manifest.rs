@@ -15,7 +15,7 @@ const RECORDS_BYTES_AT_MOST: usize = 1 << 28;
 
 #[derive(Debug)]
 pub(super) struct Manifest {
-    /// A copy of `FORMAT`, from which `FORMAT` heals.
+    /// A copy of `FORMAT`, from which `FORMAT` is restored.
     pub(super) identity: Identity,
     pub(super) records: Vec<BlockRecord>,
     /// Hash of the file; the journal's chain begins with it.
@@ -82,12 +82,11 @@ fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usiz
     Ok((identity_bytes as usize, whole))
 }
 
-/// Reads the manifest of a generation from the first copy that is whole.
+/// Reads the manifest of a generation from the first intact copy.
 pub(super) fn read_either(storage: &dyn Storage, generation: u64) -> Result<Manifest, Error> {
     let [first, second] = names::CopyId::BOTH.map(|copy| names::manifest(generation, copy));
     read(storage, &first, generation).or_else(|error| {
-        // The first copy may be missing after a crash inside the switch; then the second one
-        // decides.
+        // A crash inside the switch can leave the first copy missing; then the second one decides.
         let second = read(storage, &second, generation);
         second.map_err(|other| if error.is_not_found() { other } else { error })
     })

@@ -1,9 +1,10 @@
-//! The checkpoint: which blocks are finished, durably, whatever happens.
+//! The checkpoint: which blocks are finished, durably, after any kind of stop.
 //!
 //! A run writes two kinds of files: logs with updates between blocks, and published files. This
 //! module decides which of their bytes count. A finished block counts together with everything it
-//! sent, or not at all. What a commit has acknowledged survives kills, power cuts, full disks and
-//! failed syncs; one damaged copy of the metadata heals. `FORMAT.md` describes the bytes.
+//! sent, or not at all. Acknowledged commits survive kills, power cuts, full disks and failed
+//! syncs; one damaged copy of the metadata is restored from the other. `FORMAT.md` describes the
+//! bytes.
 //!
 //! # Files
 //! ```text
@@ -16,8 +17,8 @@
 //! ```
 //!
 //! A [`BlockRecord`] names the published file of a block and the [`Extent`]s of log files that hold
-//! its updates. The journal is the only truth: a file counts because a record names it, and exactly
-//! the bytes of a log file count that an extent names.
+//! its updates. Only the journal decides: a file counts because a record names it, and the bytes of
+//! a log file count if an extent names them.
 //!
 //! # Commit
 //! ```text
@@ -73,8 +74,8 @@
 //!    so they need no truncation.
 //! 2. A file name that carries a generation is never used again; a resumed run never appends to a
 //!    file of an older generation.
-//! 3. Each open rewrites the metadata before anything depends on it: readable bytes may not be
-//!    durable.
+//! 3. Each opening rewrites the metadata before anything depends on it, because readable bytes need
+//!    not be durable.
 //! 4. After a failed step of a commit the checkpoint refuses everything until it is reopened.
 //!    Errors take the same path as crashes.
 //! 5. At most one owner. Readers ([`inspect`]) need no lock and change nothing.
@@ -88,19 +89,18 @@
 //! extent, and about 100 bytes plus the summary per block.
 //!
 //! # Not here
-//! The contents of log entries and published files, and the comparison of their hashes, which
-//! belongs to their readers; the times of commits; the reconstruction of lost log entries
-//! ([`crate::care::repair`], between the two halves of an opening, [`Draft`]). Work acknowledged by
-//! a disk that lies about syncs is not promised: blocks may be lost or the folder refused, but no
-//! result is wrong.
-//!
-//! There is no ballast file. What the journal needs for blocks that are finished but not committed
-//! is reserved as they are finished ([`JournalRoom`]), so a run that meets a full disk still
-//! commits them. A file system that cannot reserve space may refuse that record; then the last one
-//! stands. There is no forecast of free space before a commit either: it could only refuse earlier
-//! what C1 refuses without harm, and would be wrong if another program filled the disk in between.
-//! Before a resume frees any space it needs room for the new metadata (R6); a user who frees space
-//! provides it. The plan of the whole run is compared with the free space before the run begins.
+//! - The contents of log entries and published files: their readers compare the hashes.
+//! - The times of commits.
+//! - Recomputing lost log entries ([`crate::care::repair`], between the two halves of an opening,
+//!   [`Draft`]).
+//! - Protection from a disk that lies about syncs: blocks may be lost or the folder refused, but no
+//!   result is wrong.
+//! - A ballast file. Journal space is reserved as blocks finish ([`JournalRoom`]), so a run that
+//!   meets a full disk still commits them. Where a file system cannot reserve space, that record
+//!   may be refused; the last one then stands.
+//! - A forecast of free space before each commit. It would only refuse earlier what C1 refuses
+//!   without harm. The plan of the whole run is compared with the free space before the run begins;
+//!   a resume on a full disk needs room for the new metadata (R6) before it frees any.
 
 mod commit;
 mod examine;
@@ -136,7 +136,7 @@ pub use recover::{FinishedBlocks, Inspection, inspect};
 use identity::Identity;
 use journal::Journal;
 
-/// Ownership of a run folder; only the owner may change what counts in it.
+/// Ownership of a run folder; only the owner can change the bytes that count.
 pub struct Checkpoint {
     storage: Arc<dyn Storage>,
     identity: Identity,
@@ -161,10 +161,10 @@ pub struct Opening {
 impl Checkpoint {
     /// Takes the run folder and continues its run, or begins a run in an empty folder.
     ///
-    /// `run_id` applies to a run that begins; a run that continues keeps its own. `needs` returns,
-    /// once the finished blocks are known, whether the updates of an extent must still be read.
-    /// Files of needed extents must exist and be long enough; other extents are dropped. Once
-    /// `needs` has returned false for an extent, it must never return true for it.
+    /// `run_id` is used if a run begins; a run that continues keeps its own. Once the finished
+    /// blocks are known, `needs` returns whether the updates of an extent must still be read. Files
+    /// of needed extents must exist and be long enough; other extents are dropped. Once `needs` has
+    /// returned false for an extent, it must never return true for it.
     ///
     /// # Errors
     /// - [`Error::Locked`]: another owner has the folder.
@@ -190,7 +190,7 @@ impl Checkpoint {
         self.generation
     }
 
-    /// Returns the identity of the run: random, and without effect on published files.
+    /// Returns the identity of the run, which is random and has no effect on published files.
     pub fn run_id(&self) -> RunId {
         self.identity.run_id
     }
@@ -205,7 +205,7 @@ impl Checkpoint {
         &self.finished
     }
 
-    /// Returns what reserves space for the records of commits to come.
+    /// Returns the object that reserves space for the records of future commits.
     pub fn journal_room(&self) -> JournalRoom {
         self.journal.room()
     }
@@ -216,12 +216,12 @@ impl Checkpoint {
     }
 
     /// Deletes every file in `logs/` and `db/` for which `live` returns false (names are relative
-    /// to the run folder). It always keeps the published files of committed blocks, and in `logs/`
-    /// whatever has not the name of a log.
+    /// to the run folder), except the published files of committed blocks and, in `logs/`, files
+    /// without the name of a log.
     ///
     /// # Errors
-    /// Returns [`Error::Poisoned`] after a failed commit, [`Error::Corrupt`] if something else than
-    /// a file has the name of one, or [`Error::Io`].
+    /// Returns [`Error::Poisoned`] after a failed commit, [`Error::Corrupt`] if something other
+    /// than a file has the name of one, or [`Error::Io`].
     pub fn sweep(&mut self, live: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         self.check()?;
         for folder in [LOGS, PUBLISHED] {
@@ -244,8 +244,8 @@ impl Checkpoint {
     }
 
     /// Begins a generation in which the records of a finished run name neither published files nor
-    /// extents, for a caller that has made something else of these files; then they may be removed.
-    /// The switch is that of an opening: atomic, and durable on return.
+    /// extents, for a caller that has replaced these files and wants to remove them. The switch is
+    /// that of an opening: atomic, and durable on return.
     ///
     /// # Errors
     /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`]; after that the folder
@@ -292,7 +292,7 @@ impl Checkpoint {
     }
 }
 
-/// Refuses what has the name of a file of the run and is none.
+/// Refuses anything that has the name of a file of the run but is not a file.
 fn require_file(storage: &dyn Storage, name: &str, kind: EntryKind) -> Result<(), Error> {
     match kind {
         EntryKind::File => Ok(()),
@@ -300,8 +300,8 @@ fn require_file(storage: &dyn Storage, name: &str, kind: EntryKind) -> Result<()
     }
 }
 
-/// Writes a small file atomically, so that its name refers to the old or the new contents as a
-/// whole: temporary file, sync, rename, sync of the folder.
+/// Writes a small file atomically: its name always refers to the complete old or the complete new
+/// contents. Temporary file, sync, rename, sync of the folder.
 ///
 /// # Errors
 /// Returns [`Error::Io`].

@@ -3,8 +3,8 @@
 //! Names whose meaning can change carry the generation that created them and are never used again,
 //! so a late removal or a file restored from a backup cannot appear under a current name.
 //!
-//! Any other name belongs to someone else, such as the files that an editor, a file manager or a
-//! file system leaves: it is not read, judged or removed.
+//! Other names, such as those of an editor, a file manager or a file system, are not read, judged
+//! or removed.
 
 pub use crate::log::place::LOGS;
 
@@ -59,7 +59,7 @@ pub(super) fn manifest_generation(name: &str) -> Option<u64> {
     number(rest.strip_suffix(".a").or_else(|| rest.strip_suffix(".b"))?)
 }
 
-/// Returns whether a file of this name (without folder) in `m/` is one of a run.
+/// Returns whether a file of this name (without folder) in `m/` belongs to a run.
 pub(super) fn is_metadata(name: &str) -> bool {
     let name = without_temporary(name);
     let of_copy = name.strip_prefix("manifest.").or_else(|| name.strip_prefix("journal."));
@@ -67,21 +67,21 @@ pub(super) fn is_metadata(name: &str) -> bool {
     text.and_then(number).is_some()
 }
 
-/// Returns whether a file of this name (without folder) in `logs/` is one of a run: a log, or a
-/// block that a strategy without logs keeps there while it works.
+/// Returns whether a file of this name (without folder) in `logs/` belongs to a run: a log, or a
+/// block that a method without logs keeps there while it works.
 pub(crate) fn is_log(name: &str) -> bool {
     let block = name.strip_suffix(".block").filter(|digits| digits.len() == 8);
     let is_block = block.is_some_and(|digits| digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
     is_block || LogFile::from_name(name).is_some()
 }
 
-/// Returns a name without [`TEMPORARY`], if it ends so.
+/// Returns the name without the suffix [`TEMPORARY`], if it has one.
 pub fn without_temporary(name: &str) -> &str {
     name.strip_suffix(TEMPORARY).unwrap_or(name)
 }
 
-/// Returns the names in a run folder, relative to it, that no run gives its files. `is_published`
-/// says whether a name without folder may be one of those in `db/`.
+/// Returns the names in a run folder, relative to it, of files that do not belong to a run.
+/// `is_published` returns whether a name without folder can belong to `db/`.
 ///
 /// # Errors
 /// [`Error::Io`] if a folder cannot be listed.
@@ -103,7 +103,7 @@ pub fn foreign(storage: &dyn Storage, is_published: &dyn Fn(&str) -> bool) -> Re
 }
 
 /// Returns the generation in the name of any file of `m/` or `logs/` (name without folder); 0 if
-/// none.
+/// there is none.
 pub(super) fn generation_in(name: &str) -> u64 {
     let mut parts = name.split('.');
     match (parts.next(), parts.next()) {
@@ -116,7 +116,7 @@ pub(super) fn generation_in(name: &str) -> u64 {
 
 fn number(text: &str) -> Option<u64> {
     let digits = text == "0" || !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
-    // No generation has a number near the end of the range; counting on from one would overflow.
+    // No real generation is near the end of the range, where the next number would overflow.
     digits.then(|| text.parse().ok()).flatten().filter(|number| *number < u64::MAX / 2)
 }
 

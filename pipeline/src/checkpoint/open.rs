@@ -18,7 +18,7 @@ const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
 /// A run folder that is locked and read but not changed yet: between the lock and the new
 /// generation.
 ///
-/// Its owner may write log files of [`Draft::generation`]. They count only after [`Draft::begin`]
+/// Its owner can write log files of [`Draft::generation`]. They count only after [`Draft::begin`]
 /// has returned: until then no manifest of that generation exists, and a stop leaves files that no
 /// record names.
 pub struct Draft {
@@ -26,7 +26,7 @@ pub struct Draft {
     identity: Identity,
     write_format: bool,
     records: Vec<BlockRecord>,
-    /// Where in `records` each block is.
+    /// The index in `records` of each block.
     places: BTreeMap<BlockId, usize>,
     finished: FinishedBlocks,
     generation: u64,
@@ -70,7 +70,7 @@ impl Draft {
         Ok(Draft { storage, identity, write_format, records, places, finished, generation, lock })
     }
 
-    /// Returns the generation that is going to begin.
+    /// Returns the number of the generation that is about to begin.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -103,8 +103,8 @@ impl Draft {
         make_folders(&*self.storage)
     }
 
-    /// Replaces the extents in the record of a block; the new ones are in files of
-    /// [`Draft::generation`] or were there before.
+    /// Replaces the extents in the record of a block. The new ones are in files of
+    /// [`Draft::generation`] or existed before.
     pub fn set_extents(&mut self, block: BlockId, extents: Vec<Extent>) {
         if let Some(place) = self.places.get(&block) {
             self.records[*place].extents = extents;
@@ -159,8 +159,8 @@ pub(super) fn open(
     draft.begin(needs)
 }
 
-/// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left,
-/// except what systems put anywhere.
+/// Refuses a folder without `FORMAT` that has anything beside the files of an interrupted start and
+/// of the system.
 fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     let entries = list(storage, "")?;
     let has = |name: &str| entries.iter().any(|entry| entry.name == name);
@@ -176,12 +176,12 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     if let Some(entry) = foreign.find(|entry| !is_of_the_system(&entry.name)) {
         return Err(Error::NotEmpty { path: storage.path(""), name: entry.name.clone() });
     }
-    // Without LOCK no owner can be at work here, so the folder's contents can be judged right now,
-    // before LOCK is created in what may be another program's folder.
+    // Without LOCK no owner can be at work here, so the folder can be judged now, before LOCK is
+    // created in what may be another program's folder.
     if !has(names::LOCK)
         && let Err(error) = recover(storage)
     {
-        // An owner that began meanwhile has a LOCK; its folder is judged under the lock.
+        // An owner that has begun meanwhile has a LOCK; its folder is judged under the lock.
         let now = list(storage, "")?;
         if !now.iter().any(|entry| entry.name == names::LOCK) {
             return Err(error);

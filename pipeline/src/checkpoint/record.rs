@@ -19,7 +19,7 @@ pub(super) const BLOCKS_AT_MOST: usize = 1 << 20;
 const RECORD_LEAST_BYTES: usize = 13;
 const EXTENT_BYTES: usize = 41;
 
-/// A finished block: its published file, and where in the logs its updates are.
+/// A finished block: its published file, and the extents of its updates in the logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockRecord {
     /// Number of the block.
@@ -58,7 +58,7 @@ impl PublishedFile {
         Ok(bytes)
     }
 
-    /// Reads as many bytes as the record names; their hash is for the caller to compare.
+    /// Reads as many bytes as the record says; the caller compares their hash.
     pub(crate) fn read_unchecked(&self, storage: &dyn Storage) -> Result<Vec<u8>, Error> {
         let opened = storage.open(&self.name)?;
         let found = opened.length()?;

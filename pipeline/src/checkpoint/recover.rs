@@ -1,4 +1,4 @@
-//! Reading the metadata of a run folder, without changing anything.
+//! Reads the metadata of a run folder, without changing anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,9 +81,9 @@ impl Inspection {
 pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
     let mut generation = highest_generation(storage);
     let mut attempt = recover(storage);
-    // An owner that begins a generation removes the files of the one that is being read. An error
-    // therefore counts only if it persists while the generation stays the same; otherwise the owner
-    // was faster than this reader.
+    // An owner that begins a generation removes the files of the one that is being read. So an
+    // error counts only if it persists while the generation stays the same; otherwise the owner was
+    // faster than this reader.
     let mut unchanged = 0;
     while attempt.is_err() && unchanged < 3 {
         let now = highest_generation(storage);
@@ -103,8 +103,8 @@ fn highest_generation(storage: &dyn Storage) -> Option<u64> {
     metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max()
 }
 
-/// Returns something in a folder that a run may have left there, and not only the file system or a
-/// file manager. In a folder that is not known to be a run's, that is anything with a plain name.
+/// Returns something in a folder that a run can have left, rather than the file system or a file
+/// manager. In a folder that is not known to be a run's, anything with a plain name qualifies.
 fn trace(storage: &dyn Storage, folder: &str, is_run: bool) -> Result<Option<Entry>, Error> {
     let is_trace = |entry: &Entry| match folder {
         names::LOGS if is_run => names::is_log(&entry.name),
@@ -117,9 +117,9 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<FolderContent, Error> {
     recover_with(storage, false)
 }
 
-/// Like [`recover`], but `from_manifest` allows a manifest to replace a missing `FORMAT` as it
-/// replaces a damaged one. An opening must not allow that: without `FORMAT` it cannot be sure that
-/// the folder is the right one.
+/// Like [`recover`], but with `from_manifest` a manifest can replace a missing `FORMAT`, not only a
+/// damaged one. An opening must not allow that: without `FORMAT` it cannot be sure that the folder
+/// is the right one.
 pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<FolderContent, Error> {
     let identity = match read_identity(storage) {
         Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
@@ -132,7 +132,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
         }
         other => other,
     };
-    // In another version everything else may differ too.
+    // In another version everything else can differ too.
     let identity = match identity {
         Err(error) if !matches!(error, Error::Corrupt { .. }) && !error.is_not_found() => return Err(error),
         other => other,
@@ -146,7 +146,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
                 return Err(missing(storage, "m/manifest", folder, entry));
             }
         }
-        // The journals of a generation are created empty, before its manifest.
+        // The journals of a generation are created, still empty, before its manifest.
         let is_used = |entry: &&Entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY);
         if let Some(entry) = metadata.iter().filter(|entry| names::is_metadata(&entry.name)).find(is_used) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
@@ -216,8 +216,8 @@ pub(super) fn check_records(
     Ok(records.iter().map(|record| record.block).collect())
 }
 
-/// Checks existence and length of the files that records name, and the codecs of the logs; of the
-/// logs, only those that `needs` returns true for.
+/// Checks existence and length of the files that records name, and the codecs of the logs. Checks
+/// only those logs for which `needs` returns true.
 pub(super) fn check_files(
     storage: &dyn Storage,
     run_id: RunId,
@@ -278,7 +278,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let sound = [
-            // Entries that touch, the same bytes of another file and of another generation.
+            // Adjacent entries, and the same bytes of another file and of another generation.
             record(4, &[extent(7, 1, 0, 512), extent(7, 1, 512, 512)]),
             record(2, &[extent(8, 1, 100, 512), extent(7, 3, 100, 512), extent(7, 1, 1024, 1)]),
         ];
@@ -342,7 +342,7 @@ mod tests {
         disk.put("db/x", b"12345");
         assert_eq!(check(4, false), length("db/x", Expected::Exactly(4), 5));
         assert_eq!(check(6, false), length("db/x", Expected::Exactly(6), 5));
-        // A log counts only while it is needed, and may have more behind the entry.
+        // A log counts only while it is needed, and can be longer than its entry.
         assert_eq!(check(5, false), None);
         assert_eq!(check(5, true), missing("logs/00000007.g1"));
         disk.put("logs/00000007.g1", &[0; 611]);

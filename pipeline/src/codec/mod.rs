@@ -1,9 +1,8 @@
 //! Codecs for the frames of a stream.
 //!
 //! A frame is a part of a bitmap, encoded independently of its neighbours: up to [`FRAME_WORDS`]
-//! words, in logs of long streams four times as many. Its header stores the codec's tag (see
-//! `FORMAT.md`). Checksums are the frame module's task: it verifies the bytes before a codec sees
-//! them.
+//! words, or four times as many in logs of long streams. Its header stores the codec's tag (see
+//! `FORMAT.md`). The frame module verifies checksums before a codec reads the bytes.
 //!
 //! # Invariants
 //! 1. `decode(encode(words)) == words` for every input.
@@ -18,8 +17,8 @@ pub use rows::Rows;
 
 use std::fmt;
 
-/// Raw words of a full frame, 1 MiB, that one probe decodes. Smaller frames lose repeats of whole
-/// rows (256 KiB: 15 % more bytes); larger ones leave the cache while they are decoded.
+/// Words of a full frame before encoding, 1 MiB, decoded by one probe. Smaller frames lose repeats
+/// of whole rows (256 KiB: 15 % more bytes); larger ones do not fit into the cache.
 pub const FRAME_WORDS: usize = 128 * 1024;
 
 /// Tag of a frame without payload: every word is zero.
@@ -166,7 +165,7 @@ pub fn encode_frame(codec: &dyn Codec, words: &[u64], out: &mut Vec<u8>, scratch
     codec.tag()
 }
 
-/// Returns whether a payload is that of these words; a codec of the caller may be wrong.
+/// Returns whether a payload decodes to these words; a codec of the caller may be wrong.
 fn is_decoded(codec: &dyn Codec, stored: &[u8], words: &[u64], scratch: &mut Scratch) -> bool {
     let mut decoded = vec![!0; words.len()];
     let is_ours = by_name(codec.name()).is_some();
@@ -248,7 +247,7 @@ mod tests {
         }
     }
 
-    /// As many rows as codecs can number: all different, and equal ones as far apart as can be.
+    /// As many rows as codecs can number: all different, with equal ones as far apart as possible.
     #[test]
     fn the_longest_frames_round_trip() {
         let (rows, mut scratch) = (1 << 16, Scratch::new());

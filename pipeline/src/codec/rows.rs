@@ -5,22 +5,21 @@
 //! faster than zstd level 1 and decodes at the speed of copying.
 //!
 //! Seven in ten bytes of a distinct row are zero; leaving them out costs a few nanoseconds and more
-//! than halves the payload. Codes of 16 bits at a time halve it again.
-//!
-//! `benches/record/2026-11-22-codecs.md` has what each takes.
+//! than halves the payload. Huffman codes of 16 bits at a time halve it again.
+//! `benches/record/2026-11-22-codecs.md` has the measurements.
 //!
 //! Payload: number of distinct rows (u32); for each row the number of its distinct row; the
 //! distinct rows in order of first occurrence; the words after the last whole row, unchanged.
 //! [`Store`] defines how numbers and distinct rows are written.
 //!
-//! A row repeats where cells outside it do not matter, so the distances to the last equal row are
-//! few, mostly powers of two: 3.6 bits a row at 8 layers, where the numbers take 5.5.
+//! A row repeats where cells outside it do not matter, so few distances to the last equal row
+//! occur, mostly powers of two. They take 3.6 bits a row at 8 layers, the numbers 5.5.
 
 use super::{Codec, DecodeError, Scratch, huffman};
 
 /// Words of a row: one vector of 512 bits.
 const ROW_WORDS: usize = 8;
-/// Most rows that 16-bit numbers can tell apart.
+/// The most rows that 16-bit numbers can tell apart.
 const ROWS_MAX: usize = 1 << 16;
 /// 2^64 divided by the golden ratio, odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -31,8 +30,8 @@ enum Store {
     /// Numbers as u16; for each row a mask of its non-zero bytes (u64), then these bytes of all
     /// rows.
     Bytes,
-    /// Instead of the numbers, *links*: how many rows before this one the last equal row is, 0 if
-    /// there is none. Links and the 16-bit pieces of the rows are two [lists](super::huffman).
+    /// *Links* instead of numbers: the distance to the last equal row, or 0 if there is none. Links
+    /// and the 16-bit pieces of the rows are two [lists](super::huffman).
     Huffman,
 }
 
@@ -44,9 +43,9 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The fast one.
+    /// The faster codec.
     pub const BYTES: Rows = Rows { tag: 7, store: Store::Bytes, name: "rows-bytes" };
-    /// The dense one.
+    /// The denser codec.
     pub const HUFFMAN: Rows = Rows { tag: 8, store: Store::Huffman, name: "rows-huffman" };
 }
 
@@ -60,7 +59,7 @@ fn hash(row: &[u64; ROW_WORDS]) -> u64 {
     (sums[0] ^ sums[1].rotate_left(32)).wrapping_mul(GOLDEN)
 }
 
-/// Compares whole rows: their first difference is of no use, and a call for it takes longer.
+/// Compares whole rows; finding the first difference would only take longer.
 #[inline(always)]
 fn is_same(a: &[u64; ROW_WORDS], b: &[u64; ROW_WORDS]) -> bool {
     let mut difference = 0;
@@ -94,8 +93,8 @@ impl Codec for Rows {
         let mut count = 0;
         for row in rows {
             let mut at = (hash(row) >> (64 - bits)) as usize;
-            // As if it were new, so that it is equal to itself in an empty place of the table:
-            // whether a row is new is hard to predict, and nothing here branches on it.
+            // Stored as if it were new, so that it equals itself in an empty place of the table:
+            // whether a row is new is hard to predict, so nothing here branches on it.
             found[count] = *row;
             let number = loop {
                 let place = &mut table[at & mask];
@@ -176,8 +175,8 @@ fn link(numbers: &[u16], links: &mut Vec<u16>) {
     }));
 }
 
-/// Copies to each row its distinct row, found by its link. Inverts [`link`] on the way: `numbers`
-/// gets the number of each row's distinct row.
+/// Copies to each row its distinct row, found by its link. Inverts [`link`] in the same pass:
+/// `numbers` gets the number of each row's distinct row.
 fn copy_linked(
     rows: &mut [[u64; ROW_WORDS]],
     links: &[u16],
@@ -189,7 +188,7 @@ fn copy_linked(
     for (at, (row, link)) in rows.iter_mut().zip(links).enumerate() {
         let earlier = at.checked_sub(usize::from(*link)).ok_or(DecodeError("link to before the first row"))?;
         let is_fresh = *link == 0;
-        // Without a branch: whether a row is new is hard to predict.
+        // Without a branch, because whether a row is new is hard to predict.
         let number = if is_fresh { fresh } else { numbers[earlier] };
         numbers[at] = number;
         fresh = fresh.wrapping_add(u16::from(is_fresh));
@@ -207,7 +206,7 @@ fn append_bytes(distinct: &[[u64; ROW_WORDS]], out: &mut Vec<u8>) {
     let masks = out.len();
     out.resize(masks + distinct.len() * 8, 0);
     let mut at = out.len();
-    // Every row is written in full, and the next one over its tail: no branch on the data.
+    // Every row is written in full, and the next one overwrites its tail: no branch on the data.
     out.resize(at + distinct.len() * ROW_WORDS * 8, 0);
     for (number, row) in distinct.iter().enumerate() {
         let mut mask = 0u64;

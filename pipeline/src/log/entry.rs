@@ -1,7 +1,7 @@
 //! Headers of log entries, as bytes.
 //!
 //! An *entry* is what one finished block sends: to one target (placement *dedicated*) or to all of
-//! them (*shared*). A header lists the *routes* (target, orientation, operations); the frames
+//! them (*shared*). Its header lists the *routes* (target, orientation, operations). The frames
 //! follow, each an independently encoded part of the stream. `FORMAT.md` specifies every byte.
 //!
 //! # Invariants
@@ -198,7 +198,7 @@ mod tests {
     use crate::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader};
     use crate::log::place::LogFile;
 
-    /// Each check of a header that its writer sealed with right hashes.
+    /// Each check of a header that its writer sealed with correct hashes.
     #[test]
     fn each_check_of_an_entry_header() {
         let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(parse(&|bytes| bytes.push(0)), Err("bytes after the routes"));
     }
 
-    /// The same for a header of a frame: its number, its words, and payloads as long as the words.
+    /// The same for a frame header: its number, its words, and payloads as long as the words.
     #[test]
     fn each_check_of_a_frame_header() {
         let parse = |number: u32, change: &dyn Fn(&mut Frame)| {

@@ -18,14 +18,14 @@ pub(super) fn differ(found: u64, expected: u64) -> bool {
     found != expected
 }
 
-/// Words of a frame of a long stream. The longer a frame, the more of its rows repeat: logs of nine
-/// layers have 0.82 of the bytes. A frame of these words has as many rows as a codec can number.
+/// Words of a frame of a long stream. In longer frames more rows repeat: logs of nine layers have
+/// 0.82 of the bytes. A frame of this length has as many rows as a codec can number.
 pub const LONG_FRAME_WORDS: usize = 4 * FRAME_WORDS;
-/// Words of the shortest stream in long frames, of which it has 16: one is decoded while the next
+/// Words of the shortest stream in long frames. It has 16 frames, so one is decoded while the next
 /// ones are read.
 const LONG_STREAM_WORDS: u64 = 16 * LONG_FRAME_WORDS as u64;
 
-/// Returns the words of the frames into which a stream of `words` words is cut today.
+/// Returns the words of the frames into which a stream of `words` words is divided.
 pub fn frame_words(words: u64) -> usize {
     if words < LONG_STREAM_WORDS { FRAME_WORDS } else { LONG_FRAME_WORDS }
 }
@@ -36,7 +36,7 @@ pub fn frames_of(words: u64) -> u32 {
 }
 
 /// Returns the words of the frames of an entry that has `frames` for a stream of `words` words;
-/// `None` if no version cut streams so.
+/// `None` if no version divided streams in this way.
 pub fn words_of_frames(words: u64, frames: u32) -> Option<usize> {
     let fits = |one: &usize| words.div_ceil(*one as u64) == u64::from(frames);
     [FRAME_WORDS, LONG_FRAME_WORDS].into_iter().find(fits)

@@ -1,4 +1,4 @@
-//! Update logs: where entries are, their bytes, writing and reading them.
+//! Update logs: where entries are, their bytes, and how they are written and read.
 
 pub mod entry;
 pub mod frame;

@@ -1,8 +1,8 @@
 //! Log files, extents and places: where log entries are.
 //!
 //! # Invariants
-//! 1. A [`Place`] is the salt of every hash in its entry: an entry that was misdirected, copied or
-//!    left over from another run fails.
+//! 1. A [`Place`] is the salt of every hash in its entry, so an entry that was misdirected, copied
+//!    or left over from another run fails its checks.
 //! 2. Nothing outside the [`Extent`]s of finished blocks is ever read as log.
 
 use crate::ids::{BlockId, RunId};
@@ -10,18 +10,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Folder of the log files.
 pub const LOGS: &str = "logs";
-/// Alignment of entries in their file, in bytes: no later write touches a sector with committed
-/// bytes.
+/// Alignment of entries in their file, in bytes, so that no later write touches a sector with
+/// committed bytes.
 pub const ENTRY_ALIGNMENT: u64 = 4096;
 
 /// Where the log entries of a block go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
-    /// One copy per target, in the target's own orientation, in the target's bucket: a bucket is
-    /// read sequentially.
+    /// One copy per target, in the target's own orientation and bucket, which is read sequentially.
     #[default]
     Dedicated,
-    /// One copy per source, to which the buckets of all targets refer: the fewest bytes written.
+    /// One copy per source, to which the buckets of all targets refer. Writes the fewest bytes.
     Shared,
 }
 

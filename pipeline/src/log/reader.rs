@@ -21,7 +21,7 @@ use crate::measure::stage::Stage;
 use crate::storage::{Storage, StorageFile};
 use std::sync::Arc;
 
-/// Bytes per read of headers; the rest of a payload is read straight into its own buffer.
+/// Bytes per read of headers; the rest of a payload is read directly into its own buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// An entry that is being read, frame by frame.
@@ -36,7 +36,7 @@ pub(crate) struct EntryReader<'a> {
     next: u32,
 }
 
-/// A frame as stored; its hashes were right.
+/// A frame as stored; its hashes were correct.
 pub(crate) struct StoredFrame {
     header: FrameHeader,
     payload: Vec<u8>,
@@ -81,7 +81,7 @@ impl<'a> EntryReader<'a> {
         Ok((header, EntryReader { extent, source, stream_words, frame_words, frames, entry_hash, hash, next: 0 }))
     }
 
-    /// Returns the next frame, or `None` after the last one if the hash of the extent is right.
+    /// Returns the next frame, or `None` after the last one if the hash of the extent is correct.
     pub(crate) fn next_frame(&mut self) -> Result<Option<StoredFrame>, Error> {
         if self.next == self.frames {
             return self.end().map(|()| None);
@@ -127,14 +127,15 @@ impl<'a> EntryReader<'a> {
 }
 
 /// Refuses an entry in a codec of another version. Its payloads are not read, and any other error
-/// is left to the reader that meets it.
+/// is left to the reader of the entry.
 pub(crate) fn refuse_withdrawn(storage: &dyn Storage, run_id: RunId, extent: &Extent) -> Result<(), Error> {
     let metrics = Metrics::default();
     let headers = || -> Result<(), Error> {
         let (_, mut entry) = EntryReader::open(storage, run_id, &metrics, extent)?;
         while entry.next < entry.frames {
             let header = entry.header()?;
-            // Any entry may have frames of zeros, and raw ones where its codec would take more.
+            // Any entry can have frames of zeros, and raw frames where its codec would take more
+            // bytes.
             if ![codec::ZERO, codec::Raw.tag()].contains(&header.codec) {
                 break;
             }
@@ -200,7 +201,7 @@ impl<'a> Source<'a> {
         Ok(missing)
     }
 
-    /// Passes over the next `bytes` bytes.
+    /// Skips the next `bytes` bytes.
     fn skip(&mut self, bytes: usize) -> Result<(), Error> {
         let missing = self.missing(bytes)?;
         self.start += bytes - missing as usize;
@@ -208,8 +209,8 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Reads the next `bytes` bytes into their own buffer; only the part that came with a header is
-    /// copied.
+    /// Reads the next `bytes` bytes into their own buffer; copies only the part that was read with
+    /// the header.
     fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
         let missing = self.missing(bytes)?;
         let mut payload = vec![0; bytes];
@@ -247,7 +248,7 @@ mod tests {
     const FILE: LogFile = LogFile { placement: Placement::Dedicated, bucket: BlockId(9), generation: 2 };
     const RUN_ID: RunId = RunId(7);
 
-    /// Builds the entry of a stream in frames of this length, which `change` may change.
+    /// Builds the entry of a stream in frames of this length, which `change` can change.
     fn entry(
         words: &[u64],
         frame_words: usize,
@@ -288,15 +289,15 @@ mod tests {
         Ok((lengths, back))
     }
 
-    /// Each check of an entry whose headers and frames have right hashes, by the place that the
-    /// journal gives it.
+    /// Each check of an entry whose headers and frames have correct hashes, by its place in the
+    /// journal.
     #[test]
     fn an_entry_is_the_one_that_the_journal_names() {
         let words: Vec<u64> = (0..FRAME_WORDS as u64 + 3).collect();
         let read = |placement: Placement, change: &dyn Fn(&mut Extent)| {
             let (mut bytes, mut extent) = entry(&words, FRAME_WORDS, placement, &|_, _| {});
             change(&mut extent);
-            // Something follows it.
+            // Bytes after the entry.
             bytes.resize(bytes.len() + 4096, 0);
             read(&disk(&bytes), &extent, words.len())
         };
@@ -315,7 +316,7 @@ mod tests {
     }
 
     /// The codec of an entry is that of its first frame that is neither zeros nor raw; a header
-    /// with a wrong hash says nothing.
+    /// with a wrong hash proves nothing.
     #[test]
     fn an_entry_in_a_codec_of_another_version_is_refused() {
         let refused = |codecs: &[u8], is_damaged: bool| {
@@ -339,7 +340,7 @@ mod tests {
         for codec in [0, 1, 2, 7, 8, 9] {
             assert_eq!(refused(&[1, codec], false), None);
         }
-        // Whatever was in front of it.
+        // Also after frames of any kind.
         let (bytes, extent) = entry(&[1], FRAME_WORDS, FILE.placement, &|_, frame| frame.codec = 4);
         assert!(matches!(read(&disk(&bytes), &extent, 1), Err(Error::Codec { codec: "gaps", .. })));
     }
@@ -349,7 +350,7 @@ mod tests {
     fn a_long_stream_may_come_in_short_frames() {
         let least = 16 * LONG_FRAME_WORDS;
         for words in [least - 1, least, least + LONG_FRAME_WORDS + 3] {
-            // A few words that are not zero, the first and the last of a frame among them.
+            // A few non-zero words, among them the first and the last of a frame.
             let mut stream = vec![0; words];
             for word in [0, FRAME_WORDS - 1, FRAME_WORDS, LONG_FRAME_WORDS, words - 1] {
                 stream[word] = word as u64 | 1;

@@ -4,7 +4,7 @@
 //! 1. An entry begins at a multiple of [`ENTRY_ALIGNMENT`] after everything written before it: no
 //!    later write touches a sector with committed bytes.
 //! 2. Consecutive entries of one file are written together, up to [`Thresholds::write_bytes`].
-//!    [`LogWriter::flush`] writes what is held back, and precedes every sync.
+//!    [`LogWriter::flush`] writes pending bytes, and precedes every sync.
 
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader, ROUTES_BYTES_MAX};
 use super::frame::{ExtentHash, Frame};
@@ -31,7 +31,7 @@ pub(crate) struct LogWriter<'a> {
     run: WriteRun<'a>,
 }
 
-/// A log file of this generation; it has no handle after it was closed to make room.
+/// A log file of this generation. It has no handle once it was closed to make room.
 struct OpenLog {
     file: Option<Arc<dyn StorageFile>>,
     end: u64,
@@ -53,7 +53,7 @@ impl<'a> LogWriter<'a> {
         LogWriter { storage, run_id, generation, metrics, thresholds, open, dirty, run }
     }
 
-    /// Appends an entry to the log file of `bucket`. Its last bytes may be held back until
+    /// Appends an entry to the log file of `bucket`. Its last bytes can stay pending until
     /// [`LogWriter::flush`].
     pub(crate) fn append(&mut self, bucket: BlockId, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
         let name = LogFile { placement: header.placement, bucket, generation: self.generation };
@@ -91,14 +91,14 @@ impl<'a> LogWriter<'a> {
         })
     }
 
-    /// Writes what is held back.
+    /// Writes the pending bytes.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         self.run.write()?;
         self.run.file = None;
         Ok(())
     }
 
-    /// Returns whether nothing is held back.
+    /// Returns whether no bytes are pending.
     pub(crate) fn is_flushed(&self) -> bool {
         self.run.bytes.is_empty()
     }
@@ -108,19 +108,19 @@ impl<'a> LogWriter<'a> {
         self.dirty.len()
     }
 
-    /// Writes what is held back and hands over the files with unsynced bytes, to be synced.
+    /// Writes the pending bytes and returns the files with unsynced bytes, to be synced.
     pub(crate) fn take_dirty(&mut self) -> Result<Dirty, Error> {
         self.flush()?;
         Ok(std::mem::take(&mut self.dirty))
     }
 
-    /// Forgets a file to which nothing will be appended.
+    /// Forgets a file that will get no more entries.
     pub(crate) fn retire(&mut self, file: &LogFile) {
         self.open.remove(file);
     }
 
-    /// Closes handles until [`Thresholds::kept`] are left. Only handles held elsewhere still need a
-    /// sync, so it closes the others.
+    /// Closes handles until [`Thresholds::kept`] are left, but none that still needs a sync; such
+    /// handles are also held elsewhere.
     pub(crate) fn close_surplus(&mut self) {
         let handles = self.open.values().filter(|log| log.file.is_some()).count();
         let mut surplus = handles.saturating_sub(self.thresholds.kept);
@@ -232,9 +232,9 @@ mod tests {
             extents.extend(buckets.iter().map(|bucket| append(logs, *bucket, words)));
             disk.steps() - before
         };
-        // One call creates the file; the bytes are held back.
+        // One call creates the file; the bytes stay pending.
         assert_eq!(calls(&mut logs, &[0, 0, 0], 10), 1);
-        // The second one writes what the first file holds back.
+        // The second one writes the pending bytes of the first file.
         assert_eq!(calls(&mut logs, &[1], 10), 2);
         assert_eq!(calls(&mut logs, &[0], 10), 1);
         assert_eq!(calls(&mut logs, &[0], 400), 0, "3,200 bytes after 4,096");
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(metrics.snapshot().log_bytes_live, lengths);
     }
 
-    /// No reader takes longer routes.
+    /// No reader accepts longer routes.
     #[test]
     fn an_entry_that_could_not_be_read_is_not_written() {
         let (disk, metrics) = (disk(), Metrics::default());
@@ -267,8 +267,8 @@ mod tests {
         assert_readable(&disk, &[extent]);
     }
 
-    /// A synced file is closed if more than are to be kept are open, and opened again for the next
-    /// entry; an unsynced one stays open; a retired one is forgotten.
+    /// A synced file is closed if too many are open, and opened again for the next entry; an
+    /// unsynced one stays open; a retired one is forgotten.
     #[test]
     fn synced_files_are_closed_beyond_those_that_are_kept() {
         let (disk, metrics) = (disk().with_handles_at_most(3), Metrics::default());
@@ -280,7 +280,7 @@ mod tests {
         // Opening one of them again would take a fourth handle.
         extents.extend([0, 1, 2].map(|bucket| append(&mut logs, bucket, 10)));
         sync(&mut logs);
-        // One of three is closed, the first one; the others are still open.
+        // The first of three is closed; the others are still open.
         let other = disk.open(&extents[0].file.name()).unwrap();
         assert!(disk.open(&extents[0].file.name()).is_err());
         drop(other);

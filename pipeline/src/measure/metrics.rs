@@ -1,8 +1,8 @@
 //! Counters of a run: bytes, blocks and time by stage. The only module of the package that reads a
 //! clock.
 //!
-//! Threads count during the run, and an observer takes a [`Metrics::snapshot`] at any time. On
-//! request every timed interval also goes to a [`Timeline`], one lane per thread.
+//! Threads count during the run, and an observer can take a [`Metrics::snapshot`] at any time. On
+//! request every timed interval is also recorded in a [`Timeline`], one lane per thread.
 #![expect(clippy::disallowed_types, reason = "metrics are times")]
 
 use crate::measure::stage::Stage;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 macro_rules! counters {
     ($($(#[$meaning:meta])+ $name:ident,)+) => {
         /// What a run has done so far. Each number is exact; in a snapshot of a live run, two of
-        /// them may be a few operations apart.
+        /// them can be a few operations apart.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Counts {
             $($(#[$meaning])+ pub $name: u64,)+
@@ -28,7 +28,7 @@ macro_rules! counters {
 
         impl Counters {
             fn snapshot(&self) -> Counts {
-                // Nothing is published through a counter, so only each counter's own order matters.
+                // Counters publish no other data, so only the order within each counter matters.
                 Counts { $($name: self.$name.load(Ordering::Relaxed),)+ }
             }
         }
@@ -56,11 +56,11 @@ counters! {
     log_writes,
     /// Blocks computed in this run.
     blocks_computed,
-    /// Blocks committed, those of earlier runs included.
+    /// Blocks committed, including those of earlier runs.
     blocks_committed,
     /// Edges applied in this run.
     edges_applied,
-    /// Streams that a target found in memory, instead of a log to read.
+    /// Streams that a target found in memory instead of reading a log.
     streams_held,
     /// Streams that a target read from a log.
     streams_read,
@@ -76,7 +76,7 @@ pub struct Metrics {
     timeline: Option<(Instant, Timeline)>,
 }
 
-/// An interval of the calling thread that counts for a stage; it ends when this is dropped.
+/// An interval of the calling thread that counts for a stage; it ends when this value is dropped.
 #[must_use]
 pub struct StageTimer<'a> {
     metrics: &'a Metrics,
@@ -207,7 +207,7 @@ fn add(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Ordering::Relaxed);
 }
 
-/// A wall-clock stopwatch for modules that may not read clocks themselves.
+/// A wall-clock stopwatch for modules that must not read clocks themselves.
 pub struct Stopwatch(Instant);
 
 /// Returns the processor time of this thread.

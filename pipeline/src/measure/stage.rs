@@ -58,7 +58,7 @@ impl Stage {
             Stage::Orient => "orient",
             Stage::Apply => "apply",
             Stage::Audit => "audit",
-            // Reports keep the name that the workload's method had before it became `finish`.
+            // Reports keep this name, although the workload's method is called `finish`.
             Stage::Settle => "settle",
             Stage::Publish => "publish",
             Stage::Encode => "encode",

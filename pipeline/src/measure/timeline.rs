@@ -3,27 +3,27 @@
 //! Sums over threads give the cost of a run but not its bottleneck: a thread that waits at the
 //! start and one that waits at the end have the same sums.
 //!
-//! Each thread that names itself (`Metrics::lane`) has a lane; all others share one. A lane is cut
-//! into at most [`BINS`] bins of equal width, [`BIN_NS_LEAST`] times a power of two; a bin holds
-//! the nanoseconds of each stage. When a run outgrows its bins, neighbours are merged and the width
-//! doubles.
+//! Each thread that names itself (`Metrics::lane`) has a lane; all others share one. A lane is
+//! divided into at most [`BINS`] bins of equal width, [`BIN_NS_LEAST`] times a power of two; a bin
+//! holds the nanoseconds of each stage. When a run outgrows its bins, neighbours are merged and the
+//! width doubles.
 //!
 //! # Invariants
 //! 1. The sum over the bins of a lane is exactly the time recorded in it, stage by stage; the sum
 //!    over the lanes equals `Metrics::stage`.
 //! 2. A stage of a bin is at most as long as the bin, except in the lane of the unnamed threads,
-//!    which may overlap.
+//!    which can overlap.
 //!
 //! # Cost
-//! A branch while it is off. While it is on, an uncontended lock and an addition per timed
-//! interval, and [`BINS`] · 96 bytes per lane.
+//! Off: a branch. On: an uncontended lock and an addition per timed interval, and [`BINS`] · 96
+//! bytes per lane.
 
 use crate::measure::stage::Stage;
 use crate::sync::Mutex;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Most bins of a lane.
+/// The most bins of a lane.
 pub const BINS: usize = 1024;
 /// Width of the bins at the start of a run, in nanoseconds.
 pub const BIN_NS_LEAST: u64 = 1 << 14;

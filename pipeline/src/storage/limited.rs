@@ -1,19 +1,18 @@
 //! A run folder with a byte limit: an artificial full disk.
 //!
-//! Every file counts with its length, or with what is reserved for it if that is more, rounded up
-//! to [`ALLOTMENT_BYTES`] as file systems allot it. Folders and the file system's own metadata do
-//! not count.
+//! Every file counts with its length, or with its reserved space if that is more, rounded up to
+//! [`ALLOTMENT_BYTES`], the unit in which file systems allot space. Folders and the file system's
+//! own metadata do not count.
 //!
 //! # Invariants
 //! 1. Changes made through this storage never raise the sum above the limit. Files that existed
-//!    before count, and may exceed it.
+//!    before count, and can exceed it.
 //! 2. A write beyond the limit changes nothing and fails as on a full disk
 //!    ([`Error::is_full_disk`]), so every caller behaves as it does there.
 //! 3. A write that fails in the inner storage stays counted: the size of its effect is unknown.
 //!
-//! A write that makes a file longer costs a mutex and two additions. The limit stops a run instead
-//! of slowing it down: the block graph determines how much a run needs at its peak, and a run that
-//! waits needs no less.
+//! A write that extends a file costs a mutex and two additions. The limit stops a run instead of
+//! slowing it down: the block graph determines the peak space, and waiting does not lower it.
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, pass_on};
 use crate::Error;
@@ -80,7 +79,7 @@ impl FileSizes {
 
     fn forget(&mut self, name: &str) {
         let number = self.names.remove(name);
-        // Under another name the file is still there.
+        // The file may still exist under another name.
         let gone = number.filter(|number| !self.names.values().any(|other| other == number));
         if let Some(length) = gone.and_then(|number| self.lengths.remove(&number)) {
             self.used_bytes = self.used_bytes.saturating_sub(allotted(length));
@@ -100,7 +99,7 @@ fn allotted(length: u64) -> u64 {
 }
 
 impl Usage {
-    /// Counts a file that a write extends to `end`, or refuses.
+    /// Counts a file that a write extends to `end`, or refuses the write.
     fn grow(&self, number: u64, end: u64) -> Result<(), io::Error> {
         let mut counted = self.counted.lock();
         let Some(length) = counted.lengths.get(&number).copied().filter(|length| *length < end) else {
@@ -132,7 +131,7 @@ impl LimitedStorage {
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
             let entries = match inner.list(&folder) {
-                // It may be someone else's; if it is the run's, opening that refuses.
+                // The folder may be someone else's; if it is the run's, opening reports the error.
                 Err(_) if !folder.is_empty() => continue,
                 entries => entries?,
             };

@@ -1,9 +1,9 @@
-//! The storage seam: the only module of the package that calls the file system.
+//! Storage: the only module of the package that calls the file system.
 //!
 //! All other modules access a run folder through the two traits here, by names relative to the
 //! folder. [`RealStorage`] is the file system; `SimulatedStorage` (package
-//! `trinim-pipeline-testing`) is a disk in memory that can stop, fail and forget, so that the same
-//! code can run through every crash.
+//! `trinim-pipeline-testing`) is a disk in memory that can stop, fail and lose writes, so that the
+//! same code can run through every crash.
 //!
 //! # Names
 //! Names are relative, with `/` between the parts. A part consists of letters, digits, `.`, `_` and
@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //! 1. Every error carries operation, path and, for reads and writes, the offset.
-//! 2. Interrupted calls and short reads and writes are repeated internally; nothing else is ever
+//! 2. Interrupted calls and short reads and writes are repeated internally; other calls are never
 //!    repeated. A read past the end is damage ([`Error::Corrupt`]), not an I/O error.
 //! 3. One failed sync poisons the store: every later change or sync returns [`Error::Poisoned`].
 //!    The kernel marks the pages of a failed sync clean, so a second sync would report success for
@@ -77,7 +77,7 @@ pub enum Create {
     Truncate,
 }
 
-/// Ownership of a run folder. It ends when dropped, and with the process, however that ends.
+/// Ownership of a run folder. It ends when this value is dropped or the process ends.
 pub type LockGuard = Box<dyn Any + Send + Sync>;
 
 /// A run folder.
@@ -104,8 +104,8 @@ pub trait Storage: Send + Sync {
     /// Opens a file for reading.
     fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
 
-    /// Says that a part of a file will be read soon. A storage may fetch it meanwhile; nothing
-    /// follows from it but time.
+    /// Announces that a part of a file will be read soon, so that a storage can prefetch it.
+    /// Affects nothing but time.
     fn announce(&self, _name: &str, _offset: u64, _length: u64) {}
 
     /// Opens an existing file for reading and writing.
@@ -114,14 +114,14 @@ pub trait Storage: Send + Sync {
     /// Makes the names of a folder durable: creations, renames, removals. `""` is the run folder.
     fn sync_dir(&self, folder: &str) -> Result<(), Error>;
 
-    /// Renames a file, atomically, and replaces any file with the new name. A run renames within
-    /// a folder only, so that one sync of the folder makes the change durable.
+    /// Renames a file atomically and replaces any file with the new name. A run renames only within
+    /// a folder, so that one sync of the folder makes the change durable.
     fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// Gives a file a second name, in any folder, atomically. A file with that name stays, and the
-    /// call fails ([`Error::is_taken`]).
+    /// Gives a file a second name, in any folder, atomically. If the name exists, it keeps its file
+    /// and the call fails ([`Error::is_taken`]).
     ///
-    /// By default, and where the file system has no such links, it fails as unsupported
+    /// By default, and on file systems without such links, it fails as unsupported
     /// ([`Error::is_unsupported`]).
     fn link(&self, from: &str, to: &str) -> Result<(), Error> {
         let _ = from;
@@ -132,7 +132,7 @@ pub trait Storage: Send + Sync {
     fn remove(&self, name: &str) -> Result<(), Error>;
 
     /// Returns the time since a file was last written, or `None` if the name does not exist or the
-    /// time is unknown, the default.
+    /// time is unknown. By default `None`.
     fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
         let _ = name;
         Ok(None)
@@ -145,10 +145,10 @@ pub trait Storage: Send + Sync {
     /// Returns [`Error::Locked`] if another owner has the lock.
     fn lock(&self, name: &str) -> Result<LockGuard, Error>;
 
-    /// Returns the number of bytes that this user may still write.
+    /// Returns the number of bytes that this user can still write.
     fn free_bytes(&self) -> Result<u64, Error>;
 
-    /// Returns the number of concurrent syncs that is worthwhile.
+    /// Returns the worthwhile number of concurrent syncs.
     fn sync_parallelism(&self) -> usize {
         1
     }
@@ -173,8 +173,9 @@ pub trait StorageFile: Send + Sync {
         Err(Error::io_at("write", self.path(), offset, io::ErrorKind::Unsupported.into()))
     }
 
-    /// Takes disk space for the file up to byte `end`, so that no write before it finds the disk
-    /// full. The length stays. Where that is impossible, and by default, it does nothing.
+    /// Reserves disk space for the file up to byte `end`, so that no write before it finds the disk
+    /// full. The length stays the same. By default, and where reserving is impossible, does
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::Io`] if there is no such space ([`Error::is_full_disk`]).
@@ -192,7 +193,7 @@ pub trait StorageFile: Send + Sync {
     fn length(&self) -> Result<u64, Error>;
 }
 
-/// A file that is in memory, to be read like any other; it cannot be written.
+/// A file in memory that can be read like any other but not written.
 #[derive(Debug)]
 pub struct MemoryFile<B> {
     path: PathBuf,
@@ -223,8 +224,8 @@ impl<B: AsRef<[u8]> + Send + Sync> StorageFile for MemoryFile<B> {
     }
 }
 
-/// Implements methods of a trait by the same methods of a field: for what stands in front of a
-/// storage, a file or a workload and changes little.
+/// Implements methods of a trait by the same methods of a field, for wrappers around a storage, a
+/// file or a workload that change little.
 ///
 /// ```
 /// use trinim_pipeline::{Error, StorageFile, storage::pass_on};
@@ -261,19 +262,19 @@ pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
     }
 }
 
-/// What systems put into folders that nobody has used, beside hidden files: checks of file systems,
+/// Names that systems put into unused folders, in addition to hidden files: checks of file systems,
 /// quotas, thumbnails and bins of file managers, and indexes of network drives.
 const OF_THE_SYSTEM: &str = "lost+found|aquota.user|aquota.group|quota.user|quota.group|thumbs.db|desktop.ini|\
     icon\r|$recycle.bin|system volume information|@eadir|#recycle|#snapshot";
 
-/// Returns whether a folder with this name in it still counts as empty: for every command that
-/// wants a new or an empty folder.
+/// Returns whether a folder with this name in it still counts as empty, for every command that
+/// needs a new or an empty folder.
 pub fn is_of_the_system(name: &str) -> bool {
     name.starts_with('.') || OF_THE_SYSTEM.split('|').any(|one| one.eq_ignore_ascii_case(name))
 }
 
-/// Returns a name in a folder for which it does not count as empty; `None` also if there is no such
-/// folder.
+/// Returns a name because of which a folder does not count as empty. `None` also if the folder does
+/// not exist.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -309,7 +310,7 @@ pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Returns whether `name` has the shape that the module page describes and is not empty.
+/// Returns whether `name` has the form that the module page describes and is not empty.
 pub fn is_valid_name(name: &str) -> bool {
     name.len() <= NAME_BYTES_AT_MOST
         && name.split('/').all(|part| {

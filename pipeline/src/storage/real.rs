@@ -1,14 +1,13 @@
 //! The file system as a [`Storage`]: positional calls, by names relative to one open folder.
 //!
-//! The folder is opened once, and every name is resolved from its descriptor. So it is what it was
-//! when it was opened, not what has its name now: if it is renamed, work in it goes on, and a
-//! folder that takes its name is neither read nor written. Messages keep the path that the caller
-//! gave.
+//! The folder is opened once, and every name is resolved from its descriptor. If the folder is
+//! renamed, work in it continues, and a folder that takes its name is neither read nor written.
+//! Messages keep the path that the caller gave.
 //!
-//! This was chosen over a comparison of the lock with its name before each commit, which leaves
-//! the calls between two comparisons unprotected, and costs nothing: opening one of 2,000 files by
-//! a relative name takes 0.79 to 0.92 of the time by its full path, a rename 0.75 to 1.03 (two
-//! cores of a Xeon at work, tmpfs and ext4, 200,000 calls in alternating order, 2026-11-27).
+//! The alternative, comparing the lock with its name before each commit, would leave the calls
+//! between two comparisons unprotected. Descriptors cost nothing: opening one of 2,000 files by a
+//! relative name takes 0.79 to 0.92 of the time by its full path, a rename 0.75 to 1.03 (two cores
+//! of a Xeon at work, tmpfs and ext4, 200,000 calls in alternating order, 2026-11-27).
 //!
 //! All calls go through the C library (feature `use-libc` of `rustix`), so tools that interpose
 //! calls see them.
@@ -38,12 +37,12 @@ use rustix::fs::{self as calls, Advice, AtFlags, CWD, Dir, FallocateFlags, FileT
 /// by one and 0.1 to 0.8 s with 16 threads.
 const SYNC_PARALLELISM: usize = 16;
 
-/// Bytes of an announcement. Linux fetches no more at once than the read-ahead of the device, 128
-/// KiB unless set, or its largest request, and drops the rest.
+/// Bytes of an announcement. Linux fetches at most the read-ahead of the device at once, 128 KiB
+/// unless set, or its largest request, and drops the rest.
 const ANNOUNCED_AT_ONCE: u64 = 128 << 10;
 
-/// Times that a lock is tried. A look at it ([`File::try_lock_shared`], in `trinim status`) holds
-/// it for an instant.
+/// Number of attempts to take a lock: a reader of its state ([`File::try_lock_shared`], in `trinim
+/// status`) holds it for an instant.
 const LOCK_TRIES: usize = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
@@ -74,8 +73,8 @@ impl Health {
     }
 }
 
-/// A lock, which ends here and not with the last copy of the file: another thread may be starting a
-/// program, which has every open file for a moment.
+/// A lock that is released when this value is dropped, not with the last copy of the file: while
+/// another thread starts a program, that program has every open file for a moment.
 struct LockedFile(File);
 
 impl Drop for LockedFile {
@@ -88,7 +87,7 @@ impl Drop for LockedFile {
 /// A run folder on the file system.
 #[derive(Debug)]
 pub struct RealStorage {
-    /// As the caller named it, for messages.
+    /// The caller's path, for messages.
     root: PathBuf,
     /// The folder itself, a handle that neither reads nor writes.
     folder: OwnedFd,
@@ -113,8 +112,8 @@ impl RealStorage {
         let storage = Self::open(root)?;
         if missing.is_empty() {
             // An earlier start may have ended between creating the folder and syncing its name. If
-            // this program may not read a folder, it did not create it, so an error here means
-            // nothing.
+            // this program cannot read a folder, it did not create it, so an error here has no
+            // meaning.
             let _ = storage.open_folder("..").and_then(|parent| parent.sync_all());
         }
         Ok(storage)
@@ -146,14 +145,14 @@ impl RealStorage {
         Ok(Self::from_folder(path, folder))
     }
 
-    /// Opens the folder around this one, unless this program may not.
+    /// Opens the parent folder, unless this program has no permission.
     pub fn outer(&self) -> Option<Self> {
         let folder = regular::open_at(&self.folder, "..".as_ref(), OFlags::PATH | OFlags::DIRECTORY).ok()?;
         let root = self.root.parent().filter(|root| !root.as_os_str().is_empty() && self.root.file_name().is_some());
         Some(Self::from_folder(root.map_or_else(|| self.root.join(".."), Path::to_path_buf), folder))
     }
 
-    /// Removes a folder for temporary files with all that is in it.
+    /// Removes a folder for temporary files with everything in it.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -166,13 +165,13 @@ impl RealStorage {
         &self.root
     }
 
-    /// Returns whether there is anything with this name.
+    /// Returns whether the name exists, with a file of any kind.
     pub fn has(&self, name: &str) -> bool {
         self.kind(name.as_ref()).is_ok()
     }
 
-    /// Turns syncs on or off. Without them a power cut may cost the whole run; use it to measure
-    /// the cost of durability, and for scratch runs on a folder in memory.
+    /// Turns syncs on or off. Without them a power cut can cost the whole run; use it to measure
+    /// the cost of durability, and for temporary runs on a folder in memory.
     #[must_use]
     pub fn with_syncs(self, syncs: bool) -> Self {
         let poisoned = AtomicBool::new(self.health.poisoned.load(Ordering::SeqCst));
@@ -200,7 +199,7 @@ impl RealStorage {
         regular::open_at(&self.folder, name.as_ref(), OFlags::RDONLY | OFlags::DIRECTORY).map(File::from)
     }
 
-    /// Returns kind and length of what has this name; follows links.
+    /// Returns kind and length of the file with this name; follows links.
     fn kind(&self, name: &Path) -> io::Result<(EntryKind, u64)> {
         let found = calls::statat(&self.folder, name, AtFlags::empty())?;
         Ok(match FileType::from_raw_mode(found.st_mode) {
@@ -215,13 +214,13 @@ impl RealStorage {
             .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Symlink)
     }
 
-    /// Returns what the system knows of a file without reading it.
+    /// Returns the system's metadata of a file without reading it.
     fn metadata(&self, name: &str) -> io::Result<fs::Metadata> {
         File::from(regular::open_at(&self.folder, name.as_ref(), OFlags::PATH)?).metadata()
     }
 }
 
-/// Returns whether a link may lead to something that this program cannot reach.
+/// Returns whether a link leads to something that this program cannot reach.
 fn leads_nowhere(error: &io::Error) -> bool {
     // ELOOP has no stable kind.
     let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
@@ -261,7 +260,7 @@ impl Storage for RealStorage {
             }
             let inner = Path::new(folder).join(name);
             // Follows links; a dangling one, or a file removed meanwhile, is "other". So is any
-            // name that this storage cannot open, whatever the system says of it.
+            // name that this storage cannot open, of any kind.
             let (kind, length) = match self.kind(&inner) {
                 Ok(found) => found,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (EntryKind::Other, 0),
@@ -298,7 +297,7 @@ impl Storage for RealStorage {
     }
 
     fn announce(&self, name: &str, offset: u64, length: u64) {
-        // Anything wrong with the file shows when it is read.
+        // Errors are ignored here; they show when the file is read.
         if let Ok(file) = self.open_as("open", name, OFlags::RDONLY) {
             let end = offset.saturating_add(length);
             for at in (offset..end).step_by(ANNOUNCED_AT_ONCE as usize) {
@@ -332,7 +331,8 @@ impl Storage for RealStorage {
         self.full("link", from)?;
         calls::linkat(&self.folder, from, &self.folder, to, AtFlags::empty()).map_err(|error| {
             let error = io::Error::from(error);
-            // EPERM, EXDEV, EMLINK: what file systems say that have no links, or not these.
+            // EPERM, EXDEV, EMLINK: the errors of file systems that do not support links, or not
+            // these.
             let unsupported = matches!(error.raw_os_error(), Some(1 | 18 | 31));
             let error = if unsupported { io::Error::new(io::ErrorKind::Unsupported, error) } else { error };
             Error::io("link", &target, error)
@@ -364,7 +364,7 @@ impl Storage for RealStorage {
         } else {
             self.open_as("lock", name, OFlags::RDWR | OFlags::CREATE)?.file
         };
-        // Nobody looks at the lock of a folder.
+        // Only the lock file is looked at by others, not the lock of a folder.
         let mut tries = 1..if name.is_empty() { 1 } else { LOCK_TRIES };
         let mut locked = file.try_lock();
         while matches!(locked, Err(TryLockError::WouldBlock)) && tries.next().is_some() {
@@ -381,7 +381,7 @@ impl Storage for RealStorage {
         let number = |found: io::Result<fs::Metadata>| found.map(|found| (found.dev(), found.ino())).map_err(failed);
         let named = || number(self.metadata(if name.is_empty() { "." } else { name }));
         let (held, found) = (number(file.metadata())?, named()?);
-        // Numbers that change from look to look, as on some network file systems, say nothing.
+        // Numbers that change from look to look, as on some network file systems, prove nothing.
         if held != found && (held, found) == (number(file.metadata())?, named()?) {
             return Err(Error::Locked { path });
         }
@@ -391,7 +391,7 @@ impl Storage for RealStorage {
     fn free_bytes(&self) -> Result<u64, Error> {
         let figures = calls::fstatvfs(&self.folder);
         let figures = figures.map_err(|error| Error::io("measure", &self.root, error.into()))?;
-        // What is no disk has no blocks, and refuses files by itself.
+        // File systems that are not on a disk have no blocks, and refuse files themselves.
         if figures.f_blocks == 0 {
             return Ok(u64::MAX);
         }
@@ -440,7 +440,7 @@ impl StorageFile for RealFile {
             {
                 Err(Error::io("reserve", &self.path, error))
             }
-            // Many file systems cannot. A write says what else is wrong.
+            // Many file systems do not support it. A write reports any other problem.
             _ => Ok(()),
         }
     }

@@ -12,11 +12,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Closes files that stay open in case they are needed again.
+/// Closes files that are only kept open for reuse.
 static SURPLUS: OnceLock<fn()> = OnceLock::new();
 
-/// Sets what closes such files, once for a process: where the limit of open files is reached, it is
-/// called, and the file is tried again.
+/// Sets the function that closes such files, once for a process. It is called when the limit of
+/// open files is reached, and the file is then tried again.
 pub fn close_at_the_limit(close: fn()) {
     SURPLUS.get_or_init(|| close);
 }
@@ -37,7 +37,7 @@ pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let file = open_regular(path)?;
     let failed = |error| Error::io("read", path, error);
     let mut bytes = Vec::new();
-    // The length of a file that grows meanwhile is not a bound.
+    // A file that grows meanwhile can be longer than its length.
     (&file).take(most_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most_bytes {
         let found = file.metadata().map_err(failed)?.len();

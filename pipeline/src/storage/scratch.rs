@@ -1,8 +1,8 @@
-//! Folders for temporary files, which a killed process does not leave for ever.
+//! Folders for temporary files that do not accumulate when processes are killed.
 //!
-//! A folder is locked while its process lives. Whoever makes another one beside it removes those
-//! that nobody holds: a server that is killed and restarted again and again leaves one folder, not
-//! hundreds.
+//! A folder is locked while its process lives. A process that makes another one beside it first
+//! removes those that are not locked. A server that is killed and restarted again and again leaves
+//! one folder, not hundreds.
 //!
 //! # Invariants
 //! 1. Only folders with a name that this module gives are removed, and only under their lock.
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Length of the random end of a name.
 const RANDOM_LETTERS: usize = 16;
 
-/// A folder for temporary files, removed when this is dropped.
+/// A folder for temporary files, removed when this value is dropped.
 pub struct ScratchFolder {
     path: PathBuf,
     _lock: Option<LockGuard>,
@@ -43,7 +43,7 @@ impl ScratchFolder {
             }
             let lock = match RealStorage::open(&path).and_then(|folder| folder.lock("")) {
                 Ok(lock) => Some(lock),
-                // Another process took it for one that was left.
+                // Another process took it for an abandoned one.
                 Err(error) if error.is_not_found() || matches!(error, Error::Locked { .. }) => continue,
                 Err(_) => None,
             };
@@ -71,7 +71,8 @@ fn random_name() -> String {
     format!("{:016x}", RandomState::new().hash_one(0))
 }
 
-/// Removes the folders that nobody holds. What cannot be removed is left: it may be another user's.
+/// Removes the folders that no process holds. Folders that cannot be removed are left: they may be
+/// another user's.
 fn sweep(parent: &Path, prefix: &str) {
     let is_ours = |name: &str| {
         let random = name.strip_prefix(prefix);

@@ -3,38 +3,38 @@
 use super::super::DecodeError;
 use super::{LONGEST, STREAMS, codes};
 
-/// Look-ups between two refills, of at most [`LONGEST`] bits each; a refill gives 57 or more.
+/// Look-ups between two refills, of at most [`LONGEST`] bits each; a refill gives at least 57 bits.
 const LOOKUPS: usize = 5;
 /// The most symbols that a look-up gives.
 const AT_ONCE: usize = 3;
-/// Symbols that a round of look-ups may write: a look-up writes a whole word, four of them.
+/// Symbols that a round of look-ups can write: a look-up writes a whole word, four of them.
 const ROUND: usize = AT_ONCE * LOOKUPS + 1;
-/// Where the symbols of a look-up end: above are the length of their codes, a byte, and their
-/// number.
+/// Number of bits of the symbols in the entry of a look-up. Above them are the length of their
+/// codes, a byte, and their number.
 const TAKEN: u32 = 16 * AT_ONCE as u32;
 
 /// Tables by the next [`LONGEST`] bits, reused from list to list.
 pub(in crate::codec) struct Decoder {
-    /// First symbol in the low half, length of its code in the high one.
+    /// First symbol in the low half, length of its code in the high half.
     first: Box<[u32; 1 << LONGEST]>,
-    /// Up to [`AT_ONCE`] symbols, above them the length of their codes and their number.
+    /// Up to [`AT_ONCE`] symbols; above them the length of their codes and their number.
     several: Box<[u64; 1 << LONGEST]>,
     bytes: Vec<u16>,
 }
 
-/// A part of a list, with a stream of its own.
+/// A part of a list, encoded in its own stream.
 struct Part<'a> {
     stored: &'a [u8],
-    /// Bits of the stream that are decoded.
+    /// Number of bits of the stream that are decoded.
     bits: usize,
-    /// The next symbol of the list, and the end of the part.
+    /// Index of the next symbol in the list, and the end of the part.
     next: usize,
     end: usize,
 }
 
 impl<'a> Part<'a> {
-    /// Returns the next 57 bits or more, lowest first, or `None` if a round of look-ups might pass
-    /// the end of the symbols or of the stream.
+    /// Returns the next 57 bits or more, lowest first, or `None` if a round of look-ups might go
+    /// beyond the end of the symbols or of the stream.
     #[inline(always)]
     fn round(&self) -> Option<u64> {
         let next = self.stored.get(self.bits / 8..)?.first_chunk()?;
@@ -51,11 +51,11 @@ struct LastBits<'a> {
 }
 
 impl<'a> LastBits<'a> {
-    /// What is left of a stream.
+    /// Takes the rest of a stream.
     fn new(part: &Part<'a>) -> LastBits<'a> {
         let mut last = LastBits { stored: part.stored.get(part.bits / 8..).unwrap_or_default(), bits: 0, left: 0 };
         last.refill();
-        // No more bits are taken than there are.
+        // No more bits are taken than exist.
         last.skip((part.bits % 8) as u32);
         last
     }
@@ -156,8 +156,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes parts side by side, and when one ends, those that are left: a look-up gives one
-    /// symbol or three, so that parts of equally many symbols end at very different times.
+    /// Decodes parts in parallel, and when one ends, the remaining ones: a look-up gives one symbol
+    /// or three, so parts with equally many symbols end at very different times.
     fn decode_parts(&self, symbols: &mut [u16], mut parts: &mut [Part<'_>]) -> Result<(), DecodeError> {
         loop {
             match &mut *parts {
@@ -196,7 +196,8 @@ impl Decoder {
                     else {
                         return;
                     };
-                    // Written out: a closure here was a call in one build of two. The last is none.
+                    // Written out: in one build of two, a closure here became a call. The last
+                    // symbol is a filler.
                     *four = [entry as u16, (entry >> 16) as u16, (entry >> 32) as u16, (entry >> 48) as u16];
                     let taken = (entry >> TAKEN) as usize;
                     bits[number] >>= taken & 63;
@@ -221,7 +222,7 @@ impl Decoder {
             bits.skip(entry >> 16);
             *symbol = entry as u16;
         }
-        // The last byte is filled up with zeros.
+        // The last byte is padded with zeros.
         if !bits.stored.is_empty() || bits.left >= 8 || bits.bits != 0 {
             return Err(DecodeError("list continues after its last code"));
         }

@@ -3,15 +3,15 @@
 use super::{LONGEST, STREAMS, SYMBOLS_MAX, codes, short_lengths};
 
 /// Counters of a symbol. Most pieces are zero, and an increment waits for the last one of the same
-/// counter: neighbours in a list use different ones.
+/// counter, so neighbours in a list use different counters.
 const COUNTERS: usize = 4;
 
 /// Counters and codes by symbol, reused from list to list.
 pub(in crate::codec) struct Encoder {
-    /// By symbol: while symbols are counted, the number of its counters, 0 for a new one; then its
-    /// code in the lowest [`LONGEST`] bits, and above them the length of the code. In between, all
-    /// are 0. A table of the counters themselves would take so many pages that finding them takes
-    /// longer than counting.
+    /// By symbol. While symbols are counted: the number of its counters, 0 for a new symbol.
+    /// Afterwards: its code in the lowest [`LONGEST`] bits, and above them the length of the code.
+    /// In between, all are 0. A table of the counters themselves would take so many pages that
+    /// finding them takes longer than counting.
     places: Vec<u16>,
     counts: Box<[[u32; COUNTERS]; 2 * SYMBOLS_MAX]>,
     /// The different symbols that were counted.
@@ -24,7 +24,7 @@ impl Encoder {
         Encoder { places: vec![0; 1 << 16], counts, alphabet: Vec::new() }
     }
 
-    /// Appends a list. Lists of too many different symbols are written as twice as many bytes.
+    /// Appends a list. A list of too many different symbols is written as twice as many bytes.
     pub(in crate::codec) fn encode(&mut self, symbols: &[u16], out: &mut Vec<u8>) {
         if self.count(symbols) {
             out.push(0);
@@ -118,8 +118,8 @@ impl Encoder {
         let (mut bits, mut waiting, mut at) = (0u64, 0u32, start);
         let (groups, rest) = symbols.as_chunks::<4>();
         for [a, b, c, d] in groups {
-            // At most 7 bits wait, and four codes have at most 44. Two pairs, then one group: the
-            // next group waits for one addition.
+            // At most 7 bits wait, and four codes have at most 44. Two pairs, then one group, so
+            // that the next group waits for one addition.
             let [(a, to_b), (b, to_c), (c, to_d), (d, end)] =
                 [self.code(*a), self.code(*b), self.code(*c), self.code(*d)];
             let (low, high, to_high) = (a | b << to_b, c | d << to_d, to_b + to_c);

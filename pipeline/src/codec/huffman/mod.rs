@@ -1,15 +1,15 @@
-//! Lists of 16-bit symbols as canonical Huffman codes, made to be decoded fast.
+//! Lists of 16-bit symbols as canonical Huffman codes, designed for fast decoding.
 //!
-//! A row of a stream consists of few different 16-bit pieces (230 of 65,536 at eight layers): a
-//! loss excludes others nearby. Codes of at most eleven bits are found by one look-up, which
-//! gives up to three symbols at once. A list is cut into four streams that are decoded side by
-//! side, so that the look-ups of one need not wait for those of another.
+//! A row of a stream consists of few different 16-bit pieces (230 of 65,536 at eight layers),
+//! because a loss excludes others nearby. Codes of at most eleven bits are found by one look-up,
+//! which gives up to three symbols at once. A list is divided into four streams that are decoded in
+//! parallel, so that the look-ups of one need not wait for those of another.
 //!
 //! The codes are those of Huffman (1952), numbered as in Schwartz and Kallick (1964). Layout and
 //! tables are ours; `FORMAT.md` has the bytes.
 //!
-//! A workload may publish lists and promise the same bytes for the same stream, as Trinim does: an
-//! encoder that breaks ties otherwise, or limits lengths otherwise, is another codec.
+//! A workload can publish lists and promise the same bytes for the same stream, as trinim does. An
+//! encoder that breaks ties or limits lengths differently is therefore another codec.
 
 mod decode;
 mod encode;
@@ -19,7 +19,7 @@ pub(super) use encode::Encoder;
 
 /// The most bits of a code: the table of [`Decoder`] takes half of a first-level cache.
 const LONGEST: u32 = 11;
-/// The most symbols of a code. More would make codes of [`LONGEST`] bits a bad choice.
+/// The most symbols of a code. With more, codes of [`LONGEST`] bits would be a bad choice.
 const SYMBOLS_MAX: usize = 1 << (LONGEST - 1);
 const STREAMS: usize = 4;
 
@@ -58,8 +58,8 @@ pub fn lengths(counts: &[u32]) -> Vec<u8> {
     lengths
 }
 
-/// Returns lengths of at most [`LONGEST`] for at most [`SYMBOLS_MAX`] symbols. Counts are halved
-/// until the code is flat enough: equal counts give at most ten bits.
+/// Returns lengths of at most [`LONGEST`] for at most [`SYMBOLS_MAX`] symbols. Halves the counts
+/// until the code is flat enough; equal counts give at most ten bits.
 fn short_lengths(mut counts: Vec<u32>) -> Vec<u8> {
     loop {
         let lengths = lengths(&counts);
@@ -175,13 +175,13 @@ mod tests {
             proptest::collection::vec(any::<u16>(), 0..40),
             // Few symbols of very different frequency: long and short codes, many look-ups.
             proptest::collection::vec(any::<u32>().prop_map(|n| n.leading_zeros() as u16 * 257), 0..3000),
-            // Parts are decoded side by side; one of a single symbol ends long before the others.
+            // Parts are decoded in parallel; one of a single symbol ends long before the others.
             (proptest::collection::vec(0u16..300, 0..5000), 0usize..5).prop_map(|(mut list, part)| {
                 let length = list.len().div_ceil(STREAMS);
                 list.iter_mut().skip(part * length).take(length).for_each(|symbol| *symbol = 7);
                 list
             }),
-            // More symbols than a code has.
+            // More symbols than a code can have.
             proptest::collection::vec(0u16..5000, 3000..4000),
         ]
     }
