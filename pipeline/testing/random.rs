@@ -1,8 +1,8 @@
 //! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014), which yields the same numbers
 //! for the same seed on every machine and in every version.
 //!
-//! `trinim` has the same generator. The engine cannot use that one, and does without randomness
-//! outside its tests.
+//! `trinim` has the same generator, but the engine cannot import it, and needs randomness only in
+//! tests.
 
 /// A generator of pseudorandom numbers, determined by its seed.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Random {
         self.below(length as u64) as usize
     }
 
-    /// Returns one of these.
+    /// Returns one of the choices.
     pub fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.index(choices.len())]
     }

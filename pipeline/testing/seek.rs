@@ -1,10 +1,10 @@
-//! A device with one arm in front of any storage: it counts what passes and how often the arm
-//! seeks, and takes the time for it if it has a speed.
+//! A device with one arm in front of any storage. It counts bytes and seeks, and takes the time for
+//! them if it has a speed.
 //!
 //! Sorting log writes into runs pays on devices that seek; an SSD hardly shows the difference. Each
-//! file is contiguous and far from every other file. A read or write that begins where the last one
-//! ended, or little further on in the same file, continues; every other one seeks first. Nothing is
-//! cached, and operations on names and syncs are free.
+//! file is contiguous and far from every other file. A read or write seeks unless it begins where
+//! the last one ended, or a short gap later in the same file. Nothing is cached, and operations on
+//! names and syncs are free.
 
 use parking_lot::Mutex;
 use pipeline::storage::{Create, Entry, LockGuard, pass_on};
@@ -25,16 +25,16 @@ pub struct Speed {
     pub bytes_per_second: u64,
 }
 
-/// What has passed a device.
+/// What a device has transferred.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passed {
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Reads and writes that did not continue the one before.
+    /// Reads and writes that did not continue the previous one.
     pub seeks: u64,
-    /// Of these, the writes to logs.
+    /// Seeks for writes to logs, included above.
     pub seeks_to_write_logs: u64,
 }
 
@@ -69,7 +69,7 @@ impl SeekStorage {
         SeekStorage { inner, arm: Arc::new(Arm { speed, ..Arm::default() }) }
     }
 
-    /// Returns what has passed so far.
+    /// Returns what was transferred so far.
     pub fn passed(&self) -> Passed {
         self.arm.state.lock().passed
     }
@@ -80,7 +80,7 @@ impl SeekStorage {
 }
 
 impl SeekFile {
-    /// Moves the head over these bytes. There is one arm: whoever comes next waits.
+    /// Moves the head over these bytes. There is one arm, so other calls wait.
     fn pass(&self, offset: u64, bytes: usize, is_write: bool) {
         let mut state = self.arm.state.lock();
         let before = state.head.replace((self.name.clone(), offset + bytes as u64));

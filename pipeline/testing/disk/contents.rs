@@ -1,5 +1,5 @@
 //! A file of the simulated disk: its visible contents, its safe contents, and the effect of a power
-//! cut on the writes between the two.
+//! cut on the writes in between.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::SECTOR_BYTES;
 pub(super) enum Fate {
     Lost,
     Kept,
-    /// The first ones are kept.
+    /// The first changes are kept.
     Prefix,
     /// Each change is kept, lost or torn independently.
     Mixed,
@@ -41,7 +41,7 @@ impl Write {
         }
     }
 
-    /// Applies the write as a power cut in mid-write leaves it.
+    /// Applies the write as a power cut in the middle of it leaves it.
     fn tear(&self, contents: &mut Vec<u8>, random: &mut Random) {
         let Self::Bytes(start, bytes) = self else {
             return;
@@ -73,7 +73,7 @@ impl Write {
 pub(super) struct Contents {
     pub(super) cached: Arc<Vec<u8>>,
     pub(super) safe: Arc<Vec<u8>>,
-    /// Writes that are not safe, each with the handle that made it.
+    /// Writes that are not safe, each with its handle.
     pub(super) pending: Vec<(Write, Handle)>,
     /// Whether writes were marked clean without being safe, so that the cache holds more than a
     /// sync can save.
@@ -97,7 +97,7 @@ impl Contents {
         Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
     }
 
-    /// Returns contents that a power cut may leave.
+    /// Returns contents that a power cut can leave.
     pub(super) fn after(&self, fate: Fate, random: &mut Random) -> Contents {
         if self.pending.is_empty() {
             let safe = Arc::clone(&self.safe);

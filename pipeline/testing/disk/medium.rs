@@ -1,5 +1,5 @@
-//! The disk behind [`super::SimulatedStorage`]: what is visible, what is safe, and the changes
-//! between the two.
+//! The disk behind [`super::SimulatedStorage`]: what is visible, what is safe, and the changes in
+//! between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -83,9 +83,10 @@ pub(super) struct Disk {
     safe_names: Names,
     pending_names: Vec<Change>,
     pub(super) locks: BTreeSet<String>,
-    /// Up to where a file has its space; ends with the process, as no test needs more.
+    /// How far each file has reserved space. It ends with the process, which is enough for the
+    /// tests.
     reserved: BTreeMap<usize, usize>,
-    /// Number of open handles, and the most that the process may have.
+    /// Number of open handles, and the largest number that the process can have.
     pub(super) handles: usize,
     pub(super) handles_at_most: usize,
     /// The next handle, and the first one of this process.
@@ -167,7 +168,7 @@ impl Disk {
         let strikes = |at: u64, fault: Fault| match fault {
             Fault::LoseSync => at <= steps && kind == Kind::SyncFile,
             Fault::LieSync => at <= steps && matches!(kind, Kind::SyncFile | Kind::SyncFolder),
-            // These strike the next read or write, which takes them.
+            // These affect the next read or write, which looks for them.
             Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead | Fault::LoseWrite | Fault::MisdirectWrite => {
                 false
             }
@@ -235,7 +236,7 @@ impl Disk {
         }
     }
 
-    /// Changes a name, as programs see it; not safely.
+    /// Changes a name, visibly but not safely.
     pub(super) fn change(&mut self, change: Change) {
         change.apply(&mut self.names);
         self.pending_names.push(change);
@@ -270,7 +271,7 @@ impl Disk {
         self.files.len() - 1
     }
 
-    /// Fails unless the process may open another file now.
+    /// Fails unless the process can open another file now.
     pub(super) fn check_handles(&self) -> io::Result<()> {
         if self.handles < self.handles_at_most { Ok(()) } else { Err(io::Error::from_raw_os_error(EMFILE)) }
     }

@@ -4,27 +4,27 @@
 //! runs here through every crash, thousands of times a second.
 //!
 //! Each file has contents as a running program sees them (the cache), contents that are safe, and
-//! the list of writes between the two; each folder has the same for its names. Every call counts
-//! one *step*. At chosen steps a [`Fault`] strikes. Afterwards a test continues in one of two ways:
+//! the list of writes in between; each folder has the same for its names. Every call counts one
+//! *step*, and a [`Fault`] strikes at chosen steps. Afterwards a test continues in one of two ways:
 //! [`SimulatedStorage::kill`] returns the disk that the next process finds after `kill -9`, cache
-//! included; [`SimulatedStorage::power_cut`] returns one of the disks that a power cut may leave. A
-//! test can examine every possible stop in a single run: a [`Witness`] sees the disk before every
-//! call and can take copies, which share all equal parts.
+//! included; [`SimulatedStorage::power_cut`] returns one of the disks that a power cut can leave.
+//! To examine every possible stop in a single run, a [`Witness`] sees the disk before every call
+//! and can take copies, which share all equal parts.
 //!
-//! A power cut, under a seed, keeps, loses or tears each write that was not synced, in any order. A
-//! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together
-//! with their neighbours in the same sector; a file can have its new size without its data. A power
-//! cut keeps or loses each change of a name that was not synced, and may leave both names of a
-//! rename. A rename into another folder is a new name there and a removal here, each safe with its
-//! own folder: a power cut may leave both names, or none.
+//! A power cut, under a seed, keeps, loses or tears each unsynced write, in any order. A tear keeps
+//! some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together with their
+//! neighbours in the same sector; a file can have its new size without its data. Each unsynced
+//! change of a name is kept or lost, and a rename can leave both names. A rename into another
+//! folder is a new name there and a removal here, each safe with its own folder: a power cut can
+//! leave both names, or none.
 //!
 //! # Invariants
 //! 1. Syncing a file does not make its name safe; syncing a folder does not make its files safe.
 //! 2. Closing is not a sync.
 //! 3. A failed sync leaves the writes visible and clean: no later sync makes them safe.
 //! 4. A sync makes safe what was written through its own handle and by earlier processes. POSIX
-//!    promises no more: what another handle of the process wrote may be lost with that handle.
-//! 5. One seed, one sequence of calls and one thread make everything repeatable.
+//!    promises no more: writes through another handle of the process can be lost with that handle.
+//! 5. With one seed, one sequence of calls and one thread, everything is repeatable.
 //! 6. After a stop nothing reaches the disk.
 //!
 //! # Not here
@@ -52,7 +52,7 @@ pub const SECTOR_BYTES: usize = 512;
 /// A fault that strikes at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The process ends: this call may still have an effect; it and all later calls fail.
+    /// The process ends: this call can still have an effect; it and all later calls fail.
     Stop,
     /// This call fails with an I/O error, perhaps after part of its effect.
     FailOnce,
@@ -70,7 +70,7 @@ pub enum Fault {
     FlipRead,
     /// One sector of the next read is some other sector of the disk.
     MisdirectRead,
-    /// One sector of the next read is as of the last sync, or zeros if it has not changed since.
+    /// One sector of the next read is that of the last sync, or zeros if it has not changed since.
     StaleRead,
     /// The next write changes only the length and reports success.
     LoseWrite,
@@ -79,7 +79,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Faults that no call reports and no sync prevents: a read may return anything that was ever
+    /// Faults that no call reports and no sync prevents: a read can return anything that was ever
     /// on the disk.
     pub const SILENT: [Fault; 6] =
         [Fault::Rot, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead, Fault::LoseWrite, Fault::MisdirectWrite];
@@ -148,8 +148,8 @@ impl SimulatedStorage {
         self
     }
 
-    /// Leaves out the poison after a failed sync. The kernel marks the pages clean and continues;
-    /// this shows what happens to programs that continue too.
+    /// Disables the poison after a failed sync. The kernel marks the pages clean and continues;
+    /// this shows what happens to programs that also continue.
     #[must_use]
     pub fn forgiving(self) -> Self {
         self.disk.lock().forgiving = true;
@@ -163,13 +163,13 @@ impl SimulatedStorage {
     }
 
     /// Returns the disk that the next process finds when this one is killed: nothing is lost, and
-    /// what was not safe is still not safe. Locks, faults, poison and the step count are gone.
+    /// unsafe changes are still unsafe. Locks, faults, poison and the step count are reset.
     #[must_use]
     pub fn kill(&self) -> Self {
         Self::from_disk(self.disk.lock().restarted())
     }
 
-    /// Returns a disk that a power cut may leave; different seeds give different ones. Seeds 0 to 3
+    /// Returns a disk that a power cut can leave; different seeds give different ones. Seeds 0 to 3
     /// are the corners: all lost; all kept; names kept, contents lost; contents kept, names lost.
     #[must_use]
     pub fn power_cut(&self, seed: u64) -> Self {
@@ -203,7 +203,7 @@ impl SimulatedStorage {
         Some(Arc::clone(&disk.files[file].cached))
     }
 
-    /// Puts a file with these contents on the disk, safely and without any call: for damage.
+    /// Simulates damage: puts a file with these contents on the disk, safely and without any call.
     ///
     /// # Panics
     /// Panics if the folder does not exist.
@@ -216,7 +216,7 @@ impl SimulatedStorage {
         self.disk.lock().take(name);
     }
 
-    /// Limits the handles that the process may have open at the same time, the lock included. The
+    /// Limits the handles that the process can have open at the same time, including the lock. The
     /// limit ends with the process.
     #[must_use]
     pub fn with_handles_at_most(self, handles: usize) -> Self {
@@ -229,7 +229,7 @@ impl SimulatedStorage {
         Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file, by })
     }
 
-    /// Returns the disk for a call of a program; another thread may be first.
+    /// Returns the disk for a call of a program; another thread can be first.
     fn call(&self) -> MutexGuard<'_, Disk> {
         pause();
         self.disk.lock()

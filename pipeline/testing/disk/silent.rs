@@ -22,7 +22,7 @@ impl Disk {
             return Some(());
         }
         let fault = self.silent_fault(&[Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead]);
-        // The part of one sector that goes wrong.
+        // The part of one sector that is changed.
         let sector = (start + self.random.index(buffer.len())) / SECTOR_BYTES * SECTOR_BYTES;
         let part = sector.max(start)..(sector + SECTOR_BYTES).min(end);
         match fault {
