@@ -26,9 +26,9 @@ use terminal::output::Out;
 use terminal::progress::{self, BriefProgressArgs, Say};
 use terminal::signals::Signals;
 
-/// Time between two looks for a signal.
+/// Interval at which a signal is looked for.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that a solve has to end after a signal.
+/// Time in which a solve must end after a signal.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// How positions without a database are solved.
@@ -53,7 +53,7 @@ pub struct SpotArgs {
 }
 
 impl SpotArgs {
-    /// Prepares a solver for positions of a board. Its temporary files are gone when it is dropped.
+    /// Prepares a solver for positions of a board. Dropping it removes its temporary files.
     pub fn solver(&self, board: &Board, rule: Rule, out: &Out) -> anyhow::Result<PartSolver> {
         let signals = Signals::register()?;
         signals.release();
@@ -76,7 +76,7 @@ impl SpotArgs {
     fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
         let progress = self.progress.on(out)?;
         let (memory_bytes, scratch) = (self.resources.memory_bytes_of_a_part(), self.scratch.clone());
-        // Made for the first solve, and gone with the solver.
+        // Created for the first solve, removed with the solver.
         let scratch_folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {
             let folder = match scratch_folder.get() {
@@ -95,7 +95,7 @@ impl SpotArgs {
     }
 }
 
-/// Plans a solve of a part in a folder, where this much is free.
+/// Plans a solve of a part in a folder with this much free space.
 pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u64) -> Result<Plan, PartError> {
     let scenario = Scenario {
         board: &game.board,
@@ -115,11 +115,11 @@ pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u6
     Ok(plan)
 }
 
-/// Memory of a solver that needs no folder: a bitmap of 28 pieces is half of it, and nimbers and
-/// distances of 22 pieces are less.
+/// Memory of a solver that needs no folder: a bitmap of 28 pieces takes half of it, and nimbers and
+/// distances of 22 pieces take less.
 const IN_MEMORY_BYTES: u64 = 64 << 20;
 
-/// Returns a solver for positions of this many pieces or fewer, 28 at most, which needs no folder.
+/// Returns a solver for positions of at most this many pieces (up to 28) that needs no folder.
 pub fn in_memory(board: &Board, rule: Rule, pieces: u32) -> PartSolver {
     let options = Options { memory_bytes: IN_MEMORY_BYTES, threads: 1, ..Options::default() };
     let runner = parts::run_in(&std::env::temp_dir());
@@ -131,20 +131,21 @@ pub fn temporary(scratch: Option<&Path>) -> Result<ScratchFolder, Error> {
     ScratchFolder::new(&parent, "trinim-parts.")
 }
 
-/// A folder for temporary files that a signal does not leave behind.
+/// A folder for temporary files that is removed after a signal.
 ///
-/// While it is there, a signal lets a solve end by itself, with a message. If the program waits for
-/// its input instead, a thread removes the folder and ends the program. The thread ends with this.
+/// While it exists, a signal lets a solve end by itself, with a message. If the program waits for
+/// input instead, a thread removes the folder and ends the program. The thread ends with this
+/// value.
 struct WatchedFolder {
     folder: ScratchFolder,
-    /// Dropped after the folder: until it is gone, no signal ends the program by itself.
+    /// Dropped after the folder: until it is removed, no signal ends the program directly.
     _held: Held,
     /// Closed to end the thread.
     closing: Option<Sender<()>>,
     watcher: Option<JoinHandle<()>>,
 }
 
-/// Signals that end nothing by themselves.
+/// Signals that do not end the program directly.
 struct Held(Signals);
 
 impl Drop for Held {
@@ -155,7 +156,7 @@ impl Drop for Held {
 
 impl WatchedFolder {
     fn new(scratch: Option<&Path>, signals: &Signals) -> Result<WatchedFolder, Error> {
-        // Before there is anything to leave behind.
+        // Before anything exists that could be left behind.
         signals.hold();
         let held = Held(signals.clone());
         let folder = temporary(scratch)?;
@@ -169,7 +170,7 @@ impl WatchedFolder {
                 }
             }
             if waits(GRACE) {
-                // The solve may still add files, or be removing them itself.
+                // The solve may still be adding files, or removing them itself.
                 while path.exists() && std::fs::remove_dir_all(&path).is_err() && tries.next().is_some() {
                     std::thread::sleep(LOOK);
                 }
@@ -210,7 +211,7 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
     }
 }
 
-/// Opens the database in a folder; values that it does not keep, and distances to the end, are
+/// Opens the database in a folder. Values that it does not keep, and distances to the end, are
 /// computed on request.
 pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
     let database = Arc::new(Database::open(folder)?);
@@ -226,7 +227,7 @@ pub fn without_folder(board: &Board, rule: Rule, spot: &SpotArgs, out: &Out) -> 
     Ok(Arc::new(OnTheSpot::new(source, spot.solver(board, rule, out)?)))
 }
 
-/// Returns the number in place of a folder, unless there is a folder with this name.
+/// Returns the number given instead of a folder, unless a folder has this name.
 pub fn number(folder: &Path) -> Option<u64> {
     if folder.exists() { None } else { folder.to_str()?.parse().ok() }
 }
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
     use crate::cli::hints::classify;
 
-    /// A solve on the spot may take what is free, and is refused where it needs a byte more.
+    /// A solve on the spot can use all free space, and is refused if it needs one byte more.
     #[test]
     fn a_part_has_to_fit_the_disk() {
         let game = Game::triangle(6, Rule::Misere, 12).expect("a game");

@@ -36,7 +36,7 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Resolves a number of threads: 0 means all that this process may use.
+/// Resolves a number of threads: 0 means all that this process can use.
 pub fn all_if_zero(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
@@ -51,7 +51,7 @@ pub fn layers(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Parses a largest number of pieces of a move.
+/// Parses the largest number of pieces of a move.
 pub fn max_take(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(take) if take > 0 => Ok(take),
@@ -64,8 +64,8 @@ pub fn rule() -> impl TypedValueParser<Value = Rule> {
     offered(names, |text| text.parse().map_err(|error: crate::game::ParseRuleError| error.to_string()))
 }
 
-/// Parses cells like `b1,b2`; spaces, commas and semicolons may separate them, and `none` is the
-/// empty list. Earlier versions wrote `(1,0)(1,1)`, row and column from 0.
+/// Parses cells like `b1,b2`, separated by spaces, commas or semicolons; `none` is the empty list.
+/// Earlier versions wrote `(1,0)(1,1)`, row and column from 0.
 pub fn cells(text: &str) -> Result<BidCells, String> {
     let expected = |rest: &str| {
         format!("{rest:?}: expected cells like b1,b2, the letter of the row and the number in it, or none")
@@ -193,8 +193,8 @@ impl ResourceArgs {
         self.memory.bytes()
     }
 
-    /// Returns a solve with these threads and this memory, which for a large board is half of what
-    /// is free unless it is given.
+    /// Returns a solve with these threads and this memory. By default, a large board gets half of
+    /// the free memory.
     pub fn bound(self, solve: Solve) -> Solve {
         let is_large = self.memory.memory.is_none() && solve.board().size_in_layers() >= plan::WEIGHED_LAYERS;
         let half = job::memory().filter(|_| is_large).map_or(0, |memory| memory.free_bytes / 2);
@@ -202,8 +202,7 @@ impl ResourceArgs {
     }
 
     /// Returns a solve that was started with `begun_bytes` of memory, with these threads and this
-    /// memory. Unless `--memory` is given, the solve takes `begun_bytes` again if this process may
-    /// use that much.
+    /// memory. Without `--memory` it takes `begun_bytes` again, if this process can use that much.
     pub fn bound_again(self, solve: Solve, begun_bytes: Option<u64>, out: &Out) -> Solve {
         let solve = self.bound(solve);
         let most = job::memory().map_or(u64::MAX, |memory| memory.bytes);
@@ -232,7 +231,7 @@ pub struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// Returns the memory budget of the whole program for less than a solve.
+    /// Returns the memory budget of the whole program for work smaller than a solve.
     pub fn bytes(self) -> u64 {
         self.memory.map_or_else(job::usual_memory_bytes, |memory| memory.0)
     }
@@ -247,7 +246,7 @@ pub struct JsonArgs {
 }
 
 impl JsonArgs {
-    /// Reports as JSON under this schema, or in the words of `print`; returns [`Exit::Done`].
+    /// Reports as JSON under this schema, or as the text of `print`; returns [`Exit::Done`].
     pub fn report<R: Serialize>(
         self,
         schema: &str,

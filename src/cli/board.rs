@@ -12,20 +12,20 @@ use terminal::exit::Refused;
 use terminal::file::InputKind;
 use terminal::output::{Out, padded};
 
-/// Boards with this many cells or fewer are solved when they are asked for: 2^28 positions, in
-/// about half a second.
+/// Boards with at most this many cells are solved on request: 2^28 positions take about half a
+/// second.
 pub const SMALL_CELLS_MAX: u32 = 28;
 
-/// The layers and the cells that a command takes, by its path.
+/// The layers and the cells that a command accepts, by its path.
 const TAKEN: [(&[&str], &str, u32); 3] = [
     (&["solve", "task init", "plan", "papers layout", "papers layout search", "papers solve"], "1 to 10", CELLS_MAX),
     (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
     (&["probe", "play"], "1 to 10", crate::game::CELLS_MAX),
 ];
 
-/// Returns the command with what it and its subcommands take of `--layers` and `--board` in their
-/// help and their refusals, and without the resources of positions in its help; `path` is that of
-/// the command, and empty for the program.
+/// Returns the command with the accepted `--layers` and `--board` in its help and refusals, also of
+/// its subcommands, and without the resources of positions in its help. `path` is that of the
+/// command, and empty for the program.
 pub fn ranged(command: Command, path: &str) -> Command {
     let command = match TAKEN.iter().find(|(paths, ..)| paths.contains(&path)) {
         None => command,
@@ -34,7 +34,7 @@ pub fn ranged(command: Command, path: &str) -> Command {
             match arg.get_id().as_str() {
                 "layers" => arg.help(format!("{help}; {layers}")).value_parser(layers_up_to(layers)),
                 "board" => arg.help(format!("{help}; up to {cells} cells")),
-                // What a position takes by default is little: the manual page has them.
+                // Positions take little by default; these options are only on the manual page.
                 "memory" | "threads" | "scratch" if paths.contains(&"probe") => arg.hide(true),
                 _ => arg,
             }
@@ -53,14 +53,14 @@ fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
 
 pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
-/// A board file; the longest lists some thousand moves.
+/// A board file; the longest one lists some thousand moves.
 const BOARD: InputKind = InputKind {
     what: "board",
     most_bytes: 1 << 20,
     hint: "a board file has name, cells, and lines or moves; trinim solve --help shows one",
 };
 
-/// The board, which a command needs.
+/// The arguments of a command that requires a board.
 pub type RequiredBoard = BoardArgs<true>;
 
 /// The board, if one is named or has to be.
@@ -86,7 +86,7 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
 }
 
 impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
-    /// Returns the board; `None` if the arguments name none.
+    /// Returns the board; `None` if there are no such arguments.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
         let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
         match (self.layers, &self.board) {
@@ -96,14 +96,14 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
         }
     }
 
-    /// Returns the board, which the command needs.
+    /// Returns the board that the command requires.
     pub fn required(&self) -> anyhow::Result<Board> {
         let missing =
             || Refused::new("neither --layers nor --board", "name the board, like --layers 7 or --board rect:5x5");
         Ok(self.board()?.ok_or_else(missing)?)
     }
 
-    /// Returns the board, which is to be planned or solved.
+    /// Returns the board for a command that plans or solves it.
     pub fn solvable(&self) -> anyhow::Result<Board> {
         let board = self.required()?;
         job::check_cells(&board)?;
@@ -111,7 +111,7 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     }
 }
 
-/// Reads the name of a board, which `option` has given, or the file that it names.
+/// Reads the name of a board, or the file that it names; `option` is where it was given.
 pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
     if let Some(path) = name.strip_prefix("file:") {
         let text = BOARD.read(Path::new(path))?;
@@ -157,8 +157,7 @@ pub fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
     padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }
 
-/// Formats cells as `--bid-cells` reads them, in the order of the board, where a reader looks for
-/// them.
+/// Formats cells as `--bid-cells` reads them, in the order of the board.
 pub fn cells_text(board: &Board, cells: &[u8]) -> String {
     let mut cells = cells.to_vec();
     cells.sort_unstable();

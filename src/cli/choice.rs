@@ -1,4 +1,4 @@
-//! Flags whose values are a library enum, under the names that reports use.
+//! Flags whose values are a library enum, with the names used in reports.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -34,7 +34,7 @@ where
     parser(values.iter().map(|(value, name, help)| (*value, (*name).to_owned(), Some(*help))).collect())
 }
 
-/// Returns a parser of texts in lower case that offers `names` but has the meanings of `parse`.
+/// Returns a parser of lower-case texts that suggests `names` but parses with `parse`.
 pub fn offered<T>(
     names: impl IntoIterator<Item = impl Into<PossibleValue>>,
     parse: fn(&str) -> Result<T, String>,

@@ -1,5 +1,4 @@
-//! What is wrong with a folder that a command cannot use, and the command that helps, with its
-//! arguments filled in.
+//! Explains why a command cannot use a folder, and suggests a command with its arguments filled in.
 
 use crate::cli::board::arguments;
 use crate::cli::owner::{self, Owner};
@@ -17,17 +16,17 @@ use terminal::file::folder_of;
 use terminal::output::{Out, counted, grouped};
 use terminal::refusal::quoted;
 
-/// Similarity of two names from which one may be meant by the other.
+/// Similarity from which one name counts as a misspelling of the other.
 const ALIKE: f64 = 0.8;
 
 /// Commands for a solve that was begun.
 const OF_A_RUN: [&str; 5] = ["resume", "status", "verify", "check", "repair"];
 
-/// Names that are shown of files of others.
+/// Number of foreign files that are named.
 const FOREIGN_SHOWN: usize = 3;
 
-/// Names what others put in a folder. Every command leaves it alone, and whether the folder can be
-/// read is for the command to say.
+/// Prints the foreign files in a folder. Every command leaves them alone; the command decides
+/// whether it can read the folder.
 pub fn remark_on_foreign(folder: &Path, out: &Out) {
     let names = care::foreign(folder).unwrap_or_default();
     if names.is_empty() {
@@ -39,7 +38,7 @@ pub fn remark_on_foreign(folder: &Path, out: &Out) {
     out.remark(format_args!("left alone, because trinim gives no such names: {}{more}", shown.join(", ")));
 }
 
-/// Replaces errors about a folder by ones that say more; `words` are the arguments of the program.
+/// Replaces errors about a folder by more helpful ones; `words` are the arguments of the program.
 pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     let error = error.downcast::<JobError>().map_or_else(|error| error, refusal);
     let (path, lacks) = if let Some(DatabaseError::Missing { path, .. }) = error.downcast_ref() {
@@ -55,7 +54,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
         return error;
     };
     let path = path.clone();
-    // What may not be looked at is not missing.
+    // A path without permission is not missing.
     let is_missing = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let looks = [path.metadata().map(drop), path.join(FORMAT).metadata().map(drop), std::fs::read_dir(&path).map(drop)];
     if let Some(error) = looks.into_iter().filter_map(Result::err).find(|error| !is_missing(error)) {
@@ -69,8 +68,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     Refused::new(format!("{} {message}", path.display()), hint).into()
 }
 
-/// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
-/// it already.
+/// Returns what is wrong with a folder and a hint. The former is empty if the error already says
+/// it.
 fn diagnose(path: &Path, words: &[String]) -> (String, String) {
     let command = command_of(words);
     let shown = quoted(&path.to_string_lossy());
@@ -120,7 +119,7 @@ fn diagnose(path: &Path, words: &[String]) -> (String, String) {
     ("there is none in this folder".to_owned(), hint)
 }
 
-/// Returns what helps if there is no such folder.
+/// Returns the hint if there is no such folder.
 fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> String {
     let is_solve = |word: &&String| is_run(Path::new(word)) || is_database(Path::new(word));
     if let Some(folder) = words.iter().skip(1).find(is_solve)
@@ -154,7 +153,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
             let command = command_of(words);
             let layers = name.strip_prefix("trinim-k").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
             let rule = if name.ends_with("normal") { " --rule normal" } else { "" };
-            // Who wants to go on with a solve or to check it has one, under another name.
+            // A user who resumes or checks a solve has one, under another name.
             match layers.filter(|layers| (1..=9).contains(layers) && !OF_A_RUN.contains(&command)) {
                 Some(layers) => {
                     let shown = quoted(&path.to_string_lossy());
@@ -166,7 +165,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
     }
 }
 
-/// Returns the command among the arguments of the program: options may come before it.
+/// Returns the command among the arguments of the program; options can come before it.
 fn command_of(words: &[String]) -> &str {
     words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str)
 }
@@ -192,8 +191,8 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the game of the run in a folder and the blocks that are saved; `None` if this program
-/// does not continue it.
+/// Returns the game of the run in a folder and the number of saved blocks; `None` if this program
+/// cannot continue it.
 fn unfinished(run: &Path) -> Option<(Game, u64)> {
     let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
     let parameters = &inspection.parameters.0;
@@ -202,7 +201,7 @@ fn unfinished(run: &Path) -> Option<(Game, u64)> {
     Some((game, inspection.records.len() as u64))
 }
 
-/// The command that keeps every value, for a folder that has not.
+/// The command that solves again and keeps every value.
 pub fn keep_all(database: &Database) -> String {
     keeping_all(&format!("trinim solve {}", arguments(database.board(), database.rule())))
 }

@@ -1,5 +1,5 @@
-//! What to do about an error of a library: the exit code and the hint for each kind. Hints name the
-//! program's options, which the libraries do not know.
+//! What to do about an error of a library: the exit code and the hint for each kind. Hints mention
+//! the program's options, which the libraries do not know.
 
 use crate::care::Error as UpkeepError;
 use crate::cli::args::Size;
@@ -18,18 +18,17 @@ use std::path::Path;
 use terminal::ending::Ending;
 use terminal::exit::{Exit, Refused, Stopped};
 
-/// Returns how a command ends by an error: with [`Exit::Done`] if the reader of standard output has
-/// closed it, which is not an error. Only the hint for a command that `continues` from a checkpoint
-/// speaks of one.
+/// Returns how a command ends after an error, with [`Exit::Done`] if the reader of standard output
+/// has closed it. Hints mention a checkpoint only for a command that `continues` from one.
 pub fn ending(error: &anyhow::Error, continues: bool) -> Ending {
     let known = classify(error, continues);
     known.map_or_else(Ending::default, |(exit, hint)| Ending::failed(error, exit, &hint))
 }
 
-/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
+/// Returns the exit code of an error and a hint, which can be empty; `None` if the reader of
 /// standard output has closed it. `continues` as in [`ending`].
 pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'static, str>)> {
-    // Stopped while a reader did not read.
+    // A stop while the reader of the output did not read.
     let files = error.chain().filter_map(|error| error.downcast_ref::<io::Error>()?.get_ref());
     if let Some(Stopped { exit, hint }) = files.filter_map(|error| error.downcast_ref()).next() {
         return Some((*exit, hint.clone().into()));
@@ -77,8 +76,8 @@ fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
     }
 }
 
-/// Returns the hint for a file that nothing is left to rebuild from. The database of a run stands
-/// for itself.
+/// Returns the hint for a file that cannot be rebuilt from anything. The database does not need its
+/// run.
 fn irreparable(path: &Path) -> Cow<'static, str> {
     let folder = path.parent().unwrap_or(path);
     let run =
@@ -93,11 +92,11 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
     }
 }
 
-/// What the system refuses, with the hint for commands that start over when they are run again, and
-/// for those that continue from a checkpoint.
+/// A refusal of the system, with two hints: for commands that start over when they are run again,
+/// and for those that continue from a checkpoint.
 type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
 
-/// The first that fits counts.
+/// The first match counts.
 const REFUSALS: [Refusal; 6] = [
     (
         |error| matches!(error, RunError::Thread { .. }),
@@ -143,16 +142,16 @@ const REFUSALS: [Refusal; 6] = [
 /// The hint if the system refuses memory to a command that only reads.
 const MEMORY: &str = "free memory on this machine, or use fewer --threads";
 
-/// The hint for a memory budget that is too small: smaller blocks help where these are not small.
+/// The hint for a memory budget that is too small. Smaller blocks help only if blocks are large.
 fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
     let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
     format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
 }
 
-/// A bitmap of this size is small beside the program itself.
+/// A bitmap of at most this size is small compared with the program itself.
 const SMALL_BLOCK_BYTES: u64 = 1 << 20;
 
-/// Returns the limit of the folder, if that made the disk full.
+/// Returns the limit of the folder, if reaching it caused the error.
 fn reached(error: &RunError) -> Option<&LimitReached> {
     match error {
         RunError::Io { source, .. } => source.get_ref()?.downcast_ref(),
@@ -258,8 +257,8 @@ mod tests {
         names.map(|line| line.split(|c: char| !c.is_alphanumeric()).next().unwrap()).collect()
     }
 
-    /// Checks the code of each variant; a variant without an example fails, and so does an example
-    /// whose hint is empty.
+    /// Checks the code of each variant. A variant without an example fails, as does an example with
+    /// an empty hint.
     fn codes<E>(source: &str, name: &str, examples: Vec<(E, Exit)>)
     where
         E: std::error::Error + Send + Sync + 'static,

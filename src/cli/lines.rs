@@ -1,4 +1,4 @@
-//! The lines of standard input: positions, or what a person enters in a game.
+//! The lines of standard input: positions, or the input of a person in a game.
 
 use crate::game::text::bare;
 use pipeline::Error;
@@ -13,12 +13,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads lines of up to so many bytes; longer ones are cut.
+    /// Reads lines of at most this many bytes; longer ones are cut.
     pub fn new(most_bytes: u64) -> Lines {
         Lines { input: BufReader::new(PatientReader), most_bytes }
     }
 
-    /// Asks for the next line, without what is around it; `None` at the end of the input.
+    /// Prompts for the next line and trims it; `None` at the end of the input.
     pub fn ask(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
         out.flush()?;
         out.prompt(prompt);

@@ -1,4 +1,4 @@
-//! What several commands of the programs have in common: their arguments, and what is behind these.
+//! Code that several commands of the programs share: their arguments and their meaning.
 #![cfg_attr(
     not(test),
     expect(

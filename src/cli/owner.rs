@@ -8,8 +8,8 @@
 //!    instant; a solve that begins at that moment tries again.
 //! 2. No answer is a guess. If the lock cannot be tried, the owner is [`Owner::Unknown`]. A lock
 //!    that is held all the time is found, however many others come and go: see `listed`.
-//!    [`Owner::Free`] only means that no process of this machine holds the lock: not every file
-//!    system shows those of others.
+//!    [`Owner::Free`] only means that no process of this machine holds the lock: some file systems
+//!    hide the locks of other machines.
 //!
 //! Writers take the lock through the storage.
 
@@ -25,9 +25,9 @@ use std::path::Path;
 use terminal::exit::{Exit, Refused};
 use terminal::output::{counted, grouped};
 
-/// A list below this length is complete after one read: a page, less more than a line.
+/// A list below this length is complete after one read: a page, minus a little more than a line.
 const SHORT_LIST_BYTES: usize = 3 << 10;
-/// Times that a longer list is read before a lock counts as not held.
+/// Number of reads of a longer list before a lock counts as not held.
 const LONG_LISTS: usize = 16;
 
 /// The owner of a run folder.
@@ -43,7 +43,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Returns words for the process that holds the lock.
+    /// Describes the process that holds the lock.
     pub fn process(self) -> Option<String> {
         let Owner::Held(pid) = self else { return None };
         Some(pid.map_or("a process that cannot be seen from here".to_owned(), |pid| format!("process {pid}")))
@@ -72,9 +72,9 @@ pub fn of(lock: &Path) -> Owner {
 
 /// Finds the owner of the lock of `file` in the kernel's list.
 ///
-/// The kernel counts lines between two reads of the list: when a lock of an earlier line is
-/// released meanwhile, a line is skipped. One read with room for it returns up to a page, made
-/// under one lock of the kernel, so a short list is that of one moment. A longer one is read again.
+/// The kernel counts lines between two reads of the list, so a line is skipped if a lock of an
+/// earlier line is released meanwhile. One read returns up to a page, made under one lock of the
+/// kernel, so a short list is a consistent snapshot. A longer one is read again.
 fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
     let mut found = None;
     for _ in 0..LONG_LISTS {
@@ -99,7 +99,7 @@ fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
     Ok(found)
 }
 
-/// Names the owner of a locked run folder, and how far the run is.
+/// Returns the error with the owner of a locked run folder and the progress of the run.
 pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
     match refuse_in_use(folder) {
         Err(refused) => refused.into(),
@@ -124,8 +124,8 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     ))
 }
 
-/// Parses inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY
-/// WRITE 123 fe:00:456 0 EOF`.
+/// Parses inode and process from a line about a whole-file lock, like `1: FLOCK ADVISORY WRITE 123
+/// fe:00:456 0 EOF`.
 fn flock(line: &str) -> Option<(u64, u32)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, "WRITE", pid, place, ..] = fields[..] else { return None };
@@ -134,11 +134,11 @@ fn flock(line: &str) -> Option<(u64, u32)> {
 }
 
 /// Whether a process has this file open. Inode numbers repeat across devices, and the device in the
-/// list may differ from the file's (subvolumes). The open files of another user's process are
+/// list can differ from the file's (subvolumes). The open files of another user's process are
 /// hidden; then the inode number decides.
 fn has_open(pid: u32, file: &fs::Metadata) -> bool {
     let handles = match fs::read_dir(format!("/proc/{pid}/fd")) {
-        // It has ended, and another one has the lock from it.
+        // It has ended, and another one has inherited its lock.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
         Err(_) => return true,
         Ok(handles) => handles,
@@ -171,7 +171,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("LOCK");
         assert_eq!(of(&path), Owner::Free);
-        // What cannot be looked at may be held.
+        // A file that cannot be looked at may be locked.
         let endless = folder.path().join("endless");
         std::os::unix::fs::symlink(&endless, &endless).unwrap();
         assert_eq!(of(&endless), Owner::Unknown);
@@ -190,7 +190,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("LOCK");
         let file = fs::File::create(&path).unwrap();
-        // The process that took the lock has ended, and the list does not name the one that has it.
+        // The process that took the lock has ended, and the list does not name the current holder.
         let lock = std::process::Command::new("flock").arg("0").stdin(file.try_clone().unwrap()).status();
         assert!(lock.unwrap().success());
         assert_eq!(of(&path), Owner::Held(None));
@@ -217,7 +217,7 @@ mod tests {
                     }
                 });
                 for _ in 0..200 {
-                    // The newest lock is listed last or first; it is taken among the others.
+                    // Taken between other locks, because the newest one is listed first or last.
                     file.try_lock().unwrap();
                     let found = of(&path);
                     file.unlock().unwrap();

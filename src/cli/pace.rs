@@ -1,8 +1,8 @@
-//! How far a solve is and how fast it goes, from the counters of the engine.
+//! Progress and speed of a solve, from the counters of the engine.
 //!
-//! The share done and the time left are of the planned work ([`SessionWork`]): the time left is the
-//! time of this session, times what is planned for the blocks left, over what was planned for the
-//! blocks that it has settled.
+//! The share done and the time left refer to the planned work ([`SessionWork`]). The time left is
+//! the time of this session, times the planned time of the remaining blocks, divided by the planned
+//! time of the blocks settled in this session.
 
 use crate::plan::Plan;
 use crate::plan::work::SessionWork;
@@ -11,16 +11,16 @@ use terminal::output::{bytes_per_second, per_second, seconds};
 use terminal::progress::{in_words, left_s};
 use terminal::watch::{Blocks, Reading};
 
-/// The least load that is worth a remark.
+/// The lowest load that is worth a remark.
 const BUSY: f64 = 1.25;
 
-/// Says how long planned seconds take now, if the machine does other work, too.
+/// Says how long planned seconds take at the current load of the machine.
 pub fn at_this_load(plan: &Plan, planned: f64) -> String {
     let now = seconds(planned * plan.load);
     if plan.load < BUSY { String::new() } else { format!(" (the machine is busy: about {now} now)") }
 }
 
-/// Returns what is known of a solve after `elapsed` seconds.
+/// Returns the progress of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, work: &SessionWork, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
     let committed = counts.blocks_committed;

@@ -1,8 +1,8 @@
-//! What the programs `trinim`, `trinim-papers`, `trinim-serve` and `trinim-task` have in common:
-//! they parse arguments, refuse and report in one way.
+//! The common part of the programs `trinim`, `trinim-papers`, `trinim-serve` and `trinim-task`:
+//! they parse arguments, refuse and report in the same way.
 //!
-//! A program beside trinim is one command of it: `trinim-serve ..` is parsed, and speaks of itself,
-//! as `trinim serve ..`.
+//! Each program beside trinim is one of its commands: `trinim-serve ..` is parsed, and calls
+//! itself, `trinim serve ..`.
 
 use crate::cli::board::ranged;
 use crate::cli::{folders, hints};
@@ -35,7 +35,7 @@ pub trait Program: Parser {
     /// The command of trinim that this program is; empty for trinim.
     const NAME: &str;
 
-    /// Returns the command with what derives cannot say.
+    /// Returns the command with settings that derives cannot express.
     fn dressed(command: Command) -> Command {
         command
     }
@@ -90,7 +90,7 @@ fn run<P: Program>() -> Exit {
             let error = folders::explain(error, &refusal::arguments());
             let ending = hints::ending(&error, continues);
             ending.print(&out);
-            // No reader is left, or nothing can be written: standard error has said so.
+            // The output has no reader or cannot be written; standard error already says so.
             if let Some(command) = json_command.filter(|_| !error.is::<std::io::Error>()) {
                 ending.write(&command, &mut out);
             }
@@ -101,8 +101,8 @@ fn run<P: Program>() -> Exit {
     ending.exit
 }
 
-/// Parses the arguments. An unknown command of trinim is handed over to its program, if there is
-/// one. A refusal prints two lines: the reason and a hint.
+/// Parses the arguments. An unknown command of trinim is passed to its program, if there is one. A
+/// refusal prints two lines: the reason and a hint.
 fn parse<P: Program>() -> Result<(ArgMatches, P), Exit> {
     let given: Vec<OsString> = refusal::arguments_os();
     let whole = command::<P>();

@@ -1,4 +1,4 @@
-//! What `solve` and `plan` share: the game, its division into blocks, and what is refused of them.
+//! The common part of `solve` and `plan`: the game, its division into blocks, and refusals.
 
 use crate::Solve;
 use crate::cli::args::{self, BidCells, LogPlacement, ResourceArgs};
@@ -15,7 +15,7 @@ use pipeline::codec::Codec;
 use std::time::Duration;
 use terminal::exit::Refused;
 
-/// What helps where two options make no sense together.
+/// The hint for two options that exclude each other.
 pub const LEAVE_OUT: &str = "leave out one of the two";
 
 /// The game and its division into blocks, for `solve` and `plan`.
@@ -91,7 +91,7 @@ impl ScenarioArgs {
 
 pub fn refusal(error: JobError) -> anyhow::Error {
     let (message, hint) = match error {
-        // Without the wrapper, which would hide what the exit code depends on.
+        // Without the wrapper, which would hide the cause of the exit code.
         JobError::Run(error) => return error.into(),
         JobError::Database(error) => return error.into(),
         JobError::Plan(error) => return error.into(),

@@ -1,4 +1,4 @@
-//! The solved board that `probe`, `stats` and `export` ask.
+//! The solved board for `probe`, `stats` and `export`.
 
 use crate::Solve;
 use crate::cli::args;
@@ -32,16 +32,16 @@ pub struct SolvedArgs {
     pub rule: Rule,
 }
 
-/// What is known of a board without solving anything.
+/// What is known about a board without solving anything.
 pub enum Source {
-    /// A folder, or what is built in.
+    /// A folder or a built-in book.
     Database(Box<Database>),
-    /// The rules alone.
+    /// Only the rules.
     Rules(Board),
 }
 
 impl SolvedArgs {
-    /// Opens the database of the folder, or of what is built in.
+    /// Opens the database of the folder, or a built-in book.
     pub fn find(&self) -> anyhow::Result<Source> {
         if let Some(folder) = &self.folder {
             return Ok(Source::Database(Box::new(Database::open(folder)?)));
@@ -53,8 +53,8 @@ impl SolvedArgs {
         }
     }
 
-    /// Reads the database: of the folder, what is built in, or of a small board, which is solved
-    /// for it.
+    /// Reads the database: of the folder, a built-in book, or of a small board that is solved for
+    /// it.
     pub fn read<T>(
         &self,
         out: &mut Out,
@@ -78,12 +78,12 @@ impl SolvedArgs {
 
 const MEMORY_BYTES: u64 = 256 << 20;
 
-/// Says what [`solved_here`] is about to do.
+/// Describes what [`solved_here`] is about to do.
 pub fn solving(board: &Board, rule: Rule) -> String {
     format!("solving {}, {rule}...", board_words(board.name()))
 }
 
-/// Solves a small board and reads its database, which is gone afterwards, also after a signal.
+/// Solves a small board and reads its database, which is then removed, even after a signal.
 pub fn solved_here<T>(
     board: &Board,
     rule: Rule,

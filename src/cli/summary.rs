@@ -124,12 +124,12 @@ impl Summary {
         }
     }
 
-    /// Returns a row that says what is kept, unless that is every value.
+    /// Returns a row about what is kept, unless that is every value.
     pub fn only(&self) -> Option<(&'static str, String)> {
         (!self.keep.is_database()).then(|| ("kept", self.keep.limits()))
     }
 
-    /// Returns the row of the files, which says what is kept unless that is every value.
+    /// Returns the row about the files, including what is kept unless that is every value.
     pub fn kept(&self, bytes: u64, folder: &str) -> (&'static str, String) {
         let (name, what) = match self.keep {
             Keep::Database => ("database", ""),
@@ -166,7 +166,7 @@ impl Summary {
     }
 }
 
-/// Names a board in words: `7 layers`, `rect:6x6`.
+/// Returns the description of a board: `7 layers`, `rect:6x6`.
 pub fn board_words(name: &str) -> String {
     let layers = name.strip_prefix("triangle:").and_then(|layers| layers.parse().ok());
     layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
@@ -174,8 +174,8 @@ pub fn board_words(name: &str) -> String {
 
 const PICTURES: usize = 8;
 
-/// Returns how many moves there are up to symmetry, as the end of a sentence about `moves` moves of
-/// `position`; empty if no two of them are alike.
+/// Returns the number of moves up to symmetry, as the end of a sentence about `moves` moves of
+/// `position`; empty if no two of them are equivalent.
 pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
     match board.classes_at(position, moves).len() {
         kinds if kinds == moves.len() => String::new(),

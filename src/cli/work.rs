@@ -1,5 +1,4 @@
-//! What commands take that work through many files for a while: threads, JSON, progress,
-//! findings, and how they end.
+//! Long work through many files: threads, JSON, progress, findings, and how commands end.
 
 use crate::care::{self, CareRequest, Finding, Weight};
 use crate::cli::args::{JsonArgs, ThreadsArgs};
@@ -28,8 +27,7 @@ pub struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Does work in the parts that these counters count one after the other, with its progress
-    /// shown.
+    /// Does work whose parts these counters count one after the other, and shows its progress.
     pub fn counted<T>(
         &self,
         counters: &[&Counter],
@@ -66,7 +64,7 @@ impl Counter {
         Counter { doing, unit, done: AtomicU64::new(0), all: AtomicU64::new(0) }
     }
 
-    /// Sets the work done and the whole work; later calls never lower the former.
+    /// Sets the work done and the total; later calls never lower the former.
     pub fn set(&self, done: u64, all: u64) {
         self.all.store(all, Ordering::Relaxed);
         self.done.fetch_max(done, Ordering::Relaxed);
@@ -106,7 +104,7 @@ pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
     out.line(format_args!("{label} {finding}"))
 }
 
-/// Turns an interruption into the command line's error for a stop, and names who holds a locked
+/// Turns an interruption into the command line's error for a stop, and names the owner of a locked
 /// folder; leaves other errors as they are.
 pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {

@@ -81,7 +81,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
             .counted(&[&counter], &signals, out, |request| care::check(&args.folder, args.depth, request))?
             .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
         let owner = owner_of(&args.folder);
-        // A solve that has ended since the lists were looked for has written them.
+        // A solve that ended after the check looked for the lists has written them.
         if !found.unsealed || matches!(owner, Owner::Held(_)) || !sealed.is_file() {
             break (found, owner);
         }

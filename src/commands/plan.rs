@@ -1,4 +1,4 @@
-//! `trinim plan`: what a solve would need.
+//! `trinim plan`: the resources that a solve would need.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ Examples:
 Times are estimates from rates recorded on one machine and the speed of this one; --json lists them by stage. \
 Boards of fewer than 33 cells take moments and get no estimate. The command writes nothing.";
 
-/// Cells of the smallest board whose solve takes longer than a moment.
+/// Cells of the smallest board whose solve takes noticeable time.
 const TIMED_CELLS: u32 = 33;
 
 /// Show what a solve would need: layout, memory, disk, time
@@ -124,12 +124,12 @@ fn print(report: &Report<'_>, board: &Board, args: &ScenarioArgs, out: &mut Out)
     Ok(())
 }
 
-/// Writes an estimated time, which a small board has not.
+/// Formats an estimated time; a small board has none.
 fn time(plan: &Plan, value: f64) -> String {
     if plan.cells >= TIMED_CELLS { seconds(value) } else { "moments".to_owned() }
 }
 
-/// The needs of the chosen solve.
+/// The resources of the chosen solve.
 fn rows(report: &Report<'_>, board: &Board, args: &ScenarioArgs) -> Vec<(&'static str, String)> {
     let Report { plan, moves, disk_free_bytes, .. } = *report;
     let (shape, memory) = (&plan.shape, &plan.memory);

@@ -124,7 +124,7 @@ pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 struct Prober {
-    /// The database, if there is one, then what is solved on the spot.
+    /// The database, if there is one, then positions solved on the spot.
     answers: OnTheSpot,
     brief: bool,
     json: bool,
@@ -139,9 +139,8 @@ impl Prober {
         if io::stdin().is_terminal() {
             out.remark("positions, one a line (Ctrl-D ends):");
         }
-        // The output is flushed before each line: the writer may wait for an answer before it sends
-        // the next one.
-        // Empty lines at the end are those of an editor.
+        // The output is flushed before each line, because the sender may wait for an answer before
+        // it sends the next line. Empty lines at the end come from editors.
         let (mut lines, mut empty) = (Lines::new(LINE_BYTES), 0);
         while let Some(line) = lines.ask("", out)? {
             if line.is_empty() {
@@ -178,7 +177,7 @@ impl Prober {
                 print(board, &probe, out)?;
             }
             Err((exit, error)) => {
-                // Damage outweighs a failed read, which outweighs a line that has no answer.
+                // Damage outweighs a failed read, which outweighs a line without an answer.
                 let rank = |exit: Exit| match exit {
                     Exit::Corrupt => 3,
                     Exit::System => 2,
@@ -197,7 +196,7 @@ impl Prober {
         Ok(())
     }
 
-    /// Probes a position; without its moves for a brief answer. The inner error is the answer for
+    /// Probes a position; a brief answer leaves out its moves. The inner error is the answer for
     /// this position; the outer one ends the command.
     fn probe(&mut self, position: u64) -> anyhow::Result<Result<Probe, (Exit, String)>> {
         let found = if self.brief { self.answers.alone(position) } else { self.answers.probe(position) };
@@ -247,7 +246,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lists the nimbers that moves lead to, each with the number of moves.
+/// Lists the nimbers of the children, each with the number of moves to it.
 fn nimbers_of_moves(probe: &Probe) -> String {
     let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
     for nimber in probe.children.iter().filter_map(|child| child.nimber) {

@@ -101,7 +101,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(if ok { Exit::Done } else { Exit::Corrupt })
 }
 
-/// Damage that a repair meets is not to be repaired by another one.
+/// Damage that a repair finds cannot be repaired by another repair.
 fn refused(error: care::Error) -> care::Error {
     match error {
         care::Error::Run(pipeline::Error::Corrupt { path, damage, .. }) => {

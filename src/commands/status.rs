@@ -1,4 +1,4 @@
-//! `trinim status`: how far a solve is, seen from another shell.
+//! `trinim status`: the progress of a solve, seen from another shell.
 //!
 //! # The estimate
 //! Work is counted as in `trinim solve`: edges applied, plus a weight for each block. The rate is
@@ -128,12 +128,12 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let session = &records[inspection.in_manifest.min(records.len())..];
     let units = block_ns(&layout, &Shape::from_layout(&layout));
     let work = |records: &[BlockRecord]| {
-        // A sum of nothing would be -0.0.
+        // The sum of an empty list would be -0.0.
         records.iter().fold(0.0, |sum, record| sum + units[record.block.index()])
     };
     let (all, done) = (units.iter().sum::<f64>(), work(records));
     let [session_s, last_commit_s_ago] = times(storage, inspection.generation);
-    // File times say nothing about a session that is over: the folder may have been copied.
+    // File times prove nothing about an ended session: the folder may have been copied.
     let pace = session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
     let session_work = work(session);

@@ -1,4 +1,4 @@
-//! The forms of an export: how a row is written.
+//! The formats of an export: how a row is written.
 
 use clap::ValueEnum;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Selection {
 }
 
 impl Format {
-    /// Returns the given format, or the format for the extension of a file; npy without both.
+    /// Returns the given format, or the format for the extension of a file, or npy.
     pub fn chosen(given: Option<Format>, path: Option<&Path>) -> Result<Format, Refused> {
         let Some((path, end)) = path.and_then(|path| Some((path.display(), path.extension()?.to_string_lossy())))
         else {
@@ -77,7 +77,7 @@ impl Format {
     }
 }
 
-/// The header of NumPy's format, version 1.0: a Python literal, filled up to 64 bytes.
+/// The header of NumPy's format, version 1.0: a Python literal, padded to 64 bytes.
 fn npy_header(what: Selection, rows: u64) -> Vec<u8> {
     let descr = match what.column() {
         None => "'<u8'".to_owned(),
@@ -94,14 +94,14 @@ fn npy_header(what: Selection, rows: u64) -> Vec<u8> {
     header
 }
 
-/// A position and its second column, which is 0 if there is none.
+/// A position and its second column, or 0.
 pub type Row = (u64, u64);
 
-/// Writes rows of one form.
+/// Writes rows in one format.
 pub struct Encoder {
     format: Format,
     what: Selection,
-    /// The text of the empty position, and the place of each cell in it.
+    /// The text of the empty position, and the offset of each cell in it.
     empty: Vec<u8>,
     places: Vec<usize>,
 }
@@ -126,7 +126,7 @@ impl Encoder {
         }
     }
 
-    /// Appends rows, in a loop of its own for each form.
+    /// Appends rows, with a separate loop for each format.
     pub fn append(&self, rows: &[Row], out: &mut Vec<u8>) {
         match (self.format, self.what) {
             (Format::Npy, Selection::Losses) => {

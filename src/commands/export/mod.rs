@@ -1,5 +1,5 @@
 //! `trinim export`: the positions of a solved board as NumPy, CSV or text, streamed to a file or a
-//! pipe. Files that other commands write are in [`file`].
+//! pipe. [`file`] writes the files of other commands.
 
 mod format;
 mod sink;
@@ -27,8 +27,8 @@ use trinim::database::{Database, Keep, Listing};
 /// Largest sample: it is held in memory, in 32 bytes a position.
 const SAMPLE_MAX: u64 = 10_000_000;
 
-/// Most pieces of positions that a sample solves if their values are not kept: 28 take some
-/// milliseconds and 64 MiB.
+/// Largest number of pieces of positions that a sample solves if their values are not kept: 28 take
+/// some milliseconds and 64 MiB.
 const SPOT_PIECES: u32 = 28;
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! Where an export goes: a file that appears whole, or standard output.
+//! The output of an export: a file that appears only when complete, or standard output.
 
 use super::format::Format;
 use std::io::{self, IsTerminal, Write};
@@ -7,7 +7,7 @@ use terminal::exit::Refused;
 use terminal::file::{OpenOutput, OutputFile};
 use terminal::output::Out;
 
-/// The requested length of a pipe: what the system allows everybody.
+/// The requested size of a pipe: the system allows it without privileges.
 const PIPE_BYTES: usize = 1 << 20;
 
 pub enum Sink {
@@ -52,8 +52,8 @@ impl Sink {
     pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
         let file = match self {
             Sink::Stdout => {
-                // A pipe of the usual 64 KiB wakes its reader sixteen times as often. Nothing else
-                // depends on it: anything that is not a pipe, or has a limit, stays unchanged.
+                // A pipe of the usual 64 KiB would wake its reader sixteen times as often. Errors
+                // do not matter: the output may be no pipe, or have a lower limit.
                 let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
                 None
             }

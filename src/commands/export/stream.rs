@@ -1,8 +1,8 @@
 //! Reads the parts of a listing on several threads and writes them in order.
 //!
-//! Worker `w` of `n` takes the parts `w`, `w + n`, `w + 2n` ... and sends their rows through a
-//! channel of its own, which bounds the waiting rows; the writer takes turns. So the bytes are the
-//! same for any number of threads.
+//! Worker `w` of `n` takes the parts `w`, `w + n`, `w + 2n` ... and sends their rows through its
+//! own channel, which bounds the waiting rows. The writer reads the channels in turn, so the bytes
+//! are the same for any number of threads.
 //!
 //! # Invariants
 //! 1. An output has as many rows as its header says: their number is known before the first row.
@@ -21,7 +21,7 @@ use trinim::database::{Database, DatabaseError, Listing, listing};
 use trinim::random::{Random, Sample};
 
 const BUFFER_ROWS: usize = 1 << 16;
-/// Buffers that may wait in a worker's channel: about a part of eight layers.
+/// Number of buffers that can wait in a worker's channel: about a part of eight layers.
 const WAITING: usize = 48;
 
 /// Writes the rows of one export.
@@ -52,7 +52,7 @@ enum Message {
 /// A worker's ends of its channels.
 struct Buffers {
     sender: SyncSender<Message>,
-    /// Written buffers: fresh memory would cost more than filling it.
+    /// Used buffers: allocating new memory would cost more than filling it.
     used: Receiver<Vec<u8>>,
 }
 
@@ -65,8 +65,8 @@ impl Buffers {
 }
 
 impl Rows<'_> {
-    /// Writes rows with these numbers of pieces, all or a sample of this size and seed, from a
-    /// listing, or without one from positions that are solved; returns their number.
+    /// Writes rows with these numbers of pieces, all or a sample of this size and seed. They come
+    /// from a listing or, without one, from positions that are solved. Returns their number.
     pub fn write(
         &self,
         listing: Option<&Listing<'_>>,
@@ -155,7 +155,7 @@ impl Rows<'_> {
             let mut found = 0;
             for part in 0..parts {
                 let (receiver, giver) = &channels[part % workers];
-                // A worker ends early only after a failure, or if it may no longer send.
+                // A worker ends early only after a failure, or when its messages have no receiver.
                 while let Ok(sent) = receiver.recv() {
                     if self.stop.load(Ordering::Relaxed) {
                         return Err(Stop.into());
@@ -181,7 +181,7 @@ impl Rows<'_> {
         Ok(rows)
     }
 
-    /// Sends the rows of parts until the writer is gone.
+    /// Sends the rows of parts until the writer ends.
     fn work(&self, listing: &Listing<'_>, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
         for part in parts {
             let sent = match self.part(listing, part, buffers) {
@@ -196,7 +196,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Sends the rows of a part in buffers; `false` if the writer is gone.
+    /// Sends the rows of a part in buffers; returns `false` if the writer has ended.
     fn part(&self, listing: &Listing<'_>, part: usize, buffers: &Buffers) -> Result<bool, DatabaseError> {
         let send = |rows: &mut Vec<Row>| {
             let mut bytes = buffers.next();
@@ -213,7 +213,7 @@ impl Rows<'_> {
         Ok(is_sent && (rows.is_empty() || send(&mut rows)))
     }
 
-    /// Counts the classes of losses: no list has their number.
+    /// Counts the classes of losses, because no list stores their number.
     fn count(&self, listing: &Listing<'_>) -> anyhow::Result<u64> {
         let found = AtomicU64::new(0);
         self.each_part(listing, |part| {

@@ -1,4 +1,4 @@
-//! A person at the board, who types.
+//! A person who plays at the terminal.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -53,11 +53,11 @@ pub struct Seat {
     session: Session,
     level: Level,
     seed: u64,
-    /// The file that this game was saved to, which may be replaced.
+    /// The file that this game was saved to, which can be replaced.
     saved: Option<PathBuf>,
-    /// Whether a move that gives the game away is warned of.
+    /// Whether to warn of a move that loses a won game.
     teaches: bool,
-    /// The position and the move that were warned of last.
+    /// The position and the move of the last warning.
     warned: Option<(u64, u64)>,
 }
 
@@ -86,11 +86,11 @@ impl Seat {
         Ok(if self.session.winner().is_none() { "your move> " } else { "game over> " })
     }
 
-    /// Carries out a line; returns whether the game continues. What is not understood is said, and
-    /// asked for again.
+    /// Carries out a line; returns whether the game continues. If it is not understood, prints the
+    /// reason and asks again.
     fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
         let (word, rest) = line.split_once(is_blank).map_or((line, ""), |(word, rest)| (word, bare(rest)));
-        // No command can be taken for a move: names of cells are shorter.
+        // No command can be mistaken for a move, because names of cells are shorter.
         match (word.to_ascii_lowercase().as_str(), rest) {
             ("", _) => {}
             ("quit" | "exit", "") => return Ok(false),
@@ -149,7 +149,7 @@ impl Seat {
                     self.session.take(taken);
                     self.show(out)?;
                 }
-                // The person keeps the turn.
+                // It is still the person's turn.
                 Err(error) => match meant(word) {
                     Some(command) => writeln!(out, "not understood: {error}; did you mean {command}?")?,
                     None => unclear(error, out)?,
@@ -166,7 +166,7 @@ impl Seat {
         Seat { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
     }
 
-    /// Says what the game is, and shows it.
+    /// Describes the game and shows the board.
     pub fn begin(&self, out: &mut Out) -> anyhow::Result<()> {
         self.greet(out)?;
         self.show(out)
@@ -259,8 +259,8 @@ impl Seat {
         Ok(())
     }
 
-    /// Warns of a move that is known to give the game away; returns whether it did, which is once
-    /// for a move.
+    /// Warns, once for each move, of a move that is known to lose a won game; returns whether it
+    /// did.
     fn warns(&mut self, taken: u64, out: &mut Out) -> anyhow::Result<bool> {
         let position = self.session.stand().position;
         let here = self.session.survey().map_err(failed)?;
@@ -313,7 +313,7 @@ impl Seat {
                 self.saved = Some(path.to_path_buf());
                 out.line(format_args!("saved in {}", path.display()))?;
             }
-            // The game goes on.
+            // The game continues.
             Err(error) => out.line(format_args!("not saved: {error:#}"))?,
         }
         Ok(())
@@ -335,7 +335,7 @@ fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
     Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
-/// Returns the command that a word may stand for: one that it begins, or is a slip away from.
+/// Returns the command that a word probably means: one that begins with it, or differs by a typo.
 fn meant(word: &str) -> Option<&'static str> {
     COMMANDS.into_iter().find(|command| is_slip(&word.to_ascii_lowercase(), command))
 }
@@ -367,7 +367,7 @@ fn replay(session: &Session, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the winning moves if this one is known to give them away.
+/// Returns the winning moves if this one is known to throw the win away.
 fn lapse(session: &Session, here: &Survey, taken: u64) -> Option<String> {
     let is_lost = |choice: &Choice| choice.taken == taken && choice.after == Some(Value::Win);
     let right: Vec<String> = here.winning().iter().map(|choice| session.write(choice.taken)).collect();

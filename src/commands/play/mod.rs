@@ -1,7 +1,7 @@
 //! `trinim play`: a game against the program.
 //!
 //! The game goes to standard output, prompts to standard error. Input that is not understood gets
-//! the reason and another prompt; the end of the input ends the game where it stands.
+//! the reason and another prompt; the end of the input ends the game at the current position.
 
 mod game;
 
@@ -19,7 +19,7 @@ use trinim::cli::choice::{explained, named};
 use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Answers, Level, Player};
 
-/// Layers if neither a folder nor a number is given: whoever begins can win them.
+/// Layers if neither a folder nor a number is given; the first player can win them.
 const LAYERS: u32 = 6;
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ A cell is the letter of its row and its number in the row. A move is c1-c3, from
 list of its cells, c1,c2,c3. Other commands: help, hint, moves, teach, undo, redo, swap, board, level [LEVEL], \
 set POSITION, save FILE, replay [FILE], new, quit. The end of the input quits.";
 
-/// As saved games have it: `you` would be the person to the program, and the program to the person.
+/// The names in saved games. `you` would be ambiguous between the person and the program.
 const PLAYERS: &[(Player, &str, &str)] = &[
     (Player::Person, Player::Person.name(), "You, who type this"),
     (Player::Program, Player::Program.name(), "The program"),
@@ -78,7 +78,7 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    /// Returns what knows the values of the game.
+    /// Returns the source of the game's values.
     fn answers(&self, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
         if let Some(layers) = self.folder.as_deref().and_then(number)
             && layers <= LAYERS_MAX.into()

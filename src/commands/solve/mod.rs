@@ -1,7 +1,7 @@
 //! `trinim solve`: solves a board, or resumes an unfinished solve.
 //!
-//! The flags, or for `resume` the folder, become a [`Solve`], and in its folder that becomes a
-//! [`Job`](trinim::job::Job), which is read from then on: [`session`] works, [`report`] prints.
+//! The flags, or for `resume` the folder, become a [`Solve`]. In its folder that becomes a
+//! [`Job`](trinim::job::Job), which decides from then on: [`session`] works, [`report`] prints.
 
 mod report;
 pub mod resume;
@@ -29,7 +29,7 @@ use trinim::cli::scenario::{ScenarioArgs, values};
 use trinim::database::Values;
 use trinim::job::Monitor;
 
-/// Time between two looks at a lock with `--wait`.
+/// Interval between attempts to take the lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
 
 const EXAMPLES: &str = "\
@@ -114,7 +114,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     carry_out(solve, &folder, &args.session, out)
 }
 
-/// Refuses a file where the folder of a run should be, or above it.
+/// Refuses a file in place of the run folder or of a folder above it.
 fn refuse_file(folder: &Path) -> Result<(), Refused> {
     let Some(file) = folder.ancestors().find(|above| above.is_file()) else { return Ok(()) };
     let message = match file == folder {
@@ -159,8 +159,8 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     args.json.report("trinim.solve/1", &report, out, report::print)
 }
 
-/// Waits until no process holds the lock of `folder`. Another one may still take it first; then the
-/// solve is refused as without `--wait`.
+/// Waits until no process holds the lock of `folder`. If another process takes it first, the solve
+/// is then refused as without `--wait`.
 fn wait(folder: &Path, signals: &Signals, out: &Out) -> anyhow::Result<()> {
     let mut told = false;
     while let Some(process) = owner::of(&folder.join(LOCK)).process() {

@@ -99,7 +99,7 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
         out: job.folder.to_string_lossy().into_owned(),
         offset_bits: game.layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
-        // An upper bound: logs are gone when the last bytes of the database are written.
+        // An upper bound: logs are removed before the last bytes of the database are written.
         disk_bytes_peak: counts.log_bytes_peak + solved.database_bytes,
         kernel: job.kernel().isa().to_string(),
         threads,
@@ -114,7 +114,7 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
     }
 }
 
-/// Describes what was moved between memory and disk.
+/// Describes the bytes that were moved between memory and disk.
 fn moved(report: &Report) -> String {
     let size = |bytes: u64| Size(bytes).to_string();
     let found = report.streams_held as f64 / (report.streams_held + report.streams_read).max(1) as f64;

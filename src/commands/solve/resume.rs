@@ -1,4 +1,4 @@
-//! `trinim resume`: continues an unfinished solve. The folder knows what is solved.
+//! `trinim resume`: continues an unfinished solve with the settings recorded in its folder.
 
 use super::SessionArgs;
 use clap::Args;
@@ -43,8 +43,8 @@ pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     super::carry_out(solve, &args.folder, &args.session, out)
 }
 
-/// Returns the solve that a folder was started with, and its memory; folders of earlier versions do
-/// not record it.
+/// Returns the solve that a folder was started with, and its memory, which folders of earlier
+/// versions do not record.
 fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);

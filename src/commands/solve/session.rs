@@ -1,5 +1,5 @@
-//! One session of a solve: its plan and the disk for it, then the work, with progress and an
-//! orderly end.
+//! One session of a solve: checks plan and disk space, then works, shows progress and ends in
+//! order.
 
 use super::SessionArgs;
 use pipeline::{Error, Event};
@@ -30,7 +30,7 @@ pub struct Session<'a> {
     pub out: &'a Out,
 }
 
-/// The result of a solve, and figures about how it was reached.
+/// The result of a solve, and figures about the session.
 pub struct Outcome {
     pub solved: Solved,
     /// Blocks of earlier sessions.
@@ -70,8 +70,8 @@ impl Session<'_> {
         self.work(&plan, &shown)
     }
 
-    /// Refuses a solve that needs more disk than it may take or finds free, with the choices that
-    /// would fit; with `--force` that is a warning.
+    /// Refuses a solve that needs more disk than is allowed or free, and lists the choices that
+    /// would fit; with `--force` only warns.
     fn preflight(&self, plan: &JobPlan) -> anyhow::Result<()> {
         let short = memory_shortage(plan.plan.memory.used_bytes, memory_free_bytes());
         short.iter().for_each(|short| self.out.warn(short));
@@ -105,7 +105,7 @@ impl Session<'_> {
     fn work(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
         let Session { job, monitor, signals, .. } = self;
         let layout = &job.game.layout;
-        // The engine refuses a journal that names other blocks.
+        // The engine refuses a journal with other blocks.
         let blocks = layout.canonical_blocks().len();
         let records = job.begun.iter().flat_map(|begun| &begun.records);
         let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
@@ -124,7 +124,7 @@ impl Session<'_> {
             job.run(plan, monitor, &observe)
         };
         let saved = || {
-            // A folder that could not be opened has what it had.
+            // A folder that could not be opened is unchanged.
             let begun = job.begun.as_ref().map_or(0, |begun| begun.records.len() as u64);
             let safe = monitor.metrics.snapshot().blocks_committed.max(begun);
             format!("{} of {} saved in {}", grouped(safe), counted(total.blocks, "block"), job.folder.display())
@@ -150,7 +150,7 @@ impl Session<'_> {
         })
     }
 
-    /// Says what is about to be done, or what is left of it.
+    /// Prints what is about to be done, or what remains.
     fn header(&self, plan: &JobPlan, total: &SessionWork, finished: u64, workers: usize) -> String {
         let Session { job, .. } = self;
         let folder = job.folder.display();

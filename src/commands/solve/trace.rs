@@ -2,8 +2,8 @@
 //! chrome://tracing open).
 //!
 //! A track is a thread; an event is a stage, in microseconds from the start of the solve. The
-//! engine keeps the time of each stage in bins: within a bin the stages follow each other in the
-//! order of [`Stage::ALL`], so the length of an event is measured and its place is known to a bin.
+//! engine keeps the time of each stage in bins. Within a bin the stages follow each other in the
+//! order of [`Stage::ALL`], so the length of an event is exact and its start is exact to a bin.
 
 use pipeline::timeline::LaneRecord;
 use pipeline::{Error, Metrics, Stage};
@@ -13,7 +13,7 @@ use terminal::file::{OutputFile, OutputKind};
 use trinim::cli::summary::board_words;
 use trinim::job::Job;
 
-/// How every trace of this program begins.
+/// The beginning of every trace of this program.
 const SIGNATURE: &str = "{\"otherData\":{\"program\":\"trinim ";
 const TIMELINE: OutputKind =
     OutputKind { flag: "--timeline", what: "timeline", is_own: |line| line.starts_with(SIGNATURE) };
@@ -26,7 +26,7 @@ pub fn claim(path: Option<&Path>) -> anyhow::Result<Option<OutputFile>> {
     path.map(|path| OutputFile::claim(path, TIMELINE)).transpose()
 }
 
-/// Writes the trace of a run, if any thread recorded work: a refused solve has none.
+/// Writes the trace of a run, if any thread recorded work; a refused solve recorded none.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.
@@ -49,7 +49,7 @@ pub fn write(file: &OutputFile, job: &Job, metrics: &Metrics) -> Result<(), Erro
     file.write(&text)
 }
 
-/// Returns the stages of one thread as complete events. Stretches of one stage are one event.
+/// Returns the stages of one thread as complete events. Adjacent bins of one stage are one event.
 fn events(track: u32, lane: &LaneRecord) -> Vec<Value> {
     let mut stretches: Vec<(Stage, u64, u64)> = Vec::new();
     for (bin, number) in lane.bins.iter().zip(0..) {
