@@ -1,4 +1,4 @@
-//! How a command ends: what it says, and the JSON of a failure.
+//! How a command ends: the last lines that it prints, and the JSON of a failure.
 
 use crate::exit::{Exit, reason};
 use crate::output::{Out, note};
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 
-/// Returns a text with paths below the current folder made relative: the libraries name them in
+/// Returns a text with paths below the current folder made relative; the libraries report them in
 /// full.
 fn from_here(text: &str) -> String {
     let here = std::env::current_dir().map(|here| format!("{}/", here.display())).unwrap_or_default();
@@ -18,7 +18,7 @@ fn from_here(text: &str) -> String {
     let mut parts = text.split(&here);
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        // Where no path begins, the name of the folder is part of another one.
+        // In the middle of a path, the folder's name belongs to another path.
         let begins = shown.is_empty() || shown.ends_with([' ', '\'', '"', '(', '=']);
         shown += if begins { "" } else { &here };
         shown += part;
@@ -60,14 +60,14 @@ pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     (path.join(" "), at)
 }
 
-/// How a command ends: its exit code, and what it says.
+/// How a command ends: its exit code and its last lines.
 #[derive(Default)]
 pub struct Ending {
     /// The exit code.
     pub exit: Exit,
-    /// Why; empty if it is done.
+    /// Why it ended; empty if it succeeded.
     pub reason: String,
-    /// What to do next; empty if there is no advice.
+    /// The hint; can be empty.
     pub hint: String,
 }
 

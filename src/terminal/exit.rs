@@ -2,15 +2,16 @@
 
 use crate::refusal::{command_line, command_line_without};
 
-/// How the program ends. The table is in the manual pages and in `src/care/README.md`.
+/// How the program ends. The manual pages and `src/care/README.md` have the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
     /// Done.
     #[default]
     Done = 0,
-    /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
-    /// `papers bench` an answer, or `papers report` and `papers layout --paper` a published value.
+    /// A check found an error in undamaged files: `verify` or the audit of a solve in a value,
+    /// `papers bench` in an answer, `papers report` or `papers layout --paper` in a published
+    /// value.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
@@ -38,7 +39,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Whether it is the code of an orderly stop.
+    /// Returns whether this is the code of an orderly stop.
     pub fn is_stop(self) -> bool {
         matches!(self, Exit::TimeUp | Exit::Interrupted | Exit::Terminated | Exit::HungUp)
     }
@@ -65,14 +66,14 @@ pub const TABLE: &str = "Exit codes:
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";
 
-/// A command that cannot be carried out as given, or whose error has a hint of its own.
+/// A command that cannot be carried out as given, or an error with a specific hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
     /// The exit code.
     pub exit: Exit,
     message: String,
-    /// What to do next; may be empty.
+    /// The hint; can be empty.
     pub hint: String,
 }
 
@@ -82,24 +83,24 @@ impl Refused {
         Refused::with(Exit::Usage, message, hint)
     }
 
-    /// Returns an error with its hint and another exit code than [`Exit::Usage`].
+    /// Returns an error with its hint and an exit code other than [`Exit::Usage`].
     pub fn with(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Refused {
         Refused { exit, message: message.into(), hint: hint.into() }
     }
 }
 
-/// A stop by a signal, or because the time was up.
+/// A stop by a signal or a time limit.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
 pub struct Stopped {
     /// Exit code for the cause of the stop.
     pub exit: Exit,
-    /// What to do next.
+    /// The hint.
     pub hint: String,
 }
 
 impl Stopped {
-    /// A stop after a checkpoint. The limit that stopped the command is not a part of the advice.
+    /// A stop after a checkpoint. The hint leaves out the limit that stopped the command.
     pub fn resumable(exit: Exit) -> Stopped {
         let limit = if exit == Exit::TimeUp { "--max-duration" } else { "" };
         Stopped { exit, hint: format!("resume with: {}", command_line_without(limit)) }

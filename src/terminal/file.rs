@@ -1,14 +1,15 @@
 //! Files and folders named by an argument: small texts to read, and outputs, which are checked
-//! before the work begins and written at its end. Long because each way to an output is tested.
+//! before the work begins and written at its end. The file is long because each kind of output is
+//! tested.
 //!
 //! # Invariants
-//! 1. Only a regular file is replaced, and only if its first line is the one of an earlier output
-//!    of this kind, unless the caller may replace any file. Everything else stays: it is refused
-//!    before the work begins, and again when the output gets its name.
+//! 1. Only a regular file is replaced, and only if its first line is that of an earlier output of
+//!    this kind, unless the caller allows replacing any file. Everything else is refused before the
+//!    work begins, and again when the output gets its name.
 //! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
 //!    the link leads; its mode stays. A pipe or a character device is written to directly.
-//! 3. Where the system has files without a name, an output has none until it is whole, so that a
-//!    killed process leaves nothing. Elsewhere it has a temporary name beside the final one.
+//! 3. Where the system supports files without a name, an output has none until it is complete, so
+//!    that a killed process leaves nothing. Elsewhere it has a temporary name beside the final one.
 
 use crate::exit::Refused;
 use crate::streams::{self, PatientWriter};
@@ -37,14 +38,14 @@ pub struct OutputKind {
 
 /// A file to write.
 pub struct OutputFile {
-    /// As it was named.
+    /// The path as given.
     path: PathBuf,
-    /// The file behind all links; `None` for a pipe or a device, to which is written directly.
+    /// The file behind all links; `None` for a pipe or a device, which is written to directly.
     target: Option<PathBuf>,
     replaces: Replaces,
 }
 
-/// The regular files that an output may replace.
+/// The regular files that an output can replace.
 #[derive(Clone, Copy)]
 enum Replaces {
     Nothing,
@@ -52,18 +53,18 @@ enum Replaces {
     Any,
 }
 
-/// What has the name of an output.
+/// The kind of file that already has the name of an output.
 enum Existing {
     Nothing,
     Replaceable,
-    /// A pipe, a character device or an open file, to which is written directly.
+    /// A pipe, a character device or an open file, which is written to directly.
     Direct,
-    /// It stays; with the reason.
+    /// A file that must stay; with the reason.
     Other(String),
 }
 
 impl Replaces {
-    /// Looks at what has this name, behind all links.
+    /// Looks at the file with this name, behind all links.
     fn look(self, path: &Path) -> io::Result<Existing> {
         let kind = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Existing::Nothing),
@@ -89,19 +90,19 @@ const FIRST_LINE_BYTES: u64 = 1024;
 
 fn first_line(path: &Path) -> io::Result<String> {
     let mut line = Vec::new();
-    // A pipe that takes the place of the file between two looks must not hold up the command.
+    // A pipe that replaces the file between two looks must not block the command.
     let file = fs::File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
     BufReader::new(file).take(FIRST_LINE_BYTES).read_until(b'\n', &mut line)?;
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-/// Most links that are followed, as many as the system follows.
+/// The most links that are followed, as many as the system follows.
 const LINKS: usize = 40;
 
 /// Beginning of temporary names.
 const TEMPORARY: &str = ".trinim.";
 
-/// Folders of links that lead to open files, which have no other name.
+/// Folders with links to open files, which have no other name.
 const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
 
 fn is_open_file(path: &Path) -> bool {
@@ -122,7 +123,7 @@ fn target_of(path: &Path) -> PathBuf {
 }
 
 impl OutputFile {
-    /// Checks that `path` can be written and holds nothing of another kind.
+    /// Checks that `path` can be written and that no other kind of file is there.
     ///
     /// # Errors
     /// Returns [`Refused`] for a folder, a file of another kind or a missing folder, and
@@ -135,8 +136,8 @@ impl OutputFile {
         Ok(output)
     }
 
-    /// Returns the output at `path` for a file that is written again and again, which has to be a
-    /// regular one. Whether its folder can be written shows when it is.
+    /// Returns the output at `path` for a file that is written repeatedly, which must be regular.
+    /// Whether its folder is writable shows at the first write.
     ///
     /// # Errors
     /// Returns [`Refused`] and [`Error::Io`] as [`OutputFile::claim`] does, and [`Refused`] for a
@@ -149,7 +150,7 @@ impl OutputFile {
         }
     }
 
-    /// Looks at what is at `path`, and refuses what must stay.
+    /// Looks at the file at `path`, and refuses one that must stay.
     fn look(path: &Path, flag: &str, what: &str, replaces: Replaces) -> anyhow::Result<OutputFile> {
         let refused = |reason: &str| Err(refused(flag, what, format_args!("{}{reason}", path.display())).into());
         let target = target_of(path);
@@ -168,7 +169,7 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_path_buf(), target: (!is_direct).then_some(target), replaces })
     }
 
-    /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
+    /// Checks that `path` can be written; an existing file is refused unless it can be replaced.
     ///
     /// # Errors
     /// Those of [`OutputFile::claim`].
@@ -185,8 +186,7 @@ impl OutputFile {
         Ok(if replace { output } else { OutputFile { replaces: Replaces::Nothing, ..output } })
     }
 
-    /// Returns the output at the path of a file that the caller may replace, if it is a regular
-    /// one.
+    /// Returns the output at the path of a regular file that the caller allows replacing.
     pub fn at(path: &Path) -> OutputFile {
         OutputFile { path: path.to_path_buf(), target: Some(target_of(path)), replaces: Replaces::Any }
     }
@@ -230,7 +230,7 @@ fn refused(flag: &str, what: &str, reason: impl std::fmt::Display) -> Refused {
     Refused::new(format!("{flag} {reason}"), format!("name a new file with {flag}, or an earlier {what}"))
 }
 
-/// An output that was begun.
+/// An output that is being written.
 pub struct OpenOutput<'a> {
     output: &'a OutputFile,
     file: Place<'a>,
@@ -257,8 +257,8 @@ impl OpenOutput<'_> {
     /// Gives the file its name, once it is on the disk.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
-    /// replaced; the file that was begun is removed.
+    /// Returns [`Error::Io`] if the system refuses, or if a file that must not be replaced has
+    /// appeared there; the new file is then removed.
     pub fn finish(self) -> Result<(), Error> {
         if let Place::Temporary { file, .. } = &self.file {
             file.sync_all().map_err(|error| self.output.failed(error))?;
@@ -297,23 +297,23 @@ fn temporary_name(file: &fs::File, folder: &Path) -> io::Result<TempPath> {
     Ok(tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, name)?.into_temp_path())
 }
 
-/// Gives a file the name of another one, with the owner and the mode of that, as far as the system
-/// lets it.
+/// Renames a file over another one, with the owner and mode of the old file, as far as the system
+/// allows it.
 fn put(file: NamedTempFile, target: &Path) -> io::Result<()> {
     if let Ok(replaced) = fs::metadata(target) {
         let (owner, group) = (Uid::from_raw(replaced.uid()), Gid::from_raw(replaced.gid()));
-        // A change of the owner clears bits of the mode, so it is first.
+        // A change of the owner clears bits of the mode, so it comes first.
         let _ = fchown(file.as_file(), Some(owner), Some(group));
         let _ = file.as_file().set_permissions(replaced.permissions());
     }
     file.persist(target).map(drop).map_err(|error| error.error)
 }
 
-/// A file with its name, or the refusal of the system.
+/// A file with its name, or the system's error.
 type Named = Result<fs::File, tempfile::PersistError>;
 
-/// Gives a file a name that does not exist. Where the system knows neither a rename that replaces
-/// nothing nor hard links, another program may take the name between a look and a rename.
+/// Gives a file a name that does not exist. Where the system supports neither a rename that
+/// replaces nothing nor hard links, another program can take the name between a look and a rename.
 fn put_new(file: NamedTempFile, target: &Path, name: impl FnOnce(NamedTempFile) -> Named) -> io::Result<()> {
     let Err(refused) = name(file) else { return Ok(()) };
     let is_free = target.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
@@ -323,7 +323,7 @@ fn put_new(file: NamedTempFile, target: &Path, name: impl FnOnce(NamedTempFile) 
     put(refused.file, target)
 }
 
-/// Returns the folder of a file or folder that is named from here.
+/// Returns the folder of a path relative to the current folder.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -344,7 +344,7 @@ pub struct InputKind {
     pub what: &'static str,
     /// Limit of its length, in bytes.
     pub most_bytes: u64,
-    /// Where such a file comes from.
+    /// Where to get such a file.
     pub hint: &'static str,
 }
 
@@ -382,8 +382,8 @@ pub struct ParentsArgs {
 }
 
 impl ParentsArgs {
-    /// Refuses a folder whose parent is missing, unless `--parents` is given: below the mount point
-    /// of a disk that is not mounted, a run would fill another disk.
+    /// Refuses a folder whose parent is missing, unless `--parents` is given: a run below the mount
+    /// point of an unmounted disk would fill another disk.
     pub fn check(self, folder: &Path) -> Result<(), Refused> {
         let parent = folder_of(folder);
         if self.parents || !matches!(parent.try_exists(), Ok(false)) {
@@ -405,7 +405,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     const KIND: OutputKind = OutputKind { flag: "--x", what: "text", is_own: |line| line == "own\n" };
-    /// The ways to an output; the last two may replace any regular file, the first two their own
+    /// The kinds of outputs. The last two can replace any regular file, the first two their own
     /// kind.
     const OUTPUTS: [fn(&Path) -> OutputFile; 5] = [
         |path| OutputFile::claim(path, KIND).unwrap(),
@@ -415,8 +415,7 @@ mod tests {
         OutputFile::at,
     ];
 
-    /// Outputs are read by other users as far as the umask lets them, and a file that is replaced
-    /// keeps its mode.
+    /// Other users can read outputs as far as the umask allows, and a replaced file keeps its mode.
     #[test]
     fn modes_are_those_of_any_new_file_and_of_the_one_that_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
@@ -461,8 +460,8 @@ mod tests {
         assert_eq!((names().len(), fs::read_to_string(&path).unwrap()), (1, "second".to_owned()));
     }
 
-    /// What takes the name while the work is done stays: an output of any kind replaces no pipe, no
-    /// folder, no socket, no link to a device, and a file only if it is of its own kind.
+    /// A file that takes the name during the work stays: an output of any kind replaces no pipe,
+    /// folder, socket or link to a device, and a file only if it is of its own kind.
     #[test]
     fn what_takes_the_name_of_an_output_meanwhile_stays() {
         let folder = tempfile::tempdir().unwrap();
@@ -504,7 +503,7 @@ mod tests {
     fn a_new_file_needs_no_hard_link_and_replaces_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("file");
-        // What exFAT, SMB and others say.
+        // The errors of exFAT, SMB and others.
         for refusal in [Errno::PERM, Errno::OPNOTSUPP, Errno::INVAL, Errno::NOSYS] {
             let put = |text: &str| {
                 let mut file = NamedTempFile::new_in(folder.path()).unwrap();

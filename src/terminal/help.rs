@@ -1,5 +1,5 @@
-//! How commands are parsed and shown: the spelling of choices and numbers, completions in a shell,
-//! the order of the options, and the groups of the commands.
+//! How commands are parsed and shown: the spelling of choices and numbers, shell completions, the
+//! order of the options, and the groups of the commands.
 
 use crate::output::ColorChoice;
 use crate::programs::PROGRAMS;
@@ -34,19 +34,19 @@ pub const VARIABLES: [(&str, &str); 5] = [
 
 /// Returns a command and its subcommands with arguments ordered by heading, choices in any case,
 /// completions by the name of the value, and only the short form of help. Negative numbers are
-/// parsed: the program's parsers refuse them with a better message than clap.
+/// parsed, because the program's parsers refuse them with a better message than clap.
 pub fn dressed(command: Command) -> Command {
     let rank = |arg: &Arg| HEADINGS.iter().position(|heading| arg.get_help_heading() == Some(heading));
     let headed = command.get_arguments().filter_map(|arg| Some((rank(arg)?, arg.get_id().clone())));
     let mut headed: Vec<(usize, clap::Id)> = headed.collect();
     headed.sort_by_key(|(rank, _)| *rank);
-    // A changed argument goes to the end.
+    // A changed argument moves to the end.
     let sorted = headed.into_iter().fold(command, |command, (_, id)| command.mut_arg(id, |arg| arg));
     let help = Arg::new("help").short('h').long("help").help("Print help").action(ArgAction::HelpShort);
     sorted.mut_args(read).disable_help_flag(true).arg(help).mut_subcommands(dressed)
 }
 
-/// Takes an empty environment variable for none: a script has nothing to say in it.
+/// Treats an empty environment variable as unset, so that scripts can clear one.
 pub fn without_empty_variables(command: Command) -> Command {
     let is_empty = |arg: &Arg| arg.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
     let command = command.mut_args(|arg| if is_empty(&arg) { arg.env(None) } else { arg });
@@ -66,9 +66,8 @@ fn read(arg: Arg) -> Arg {
     arg.value_hint(hint).ignore_case(is_choice).allow_negative_numbers(!has_own_words)
 }
 
-/// Returns the program as its help and its version show it: the commands in groups, those of trinim
-/// with the programs beside it, and below each command the options that only a page or a driver
-/// uses.
+/// Returns the program for its help and version: the commands in groups, including the programs
+/// beside trinim, and below each command the options that only a page or a driver uses.
 pub fn shown(command: Command, name: &str) -> Command {
     let command = match name {
         "" => command,
@@ -102,7 +101,7 @@ pub fn shown(command: Command, name: &str) -> Command {
         .mut_subcommands(with_rest)
 }
 
-/// Names the hidden options of a command and its subcommands below the rest.
+/// Lists the hidden options of a command and its subcommands at the end of the help.
 fn with_rest(command: Command) -> Command {
     let hidden: Vec<String> = command
         .get_arguments()

@@ -1,4 +1,4 @@
-//! How the programs speak: output, refusals, exit codes, signals and progress.
+//! The common interface of the programs: output, refusals, exit codes, signals and progress.
 #![doc = include_str!("README.md")]
 
 pub mod ending;

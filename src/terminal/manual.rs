@@ -1,9 +1,8 @@
-//! What every program says of itself: `man`, a manual page for each command and one about
-//! positions, `completions`, what a shell offers after a Tab, and `schema`, the schemas of its
-//! reports.
+//! The self-description of every program: `man` (a manual page for each command and one about
+//! positions), `completions` (for the Tab key of a shell) and `schema` (of its reports).
 //!
 //! Names and options come from the arguments, as in the help. The text after the options is laid
-//! out by its own form: examples keep their lines, the table of exit codes becomes a list.
+//! out by its own form: examples keep their lines, and the table of exit codes becomes a list.
 
 use crate::exit::{self, Exit, Refused};
 use crate::file::{OutputFile, OutputKind};
@@ -41,7 +40,7 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Runs `completions`: choices are offered by name, folders where an option takes a folder, files
+/// Runs `completions`: choices are completed by name, folders where an option takes a folder, files
 /// where it takes a file, and nothing where it takes a number.
 ///
 /// # Errors
@@ -79,11 +78,11 @@ pub struct SchemaArgs {
     name: Option<String>,
 }
 
-/// The name of a report, with its version, and its shapes: one, or those of lines that differ.
+/// The name of a report, with its version, and its shapes: one, or several for lines that differ.
 pub type Report = (&'static str, &'static [schema::Shape]);
 
-/// Runs `schema`: prints the schema of a report, or the names of all. A name may come without its
-/// prefix and version.
+/// Runs `schema`: prints the schema of a report, or the names of all. Prefix and version of a name
+/// can be left out.
 ///
 /// # Errors
 /// Returns [`Refused`] for an unknown name, and the error of a closed or full standard output.
@@ -114,14 +113,14 @@ const MANUAL: &str = "trinim manual";
 const SOURCE: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// The page about positions, without its section.
 const POSITIONS: &str = "trinim-positions";
-/// A page begins with the definition of an apostrophe, the one about positions with its title.
+/// The first line of a page defines an apostrophe; that of the page about positions is its title.
 const PAGE: OutputKind = OutputKind {
     flag: "man",
     what: "manual page",
     is_own: |line| line.starts_with(".ie \\n(.g .ds Aq") || line.starts_with(".TH TRINIM"),
 };
 
-/// Runs `man`: writes the pages of trinim, or those of the command that a program beside it is.
+/// Runs `man`: writes all pages of trinim, or, in a program beside it, those of its command.
 ///
 /// # Errors
 /// Returns an error if a page cannot be written.
@@ -147,7 +146,7 @@ fn pages(command: &Command, written: &mut Vec<(String, String)>) {
 }
 
 fn page(command: &Command, name: &str) -> String {
-    // Also the options that the help only names.
+    // Also the options that the help only lists.
     let whole = command.clone().mut_args(|arg| arg.hide(false));
     let man = Man::new(whole).title(name.to_uppercase()).source(SOURCE).manual(MANUAL);
     let mut text = Vec::new();
@@ -170,7 +169,7 @@ fn page(command: &Command, name: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Writes the text after the options: indented lines, such as examples, as they stand, other lines
+/// Writes the text after the options: indented lines, such as examples, unchanged, other lines
 /// filled.
 fn after(roff: &mut Roff, text: &str) {
     for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {

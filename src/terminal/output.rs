@@ -1,9 +1,9 @@
 //! Printing: data to standard output, everything else to standard error; colours, tables, numbers.
-//! How both reach their readers is in [`streams`].
+//! [`streams`] delivers both to their readers.
 //!
 //! # Invariants
-//! 1. Only [`Out`] writes to standard output. Its errors travel up as bare `io::Error`, a type that
-//!    no other error of the program has.
+//! 1. Only [`Out`] writes to standard output. Its errors are returned as bare `io::Error`, a type
+//!    that no other error of the program has.
 //! 2. Nothing here panics when a stream is closed or full.
 
 use crate::schema::{Tagged, tagged};
@@ -19,9 +19,9 @@ use trinim_game::Board;
 use trinim_game::Value;
 pub use trinim_game::amount::grouped;
 
-/// Width where it is unknown.
+/// Assumed width where it is unknown.
 const COLUMNS: usize = 80;
-/// Time that may pass in silence.
+/// The longest work that is not announced.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// When to colour output.
@@ -36,7 +36,7 @@ pub enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// Returns the choice in arguments that were not parsed, or are refused.
+    /// Returns the choice in arguments that are not parsed yet, or are refused.
     pub fn given(words: &[String]) -> ColorChoice {
         let value = |at: usize| match words[at].strip_prefix("--color")? {
             "" => words.get(at + 1).map(String::as_str),
@@ -46,7 +46,7 @@ impl ColorChoice {
         values.filter_map(|value| clap::ValueEnum::from_str(value, true).ok()).next_back().unwrap_or(ColorChoice::Auto)
     }
 
-    /// Whether to colour standard output.
+    /// Returns whether to colour standard output.
     pub fn on_stdout(self) -> bool {
         self.on(io::stdout().is_terminal())
     }
@@ -65,7 +65,7 @@ impl ColorChoice {
     }
 }
 
-/// Colours, if they are on.
+/// Applies colours, if they are on.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint(bool);
 
@@ -111,20 +111,20 @@ pub fn in_moves(verdict: String, distance: Option<u32>) -> String {
     }
 }
 
-/// Returns the width of the terminal, else `COLUMNS`.
+/// Returns the width of the terminal, or `COLUMNS`.
 fn columns() -> Option<usize> {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let given = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     terminal.or_else(given).filter(|columns| *columns > 0)
 }
 
-/// Returns the width of the terminal that standard error is, else the usual one.
+/// Returns the width of the terminal at standard error, or the usual one.
 pub fn error_columns() -> usize {
     terminal_size::terminal_size_of(io::stderr()).map_or(COLUMNS, |(width, _)| usize::from(width.0).max(1))
 }
 
-/// Breaks a line at spaces to fit the width. If there is room, the rest is aligned with the second
-/// column of the line, which follows two spaces.
+/// Breaks a line at spaces to fit the width. If there is room, the other lines are aligned with the
+/// second column of the line, which follows two spaces.
 pub fn wrapped(line: &str, columns: usize) -> String {
     let begin = line.len() - line.trim_start().len();
     let gap = line[begin..].find("  ").map(|gap| &line[begin + gap..]);
@@ -144,7 +144,7 @@ pub fn wrapped(line: &str, columns: usize) -> String {
     text
 }
 
-/// Returns the characters that a text takes on a terminal: without those of colours.
+/// Returns the width of a text on a terminal, in characters, without colour codes.
 fn width(text: &str) -> usize {
     text.split('\x1b').enumerate().fold(0, |width, (part, text)| {
         let behind = if part == 0 { text } else { text.split_once('m').map_or("", |(_, behind)| behind) };
@@ -157,7 +157,7 @@ pub struct Out {
     stream: BufWriter<PatientWriter<Stdout>>,
     /// Lines are broken to fit this width.
     breaks_at: Option<usize>,
-    /// A line that is not yet whole, if lines are broken.
+    /// An incomplete line, if lines are broken.
     line: Vec<u8>,
     /// Colours on standard output.
     pub paint: Paint,
@@ -211,7 +211,7 @@ impl Out {
         })
     }
 
-    /// Writes one line, whatever the names in it hold.
+    /// Writes one line, with control characters in names escaped.
     pub fn line(&mut self, text: impl Display) -> io::Result<()> {
         let text = shown(&text.to_string(), self.paint.0);
         writeln!(self, "{text}")
@@ -230,7 +230,7 @@ impl Out {
         }
     }
 
-    /// Does some work, and names it on standard error, unless quiet, once it takes more than a
+    /// Does some work, and announces it on standard error, unless quiet, once it takes more than a
     /// moment. A stream of events begins later, with the work itself.
     pub fn announcing<T>(&self, what: impl Display, work: impl FnOnce() -> T) -> T {
         let what = what.to_string();
@@ -274,8 +274,8 @@ impl Write for Out {
     }
 }
 
-/// Does some work, and calls `announce` once it takes more than a moment, if there is a thread that
-/// can.
+/// Does some work, and calls `announce` once it takes more than a moment, if a thread for that is
+/// available.
 fn meanwhile<T>(moment: Duration, announce: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
     let (done, waits) = channel::<()>();
     std::thread::scope(|scope| {
@@ -290,8 +290,8 @@ fn meanwhile<T>(moment: Duration, announce: impl FnOnce() + Send, work: impl FnO
     })
 }
 
-/// Prints a line on standard error, or an event where that is a stream of events, and ignores a
-/// failure: there is nowhere to report it.
+/// Prints a line on standard error, or an event where that is a stream of events. Failures are
+/// ignored, because there is nowhere to report them.
 pub fn note(text: impl Display) {
     if !watch::note(|| text.to_string()) {
         streams::line(text);
@@ -341,7 +341,7 @@ pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<St
     padded(board, cell)
 }
 
-/// Draws the board with `cell(index)`, one character that may be coloured, at every cell: one
+/// Draws the board with `cell(index)`, one character that can be coloured, at every cell: one
 /// string per row, padded on the right too, so that pictures fit side by side.
 pub fn padded(board: &Board, cell: impl Fn(u32) -> String) -> Vec<String> {
     let plain = board.picture(1, |_| "x".to_owned());
@@ -380,7 +380,7 @@ mod tests {
         meanwhile(Duration::from_secs(3600), || unreachable!("the work was done at once"), || ());
     }
 
-    /// Regression: a terminal broke lines inside of words.
+    /// Regression: a terminal broke lines inside words.
     #[test]
     fn lines_are_broken_at_spaces() {
         let help = "hint           show the winning moves, or the reply that is hardest to answer";

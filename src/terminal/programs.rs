@@ -1,8 +1,8 @@
-//! The programs beside trinim: a command NAME that trinim lacks is `trinim-NAME`, as with cargo and
-//! git.
+//! The programs beside trinim: for an unknown command NAME, trinim runs `trinim-NAME`, as cargo and
+//! git do.
 //!
-//! The program replaces this one: it has the same arguments, its exit code and its signals are the
-//! answer. It lies beside trinim or in a folder on the PATH, never in a relative one.
+//! The program replaces this process, so it gets the same arguments and signals and returns its
+//! exit code. It is beside trinim or in an absolute folder of the PATH.
 
 use crate::exit::{Exit, Refused};
 use crate::output::ColorChoice;
@@ -25,7 +25,7 @@ pub const PROGRAMS: &[(&str, &str)] = &[
 /// Replaces this process by the program of an unknown command, if there is one. Returns the refusal
 /// if that program is not installed or cannot be run, and `None` if `arguments` name none.
 ///
-/// `--quiet` and `--color` in front of the name become the variables that mean the same.
+/// `--quiet` and `--color` before the name are passed on as environment variables.
 pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
     let command = command.allow_external_subcommands(true).external_subcommand_value_parser(value_parser!(OsString));
     let matches = command.try_get_matches_from(arguments).ok()?;
@@ -54,12 +54,12 @@ pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
     Some(Refused::with(Exit::System, format!("cannot run {}: {error}", path.display()), hint))
 }
 
-/// Whether a word may be part of the name of a program: no option and no path.
+/// Returns whether a word can be part of a program's name: neither an option nor a path.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-') && !word.contains('/')
 }
 
-/// Returns the program of this name that lies beside this one, or in a folder on the PATH.
+/// Returns the program of this name beside this one, or in a folder on the PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let own = env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
     let path = env::var_os("PATH").unwrap_or_default();

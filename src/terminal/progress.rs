@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Time between two readings of the counters.
+/// Interval between readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
 
 /// `--progress`, `--progress-interval` and the metrics.
@@ -44,7 +44,7 @@ pub struct BriefProgressArgs {
     progress: Choice,
 }
 
-/// Time between two lines of progress of such a command.
+/// Interval between lines of progress of such a command.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 impl BriefProgressArgs {
@@ -107,7 +107,7 @@ impl Choice {
     fn on(self, interval: Duration, out: &Out) -> Result<Progress, Refused> {
         let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let style = match (self, out.quiet) {
-            // The stream is for programs, which have requested it.
+            // Programs have requested the stream, so it ignores `--quiet`.
             (Choice::Json, _) => Choice::Json,
             (_, true) => Choice::None,
             (choice, false) => choice.resolved(redraws)?,
@@ -115,7 +115,7 @@ impl Choice {
         Ok(Progress { quiet: out.quiet, style, interval, paint: out.error_paint })
     }
 
-    /// Returns the choice for a standard error that can redraw a line, or cannot.
+    /// Returns the choice for a standard error that can or cannot redraw a line.
     fn resolved(self, redraws: bool) -> Result<Choice, Refused> {
         match (self, redraws) {
             (Choice::Auto, true) => Ok(Choice::Bar),
@@ -135,7 +135,8 @@ pub type Status<'a> = &'a (dyn Fn(f64) -> Reading + Sync);
 /// A function that prints a remark without disturbing the bar.
 pub type Say<'a> = &'a (dyn Fn(String) + Sync);
 
-/// The status of work whose time is proportional to its share; `line` gets the time left in words.
+/// The status of work that takes time in proportion to its share; `line` gets the time left in
+/// words.
 pub fn at_share(share: f64, elapsed: f64, line: impl FnOnce(String) -> String) -> Reading {
     let eta_s = left_s(elapsed, share, 1.0 - share);
     Reading { share, line: line(in_words(eta_s)), eta_s, ..Reading::default() }
@@ -146,7 +147,7 @@ pub fn left_s(elapsed: f64, done: f64, left: f64) -> Option<f64> {
     (done > 0.0).then(|| elapsed * left.max(0.0) / done)
 }
 
-/// Writes an estimated time.
+/// Formats an estimated time.
 pub fn in_words(left_s: Option<f64>) -> String {
     left_s.map_or_else(|| "unknown".to_owned(), output::seconds)
 }
@@ -154,7 +155,7 @@ pub fn in_words(left_s: Option<f64>) -> String {
 /// Shows progress while `work` runs. The work prints remarks by [`Say`], unless quiet.
 ///
 /// # Errors
-/// [`Error::Thread`] if the system refuses a thread: without one, nobody would look at the clock.
+/// [`Error::Thread`] if the system refuses a thread; without one, no time limit would be noticed.
 pub fn during<T>(
     status: Status<'_>,
     signals: &Signals,
@@ -166,7 +167,7 @@ pub fn during<T>(
         let watcher = move || show(status, signals, progress, said);
         let begun = std::thread::Builder::new().spawn_scoped(scope, watcher);
         begun.map_err(|source| Error::Thread { source })?;
-        // The sender is dropped when the work is over, however it ends.
+        // The sender is dropped when the work ends, however it ends.
         let say = move |text: String| {
             if !progress.quiet {
                 let _ = saying.send(text);
@@ -229,15 +230,15 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
             }));
         }
     }
-    // The work since the last reading.
+    // A last reading, because work was done since the previous one.
     watch::record(&status(clock.elapsed().as_secs_f64()));
     erase();
 }
 
-/// Goes to the beginning of the line and erases it.
+/// Moves to the beginning of the line and erases it.
 const ERASE: &str = "\r\x1b[K";
 
-/// Whether the locale of this process has more characters than ASCII.
+/// Returns whether the locale of this process has more characters than ASCII.
 fn shows_unicode() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();

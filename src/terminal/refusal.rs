@@ -1,5 +1,5 @@
-//! Arguments that clap refuses: a line with the reason, and a line with a command that helps, as a
-//! user types it in a shell.
+//! Arguments that clap refuses: a line with the reason, and a line with a helpful command in the
+//! form in which a user types it in a shell.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
@@ -14,7 +14,7 @@ const OF_PLAY: [&str; 6] = ["hint", "moves", "redo", "replay", "save", "undo"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
 
-/// What was dropped: a command, or a flag of a command or of any, and what to use.
+/// Removed commands, and flags of one command or of any, each with its replacement.
 const DROPPED: [(&str, &str, &str); 8] = [
     ("bench", "", "it is trinim papers bench"),
     ("layout", "", "it is trinim papers layout"),
@@ -41,13 +41,13 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
     let path = path(command, words);
     let reason = by_variable(&reason, error, command, words);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    // A flag is never meant as a value, which is what this tip explains.
+    // A flag is never meant as a value, although this tip of clap assumes it.
     let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
     let hint = advice(error, command, &path, words).or(tip).unwrap_or_else(|| help(&path));
     (in_range(&reason), hint)
 }
 
-/// Names the variable in place of the option that nobody gave, if the refused value is from there.
+/// If the refused value is from a variable, names the variable in place of the option.
 pub fn by_variable(reason: &str, error: &Error, command: &Command, words: &[String]) -> String {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return reason.to_owned() };
     let at = path(command, words).iter().try_fold(command, |at, name| at.find_subcommand(name)).unwrap_or(command);
@@ -62,7 +62,7 @@ pub fn by_variable(reason: &str, error: &Error, command: &Command, words: &[Stri
     variable.map_or_else(|| reason.to_owned(), named)
 }
 
-/// Returns an error of the standard library in the program's words.
+/// Returns the program's wording for an error of the standard library.
 fn in_plain_words(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if error.is::<ParseFloatError>() {
         return Some("expected a number");
@@ -90,7 +90,7 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
                 path.push(word.as_str());
                 at = found;
             }
-            // Options of the program may come before the subcommand.
+            // Options of the program can come before the subcommand.
             None if path.is_empty() && word.starts_with('-') => {}
             None => break,
         }
@@ -169,12 +169,13 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
     }
 }
 
-/// Whether a word may stand for another: it is its beginning, or a typing slip away.
+/// Returns whether a word probably means another one: its beginning, or with a typo.
 pub fn is_slip(word: &str, meant: &str) -> bool {
     meant.starts_with(word) || strsim::osa_distance(word, meant) <= word.len() / 3
 }
 
-/// Writes a range as the program's own parsers do: `0 is not in 1..=1000` as `expected 1 to 1000`.
+/// Rewrites a range in the style of the program's own parsers: `0 is not in 1..=1000` as `expected
+/// 1 to 1000`.
 fn in_range(reason: &str) -> String {
     let parts = reason.split_once(" is not in ").and_then(|(before, range)| {
         let (from, to) = range.split_once("..")?;
@@ -188,7 +189,7 @@ fn in_range(reason: &str) -> String {
     parts.unwrap_or_else(|| reason.to_owned())
 }
 
-/// Quotes a word for a shell, if it needs that; control characters as `$'\n'`, which can be shown.
+/// Quotes a word for a shell if necessary; control characters become printable, like `$'\n'`.
 pub fn quoted(word: &str) -> String {
     if word.chars().any(char::is_control) {
         let byte = |char: char| match char {
@@ -203,20 +204,20 @@ pub fn quoted(word: &str) -> String {
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// What each program has for itself.
+/// Commands and flags that each program has itself.
 const OWN: [&str; 5] = ["completions", "man", "schema", "--version", "-V"];
 
-/// The command of trinim that this program is.
+/// The command of trinim that this program implements.
 static COMMAND: OnceLock<&str> = OnceLock::new();
 
-/// From now on the arguments of this program are those of a command of trinim, unless the name is
+/// Declares that the arguments of this program are those of a command of trinim, unless the name is
 /// empty.
 pub fn name_program(command: &'static str) {
     let _ = COMMAND.set(command);
 }
 
-/// Returns the name of the program and the arguments. Those of a program beside trinim are given to
-/// trinim, behind the command that the program is.
+/// Returns the name of the program and the arguments. A program beside trinim inserts the command
+/// that it implements.
 pub fn arguments_os() -> Vec<OsString> {
     let mut given: Vec<OsString> = std::env::args_os().collect();
     let is_own = given.get(1).is_some_and(|word| OWN.iter().any(|own| word == own));
@@ -232,12 +233,12 @@ pub fn arguments() -> Vec<String> {
     arguments_os().into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns the command that began this process.
+/// Returns the command line of this process.
 pub fn command_line() -> String {
     command_line_without("")
 }
 
-/// Returns that command without an option and its value.
+/// Returns that command line without an option and its value.
 pub fn command_line_without(option: &str) -> String {
     let (mut line, mut words) = ("trinim".to_owned(), arguments().into_iter());
     while let Some(word) = words.next() {

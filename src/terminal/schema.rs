@@ -1,7 +1,7 @@
 //! Reports as JSON: their names, and their schemas, made from the types that are printed.
 //!
 //! # Invariants
-//! 1. In the schema of a report, an object allows the fields of its type alone, and requires those
+//! 1. In the schema of a report, an object allows only the fields of its type, and requires those
 //!    that are always printed.
 //! 2. Fields are in the order in which they are printed.
 
@@ -53,11 +53,11 @@ pub fn of(name: &str, shapes: &[Shape]) -> Value {
 pub fn plain(shape: Shape) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
     let mut schema = shape(&mut settings.into_generator());
-    // A comment's lines are those of the source.
+    // The line breaks of a comment are those of the source.
     RecursiveTransform(|schema: &mut Schema| {
         let text = schema.get("description").and_then(Value::as_str).map(unbroken);
         text.map(|text| schema.insert("description".to_owned(), text.into()));
-        // Generators of clients read a list of names, but no alternatives of constants.
+        // Client generators understand a list of names, but not alternatives of constants.
         if let Some(names) = schema.get("oneOf").and_then(names) {
             schema.remove("oneOf");
             schema.insert("type".to_owned(), "string".into());
@@ -73,7 +73,7 @@ pub fn plain(shape: Shape) -> Value {
     schema.to_value()
 }
 
-/// Returns the texts that alternatives allow, if each allows nothing else.
+/// Returns the texts of alternatives that each allow only one.
 fn names(choices: &Value) -> Option<Vec<Value>> {
     let of_choice = |choice: &Value| match choice.get("const") {
         Some(name) => Some(vec![name.clone()]),
@@ -83,7 +83,7 @@ fn names(choices: &Value) -> Option<Vec<Value>> {
     names.iter().all(Value::is_string).then_some(names)
 }
 
-/// Forbids null, for a field that is left out instead.
+/// Forbids null for a field that is left out instead.
 fn forbid_null(field: &mut Value) {
     for keyword in ["type", "anyOf", "enum"] {
         if let Some(Value::Array(choices)) = field.get_mut(keyword) {
@@ -97,7 +97,7 @@ fn unbroken(text: &str) -> String {
     text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the schema of a type before whose fields the name of the report is printed.
+/// Returns the schema of a type that is printed after the name of the report.
 pub fn named(name: &str, shape: Shape) -> Value {
     let mut schema = plain(shape);
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -109,8 +109,8 @@ pub fn named(name: &str, shape: Shape) -> Value {
     schema
 }
 
-/// Forbids fields that an object does not list, in all that is below `schema`. The alternatives of
-/// an object with fields of its own are parts of it, which cannot forbid the others.
+/// Forbids fields that an object does not list, everywhere below `schema`. Alternatives of an
+/// object with its own fields are parts of it and cannot forbid the others.
 fn close(schema: &mut Value, whole: bool) {
     let Value::Object(keywords) = schema else { return };
     let has_fields = keywords.contains_key("properties");

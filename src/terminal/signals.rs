@@ -1,10 +1,10 @@
 //! Signals, and the limits of a process. SIGINT, SIGTERM or SIGHUP ends a command with its
-//! documented exit code: at once, or for a long command after an orderly stop, and then a second
-//! signal quits at once. SIGXCPU ends it like a time limit. SIGUSR1 requests a status line.
+//! documented exit code: a short command at once, a long one after an orderly stop, or at once at
+//! the second signal. SIGXCPU acts like a time limit. SIGUSR1 requests a status line.
 //!
 //! # Invariants
-//! 1. The handlers are the first thing that main sets up, so from then on no
-//!    signal ends the program by itself, which a supervisor would take for a crash.
+//! 1. The handlers are the first thing that main sets up. From then on no signal kills the program
+//!    directly, which a supervisor would take for a crash.
 
 use crate::exit::{Exit, Stopped};
 use crate::streams;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Requests made by signals so far.
+/// Requests by signals so far.
 #[derive(Clone, Default)]
 pub struct Signals {
     /// Stop at the next opportunity.
@@ -29,11 +29,11 @@ pub struct Signals {
     /// Whether no long command is at work.
     is_short: Arc<AtomicBool>,
     first: Arc<AtomicUsize>,
-    /// The clock, and the time after which a stop is requested, as by a signal.
+    /// The clock, and the time after which it requests a stop, as a signal does.
     limit: Arc<OnceLock<(Stopwatch, Duration)>>,
 }
 
-/// The handlers of this process, or why the system refused one.
+/// The handlers of this process, or the system's reason for refusing one.
 static INSTALLED: OnceLock<Result<Signals, String>> = OnceLock::new();
 
 /// Installs the handlers; [`Signals::register`] reports an error. A handler only sets a flag or
@@ -43,7 +43,7 @@ pub fn install() {
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
 }
 
-/// Checks that no stop is requested, by a signal or because the time is up.
+/// Checks that neither a signal nor a time limit has requested a stop.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -66,8 +66,8 @@ impl Signals {
             flag::register(signal, signals.stop.clone())?;
             flag::register(signal, signals.quits.clone())?;
         }
-        // A warning that the processor time is nearly used up. It comes every second from then on:
-        // a second one must not quit.
+        // A warning that the processor time is nearly used up. It repeats every second, so a second
+        // one must not quit.
         flag::register_conditional_shutdown(SIGXCPU, Exit::TimeUp as i32, signals.is_short.clone())?;
         flag::register_usize(SIGXCPU, signals.first.clone(), Exit::TimeUp as usize)?;
         flag::register(SIGXCPU, signals.stop.clone())?;
@@ -106,7 +106,7 @@ impl Signals {
         self.is_short.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was requested.
+    /// Returns whether a stop was requested.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -120,7 +120,7 @@ impl Signals {
         self
     }
 
-    /// Returns the time until [`Signals::look_at_clock`] has to act; `Duration::MAX` without a
+    /// Returns the time until [`Signals::look_at_clock`] must be called; `Duration::MAX` without a
     /// limit or once a stop was requested.
     pub fn time_left(&self) -> Duration {
         let limit = self.limit.get().filter(|_| !self.stopped());
@@ -151,8 +151,8 @@ impl Signals {
 /// to about three thousand open, and the usual limit is 1,024.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
-    // A refused call leaves zeros. If this fails, a run that needs more ends with an error that
-    // says so.
+    // A refused call leaves zeros. If this fails, a run that needs more files ends with an error
+    // about it.
     if limit.maximum != Some(0) {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }

@@ -1,15 +1,15 @@
-//! Standard output, which may wait for its reader, and standard error, which may not.
+//! Standard output, which can wait for its reader, and standard error, which must not.
 //!
-//! A line for people goes into a queue, and a thread writes it: a log driver that stalls, a pager
-//! or Ctrl-S holds up that thread alone. Data goes to standard output by the thread that made it,
-//! as far as the reader takes it; meanwhile signals and the time limit are looked at.
+//! Lines for people are queued and written by a thread, so that a stalled log driver, a pager or
+//! Ctrl-S holds up only that thread. Data is written to standard output by the thread that made it.
+//! While the reader does not read, that thread looks for signals and the time limit.
 //!
 //! # Invariants
-//! 1. Nobody waits for a reader of standard error for more than a moment, and once one was waited
-//!    for in vain, nobody does until it reads again. Of what it does not read, the newest is kept.
+//! 1. No thread waits for a reader of standard error for more than a moment. After a wait in vain,
+//!    none waits until the reader reads again. The newest unread texts are kept.
 //! 2. While the reader reads, both streams have the order in which they were written.
-//! 3. A text for people is one line on the terminal: in it and in a table, a control character of
-//!    a name is shown as in a string of Rust, and only the program's own colours stay.
+//! 3. A text for people is one line on the terminal: control characters of names in it, and in a
+//!    table, are escaped as in a string of Rust, and only the program's own colours stay.
 
 use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,18 +26,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Texts that wait for a reader of standard error.
+/// Number of texts that can wait for a reader of standard error.
 const TEXTS: usize = 256;
 /// How long a text waits to be written, unless the reader is known not to read.
 const MOMENT: Duration = Duration::from_millis(100);
-/// How long the end of the program waits for the last texts, and how often where the reader reads.
+/// How long the program waits at its end for the last texts, and how many times while the reader
+/// reads.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 const LAST_MOMENTS: usize = 20;
-/// Time between two looks for a signal while standard output waits for its reader.
+/// Interval at which a signal is looked for while standard output waits for its reader.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// Bytes that a pipe takes at once if it takes any: a page.
 const PIPE_BYTES: usize = 4096;
-/// The parameters of the colours, as they follow the escape character.
+/// The codes of the colours, after the escape character.
 const COLOURS: [&str; 5] = ["[1;32m", "[1;31m", "[1;33m", "[2m", "[0m"];
 
 /// Texts on their way to standard error.
@@ -45,7 +46,7 @@ struct Queue {
     texts: VecDeque<String>,
     has_writer: bool,
     is_writing: bool,
-    /// Whether a text was waited for in vain since the last one was written.
+    /// Whether a wait has been in vain since the last text was written.
     is_stalled: bool,
 }
 
@@ -61,15 +62,16 @@ static CHANGED: Condvar = Condvar::new();
 /// Whether texts on standard error have colours.
 static IS_COLOURED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, colours stay in the texts on standard error, or do not.
+/// Sets whether colours stay in the texts on standard error.
 pub fn colour_errors(is_coloured: bool) {
     IS_COLOURED.store(is_coloured, Ordering::Relaxed);
 }
 
-/// What looks for a request to stop, while a reader does not read.
+/// The check for a request to stop while a reader does not read.
 static STOP_CHECK: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// A writer that waits for its reader calls the first `check` given here, and ends with its error.
+/// Sets the check that a writer calls while it waits for its reader; the writer ends with its
+/// error. Only the first call counts.
 pub fn check_stops_with(check: fn() -> io::Result<()>) {
     let _ = STOP_CHECK.set(check);
 }
@@ -78,15 +80,15 @@ fn check_stop() -> io::Result<()> {
     STOP_CHECK.get().map_or(Ok(()), |check| check())
 }
 
-/// Whether this process began with a signal ignored, as below `nohup` and behind `&` in a script: a
-/// handler would end a command that is meant to continue.
+/// Returns whether this process began with a signal ignored, as under `nohup` or behind `&` in a
+/// script: a handler would end a command that is meant to continue.
 pub fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Returns the program's name and arguments as they may be shown.
+/// Returns the program's name and arguments, escaped for display.
 pub fn shown_arguments() -> impl Iterator<Item = String> {
     std::env::args_os().map(|word| shown(&word.to_string_lossy(), false))
 }
@@ -102,7 +104,7 @@ pub fn error(text: String) {
     if !queue.has_writer {
         let started = std::thread::Builder::new().name("standard error".to_owned()).spawn(write_all);
         if started.is_err() {
-            // Without a thread, this one waits for the reader.
+            // Without a thread, the caller waits for the reader.
             drop(queue);
             let _ = io::stderr().write_all(text.as_bytes());
             return;
@@ -126,7 +128,7 @@ pub fn draw(text: String) {
     }
 }
 
-/// Waits a moment for the last texts; while the reader reads, until a busy machine wrote them.
+/// Waits a moment for the last texts, and longer while the reader reads, for a busy machine.
 pub fn finish() {
     let (mut queue, now) = (QUEUE.lock(), Timespec { tv_sec: 0, tv_nsec: 0 });
     let mut is_late = || CHANGED.wait_while_for(&mut queue, |queue| !queue.is_done(), LAST_MOMENT).timed_out();
@@ -150,7 +152,7 @@ fn write_all() {
     }
 }
 
-/// Returns a text as it may be shown on a terminal, on one line.
+/// Returns a text as one line that is safe on a terminal.
 pub fn shown(text: &str, has_colours: bool) -> String {
     let mut line = String::with_capacity(text.len());
     let mut rest = text;
@@ -167,14 +169,14 @@ pub fn shown(text: &str, has_colours: bool) -> String {
     line
 }
 
-/// Whether a terminal does something else with a character than to show it: controls, other line
-/// breaks, and what turns the direction of writing.
+/// Returns whether a terminal acts on a character instead of showing it: controls, other line
+/// breaks, and changes of the writing direction.
 fn is_control(char: char) -> bool {
     char.is_control() || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Whether standard output was closed when the program began. Before `main`, the standard library
-/// opens `/dev/null` in its place, where everything would be lost without a word.
+/// opens `/dev/null` in its place, where everything would be lost silently.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[expect(unsafe_code, reason = "called by the C library before the standard library is ready; needs nothing of it")]
@@ -186,13 +188,13 @@ extern "C" fn look_at_start() {
     WAS_CLOSED.store(fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
 }
 
-/// Writes where a reader may be slow: to standard output, a pipe or a device. Its errors are those
-/// of the system, and that of [`check_stops_with`] if a stop was requested while nobody read.
+/// Writes to readers that may be slow: standard output, a pipe or a device. Its errors are those of
+/// the system, and that of [`check_stops_with`] if a stop was requested during a wait.
 pub struct PatientWriter<W> {
     file: W,
     /// Bytes that a reader takes without holding up this thread.
     at_once: usize,
-    /// Whether the file cannot be written to, which the standard library ignores of its own.
+    /// Whether the file refuses writes, an error that the standard library ignores.
     is_refused: bool,
 }
 
@@ -233,7 +235,7 @@ impl<W: AsFd + Write> Write for PatientWriter<W> {
     }
 }
 
-/// Standard input, which is waited for where another program has made it non-blocking.
+/// Standard input; waits if another program has made it non-blocking.
 pub struct PatientReader;
 
 impl Read for PatientReader {
@@ -282,7 +284,8 @@ mod tests {
 
     /// Marks the other process of the test.
     const OTHER: &str = "TRINIM_TEST_STREAMS";
-    /// Texts that wait, as users are promised: the test does not follow the constant.
+    /// The promised number of waiting texts, repeated because the test must not follow the
+    /// constant.
     const KEPT: usize = 256;
     const READ: &str = "read until END";
     const END: &str = "END";
@@ -291,7 +294,7 @@ mod tests {
         CHANGED.wait_while(&mut QUEUE.lock(), |queue| !queue.is_done());
     }
 
-    /// Writes while nobody reads, and asks the other process to read now and then.
+    /// Writes while there is no reader, and asks the other process to read now and then.
     fn write_without_a_reader() {
         // A panic on standard error would wait for a reader, too.
         std::panic::set_hook(Box::new(|panic| println!("{panic}")));
@@ -313,8 +316,8 @@ mod tests {
         assert!(!QUEUE.lock().is_stalled, "a reader that reads is waited for again");
         draw(format!("{}\n", 3 * KEPT));
         wait_until_written();
-        // At its end the program waits for the last texts, but not for ever: a busy machine may
-        // need more than one of these.
+        // At its end the program waits for the last texts, but not for ever; a busy machine may
+        // need more than one wait.
         let mut number = 3 * KEPT;
         let is_written = (0..20).any(|_| {
             while !QUEUE.lock().is_stalled {
@@ -331,8 +334,8 @@ mod tests {
         assert!(is_written, "the end does not wait for the last texts");
     }
 
-    /// Of what nobody reads, the newest is kept; all that is read has the order in which it was
-    /// written; and a reader that stalled and reads again is waited for like any other.
+    /// The newest unread texts are kept; texts that are read keep their order; and a stalled reader
+    /// that reads again is waited for like any other.
     #[test]
     fn the_newest_texts_are_kept_in_their_order() {
         if std::env::var_os(OTHER).is_some() {

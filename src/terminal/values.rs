@@ -6,7 +6,8 @@ use std::str::FromStr;
 use std::time::Duration;
 use trinim_game::amount::binary;
 
-/// Returns the bytes of a unit of sizes, in lower case; a bare letter is binary, as in most tools.
+/// Returns the bytes of a unit of sizes, in lower case; a single letter is binary, as in most
+/// tools.
 fn unit_bytes(name: &str) -> Option<u64> {
     let Some(letter) = name.chars().next().filter(|_| name != "b") else { return Some(1) };
     let power = 1 + "kmgt".find(letter)? as u32;
@@ -54,7 +55,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// The shortest duration that an argument may name.
+/// The shortest duration that an argument can give.
 const LEAST: Duration = Duration::from_millis(10);
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -79,7 +80,8 @@ fn duration_up_to(text: &str, most: Duration, examples: &str) -> Result<Duration
         .ok_or_else(|| format!("{text:?} is not a duration: expected seconds or one like {examples}"))
 }
 
-/// The largest seed: programs that read JSON as JavaScript does know every whole number up to it.
+/// The largest seed: up to it, programs that read JSON as JavaScript does represent every whole
+/// number.
 pub const SEED_MAX: u64 = 1 << 53;
 
 /// Parses a seed of random numbers, which reports repeat.

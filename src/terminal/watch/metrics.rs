@@ -1,12 +1,12 @@
-//! Figures of a long command in OpenMetrics text; with `--metrics FILE`, as a file for the textfile
+//! Metrics of a long command as OpenMetrics text; with `--metrics FILE`, as a file for the textfile
 //! folder of Prometheus's node exporter.
 //!
-//! All are gauges without time stamps: the exporter reads Prometheus's older text form, in which
+//! All are gauges without time stamps: the exporter reads Prometheus's older text format, in which
 //! these are the same, and refuses time stamps.
 //!
 //! # Invariants
-//! 1. A reader finds a whole file: each is written under another name in the same folder and
-//!    renamed.
+//! 1. A reader always finds a complete file: each is written under another name in the same folder
+//!    and renamed.
 
 use crate::exit::Refused;
 use crate::file::{OutputFile, OutputKind};
@@ -53,7 +53,7 @@ pub struct Blocks {
 pub struct Standing {
     /// One of [`STATES`].
     pub state: &'static str,
-    /// Once it has ended.
+    /// The exit code, once it has ended.
     pub exit_code: Option<u8>,
     /// The state of its work.
     pub reading: Reading,
@@ -62,12 +62,12 @@ pub struct Standing {
 /// The states of a command.
 const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
 
-/// How every file of metrics begins.
+/// The beginning of every file of metrics.
 const BEGIN: &str = "# HELP trinim_state ";
 const METRICS: OutputKind =
     OutputKind { flag: "--metrics", what: "metrics file", is_own: |line| line.starts_with(BEGIN) };
 
-/// Checks that there is no file yet at this path, or metrics of an earlier command.
+/// Checks that there is no file at this path, or only metrics of an earlier command.
 ///
 /// # Errors
 /// Returns [`Refused`].
@@ -78,18 +78,18 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Replaces a file of metrics. The last ones are written also if [`check`] refused the path, which
-/// therefore is checked each time.
+/// Replaces a file of metrics. Checks the path each time, because the last metrics are written even
+/// if [`check`] refused it.
 ///
 /// # Errors
 /// Those of [`OutputFile::look_regular`], and of the system if the file cannot be written.
 pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
-    // Meanwhile it has another name: the exporter reads *.prom only.
+    // The temporary name does not matter: the exporter reads only *.prom.
     Ok(OutputFile::look_regular(path, METRICS)?.write(text)?)
 }
 
 impl Standing {
-    /// Writes the figures of `command`, which began `elapsed_s` seconds ago.
+    /// Formats the metrics of `command`, which began `elapsed_s` seconds ago.
     pub fn text(&self, command: &str, elapsed_s: f64) -> Result<String, fmt::Error> {
         let Standing { state, exit_code, reading } = self;
         let mut out = String::new();
@@ -126,7 +126,7 @@ impl Standing {
     }
 }
 
-/// Returns the seconds since 1970-01-01 UTC, in milliseconds.
+/// Returns the seconds since 1970-01-01 UTC, rounded to milliseconds.
 pub fn now_s() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_millis() as f64 / 1e3

@@ -1,15 +1,15 @@
-//! What a long command reports to other programs: a stream of JSON on standard error
-//! (`--progress json`) and metrics in a file (`--metrics`).
+//! Reports of a long command to other programs: a stream of JSON on standard error (`--progress
+//! json`) and metrics in a file (`--metrics`).
 //!
-//! One command runs at a time, and everything that it reports goes through one watcher, from the
-//! parsing of its arguments to its exit code.
+//! One command runs at a time, and one watcher makes all its reports, from the parsing of its
+//! arguments to its exit code.
 //!
 //! # Invariants
-//! 1. With `--progress json`, standard error always has one object a line and nothing else: texts
-//!    for people become events too.
+//! 1. With `--progress json`, standard error always has only objects, one a line: texts for people
+//!    become events too.
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
-//! 3. A missing or sleeping reader never stops the work: a failed write to any of these is ignored,
-//!    and of a stream that nobody reads, lines are dropped.
+//! 3. A missing or sleeping reader never stops the work: failed writes are ignored, and lines of a
+//!    stream without a reader are dropped.
 
 mod metrics;
 
@@ -101,7 +101,7 @@ struct Watcher {
 
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
 
-/// Begins to watch a command; for the arguments of a command, once.
+/// Begins to watch a command, once for its arguments.
 pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
     let watcher = Watcher {
         command,
@@ -118,7 +118,7 @@ pub fn is_json() -> bool {
     WATCHER.get().is_some_and(|watcher| watcher.json)
 }
 
-/// Writes a text for people as an event; `false` if standard error is for people.
+/// Writes a text for people as an event; returns `false` if standard error is for people.
 pub fn note(message: impl FnOnce() -> String) -> bool {
     match WATCHER.get().filter(|watcher| watcher.json) {
         Some(watcher) => {
@@ -154,7 +154,7 @@ pub fn record(reading: &Reading) {
     });
 }
 
-/// Writes how far the work is.
+/// Writes the progress of the work.
 pub fn progress(reading: &Reading) {
     watched(|watcher| watcher.write(Event::Progress(reading)));
 }
