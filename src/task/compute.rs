@@ -7,8 +7,8 @@
 //! computed as in a run (pipeline::care::recompute), with others of the task if there is room
 //! summaries/<block> created, then db/<block file>: now the block is committed
 //! ```
-//! A store that keeps counts creates the two in the other order, because there the summary stays
-//! and says that the block is committed.
+//! A store that keeps counts creates the two in the opposite order, because there the summary stays
+//! and commits the block.
 //!
 //! # Every stop
 //! | Stop | In the store | The same task again |
@@ -18,14 +18,15 @@
 //! | after both | the block | skips |
 //!
 //! # Cost
-//! Memory: three bitmaps a thread, one of them for a block, an eighth of two for each file at hand,
-//! and one more for each block that is audited; if only a share of them is, blocks that are
-//! computed together have at most one such block a thread. What is left has the bitmaps of as many
-//! more blocks of the task as there is room for: a source is read and decoded once for all of them.
-//! At ten layers 64 blocks have some 1,000 sources outside. And what is left then has the streams
-//! that later tasks of the process need, computed or decoded ([`super::streams`]). At eight layers
-//! a third of a task's processor time is decoding, and a stream has six targets. Tasks that run at
-//! the same time share these streams: one decodes, the others wait for it.
+//! Memory, in this order:
+//! 1. Each thread has three bitmaps, one of them for a block, and an eighth of two bitmaps for each
+//!    file at hand. Each audited block has one more; if only a share is audited, blocks that are
+//!    computed together have at most one such block a thread.
+//! 2. The rest has bitmaps for more blocks of the task, so that a source is read and decoded once
+//!    for all of them. At ten layers 64 blocks have some 1,000 sources outside.
+//! 3. The rest of that keeps streams, computed or decoded, for later tasks of the process
+//!    ([`super::streams`]). At eight layers decoding is a third of a task's processor time, and a
+//!    stream has six targets. Concurrent tasks share these streams: one decodes, the others wait.
 
 use super::definition::damage;
 use super::plan::{ALONE, places};
@@ -48,21 +49,21 @@ use trinim::database::{BlockForm, SolveSpec};
 use trinim::solve::RemovalGame;
 use trinim_kernel::Kernel;
 
-/// How a task runs; nothing here changes a byte.
+/// How a task runs; no option changes a byte.
 pub struct TaskOptions<'a> {
     /// The kernel.
     pub kernel: Kernel,
-    /// Most threads of a task.
+    /// The most threads of a task.
     pub threads: usize,
     /// Memory budget of all tasks, in bytes.
     pub memory_bytes: u64,
-    /// Most tasks at the same time, at least 1.
+    /// The most tasks at the same time, at least 1.
     pub at_once: usize,
     /// Whether streams stay in memory for later tasks of the same [`Tasks`], as long as there is
     /// room.
     pub keeps_streams: bool,
     /// Called when the file of a source is missing, with the time since the first look. Returns
-    /// whether to look again, after a while.
+    /// whether to look again; the call can pause first.
     pub wait: &'a (dyn Fn(Duration) -> bool + Sync),
 }
 
@@ -73,32 +74,32 @@ pub struct TaskWork {
     pub computed: Vec<BlockId>,
     /// Blocks that were committed already, ascending.
     pub skipped: Vec<BlockId>,
-    /// Bytes read of the files of sources; if other tasks were computed at the same time, since
-    /// the last of them was done.
+    /// Bytes read of the files of sources. If other tasks were computed at the same time, counts
+    /// since the last of them was done.
     pub read_bytes: u64,
     /// Bytes written into files of blocks and summaries.
     pub written_bytes: u64,
 }
 
-/// Computes tasks in a store, one after the other or at the same time; after an error it is of no
-/// use.
+/// Computes tasks in a store, one after the other or at the same time. It cannot be used after an
+/// error.
 pub struct Tasks<'a> {
     store: &'a dyn Store,
     spec: SolveSpec<'a>,
     form: BlockForm,
     workload: RemovalGame<'a>,
     wait: &'a (dyn Fn(Duration) -> bool + Sync),
-    /// Of a task.
+    /// Threads of a task.
     threads: usize,
     at_once: usize,
-    /// Most bitmaps of a task beside those of its threads.
+    /// The most bitmaps of a task in addition to those of its threads.
     share: usize,
     bitmaps: Bitmaps,
     streams: Mutex<Streams>,
-    /// Notified when a stream that was awaited is there, or will not come.
+    /// Notified when an awaited stream has arrived or will not arrive.
     settled: Condvar,
-    /// By block: its place in the order of the blocks, which tasks of a block each follow. Empty if
-    /// no streams stay, or if there are too many blocks for such tasks.
+    /// By block: its place in the order of the blocks, which tasks of one block each follow. Empty
+    /// if no streams stay, or if there are too many blocks for such tasks.
     places: Vec<u32>,
     read_bytes: AtomicU64,
 }
@@ -115,7 +116,7 @@ impl Drop for Room<'_> {
     }
 }
 
-/// Ends the wait for a stream, whether it came or not.
+/// Ends the wait for a stream, whether it arrived or not.
 struct Awaited<'t> {
     tasks: &'t Tasks<'t>,
     block: BlockId,
@@ -190,7 +191,7 @@ pub fn compute(
 
 impl<'a> Tasks<'a> {
     /// Prepares tasks in a store; nothing is allocated yet. If the memory is too small for all
-    /// threads, there are fewer of them, and fewer tasks at the same time.
+    /// threads, uses fewer of them, and fewer tasks at the same time.
     ///
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
@@ -205,7 +206,7 @@ impl<'a> Tasks<'a> {
         }
         let wanted = options.threads.saturating_mul(options.at_once);
         let all = wanted.clamp(1, (budget / each) as usize);
-        // A block whose bitmap stays in memory may have an auditor, too.
+        // A block that stays in memory can have an auditor, too.
         let held = bitmap + if are_everywhere { auditor } else { 0 };
         let room = ((budget - all as u64 * each) / held) as usize;
         let bitmaps = all * BITMAPS_A_THREAD as usize + room;
@@ -228,20 +229,20 @@ impl<'a> Tasks<'a> {
         })
     }
 
-    /// Returns how many tasks may be computed at the same time.
+    /// Returns how many tasks can be computed at the same time.
     pub fn at_once(&self) -> usize {
         self.at_once
     }
 
     /// Computes the blocks of a task and commits them, unless they are committed already. Sources
-    /// must be committed, or among the blocks. No more than [`Tasks::at_once`] threads may call
-    /// this at the same time: the memory is for all of them.
+    /// must be committed, or among the blocks. At most [`Tasks::at_once`] threads can call this at
+    /// the same time, because they share the memory.
     ///
     /// # Errors
-    /// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with a file
-    /// that is there with other bytes; [`RunError::Io`], also for a source that is still missing
-    /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
-    /// stays so.
+    /// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with an
+    /// existing file that has other bytes; [`RunError::Io`], also for a source that is still
+    /// missing after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. Blocks that were
+    /// committed before stay committed.
     pub fn compute(&self, blocks: &[BlockId]) -> Result<TaskWork, Error> {
         require(self.spec, blocks)?;
         let (mut open, mut done) = (Vec::new(), TaskWork::default());
@@ -300,7 +301,8 @@ impl<'a> Tasks<'a> {
         let streams = loop {
             match recomputer.blocks(&left, &|block, output| self.commit(block, output, done)) {
                 Ok(streams) => break streams,
-                // Sources are gone if another task committed the blocks that need them meanwhile.
+                // Sources are removed if another task meanwhile committed the blocks that need
+                // them.
                 Err(error) if matches!(&error, Error::Run(error) if error.is_not_found()) => {
                     let all = left.len();
                     let mut still = Vec::new();
@@ -398,8 +400,8 @@ mod tests {
     use trinim_game::Rule;
     use trinim_game::random::Random;
 
-    /// Bitmaps of threads, those of shared streams and the files at hand are the whole budget of
-    /// all tasks, but for less than a bitmap.
+    /// The bitmaps of threads and of shared streams and the files at hand take the whole budget of
+    /// all tasks, except for less than a bitmap.
     #[test]
     fn the_budget_is_for_all_that_tasks_hold() {
         let folder = tempfile::tempdir().unwrap();

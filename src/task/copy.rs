@@ -1,10 +1,10 @@
 //! Copies a finished store, or a part of it, into another: to a machine, or from it.
 //!
 //! # Invariants
-//! 1. No file is copied whose bytes are not those that were committed: a summary has a hash of its
-//!    own and the checksum of its block, `SUMS` has that of the manifest.
-//! 2. The target is a store from the beginning. What it has already is compared and not fetched
-//!    again, and nothing in it is overwritten, so that a copy continues after any stop.
+//! 1. Only committed bytes are copied: a summary has a hash of its own and the checksum of its
+//!    block, `SUMS` has that of the manifest.
+//! 2. The target is a store from the beginning. Existing files in it are compared and neither
+//!    fetched again nor overwritten, so a copy continues after any stop.
 //! 3. `SUMS` comes last: with it, the copy is complete.
 //!
 //! # Cost
@@ -53,12 +53,12 @@ pub fn require_sealed(store: &dyn Store) -> Result<(), Error> {
 }
 
 /// Copies a finished store `from` into `to`, on `threads` threads; of the blocks only those in
-/// `blocks`, if that is given. `progress` is called with the number of blocks that are copied.
+/// `blocks`, if given. `progress` is called with the number of copied blocks.
 ///
 /// # Errors
 /// [`Error::Unsealed`]; [`Error::Differs`] if the target was begun for another solve;
-/// [`RunError::Corrupt`] with a file whose bytes are not those that were committed, in either
-/// store; [`RunError::Io`], also for a missing file; those of the stores.
+/// [`RunError::Corrupt`] with a file that does not have the committed bytes, in either store;
+/// [`RunError::Io`], also for a missing file; those of the stores.
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -101,7 +101,7 @@ pub fn copy(
     parallel::for_each(threads, wanted.len(), || Ok(()), one)
         .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
     let mut copied = copied.into_inner();
-    // What was there already may not be safe yet; of the database, the lists see to that.
+    // Earlier files may not be safe yet; creating the lists makes the database safe.
     settle(to, summary_folders(wanted))?;
     assert!(lists[1].0 == list_name(SUMS), "copy, invariant 3: {} comes last", lists[1].0);
     for (name, bytes) in &lists {
@@ -123,12 +123,12 @@ fn lists(store: &dyn Store) -> Result<[(String, Vec<u8>); 2], Error> {
     Ok([(manifest, manifest_bytes), (sums, sums_bytes)])
 }
 
-/// Creates a file unless it is there with the same bytes; returns whether it was created.
+/// Creates a file unless it exists with the same bytes; returns whether it was created.
 fn put(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     Ok(!super::store::is_there(store, name, bytes)? && commit(store, name, bytes)?)
 }
 
-/// Compares the file of a block with what was committed.
+/// Compares the file of a block with the committed one.
 fn check(store: &dyn Store, name: &str, bytes: &[u8], stored: &StoredSummary) -> Result<(), Error> {
     let found = bytes.len() as u64;
     if found != stored.file_bytes {

@@ -1,4 +1,4 @@
-//! `task.json`: what a store is about, the same bytes for the same solve.
+//! `task.json`: what is solved in a store, the same bytes for the same solve.
 
 use super::Error;
 use super::store::{DEFINITION, Store, commit};
@@ -10,14 +10,14 @@ use trinim::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use trinim_game::{Board, Rule};
 use trinim_kernel::bitmap_words;
 
-/// The form of a definition and its version.
+/// The format of a definition and its version.
 const SCHEMA: &str = "trinim.store/1";
-/// The program, whose encoder decides the bytes of a block.
+/// The program, because its encoder decides the bytes of a block.
 const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// Limit on the length of a definition, in bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What is solved in a store, as the store has it.
+/// The content of `task.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Definition {
     schema: String,
@@ -38,7 +38,7 @@ struct Definition {
 }
 
 impl Definition {
-    /// Returns the definition of a task. A store has the newest forms of everything.
+    /// Returns the definition of a task. A store uses the newest versions of all formats.
     fn new(spec: SolveSpec<'_>) -> Definition {
         let SolveSpec { game, terms } = spec;
         let layout = &game.layout;
@@ -60,7 +60,7 @@ impl Definition {
     }
 
     /// Returns the definition of the same solve with the order of BID bits that was `found`, if it
-    /// is one of the same cells.
+    /// has the same cells.
     fn with_bits_of(&self, found: &[u8]) -> Definition {
         let begun = serde_json::from_slice(found).ok().and_then(|found: Definition| found.meaning());
         match (begun, self.meaning()) {
@@ -101,11 +101,12 @@ impl Definition {
 /// new.
 ///
 /// # Errors
-/// [`Error::Differs`] if it was begun for another, which is left unchanged; [`Error::Twice`] if
-/// the store cannot be one; [`pipeline::Error::Limit`] for too many blocks; those of the store.
+/// [`Error::Differs`] if it was begun for another task, which is left unchanged; [`Error::Twice`]
+/// if the store does not keep its promises; [`pipeline::Error::Limit`] for too many blocks; those
+/// of the store.
 ///
 /// # Panics
-/// If the task is to keep a book: a store keeps all or counts.
+/// Panics if the task is to keep a book: a store keeps all or counts.
 pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     assert!(!matches!(spec.terms.keep, Keep::Book { .. }), "a store keeps no book");
     let (value, limit) = (spec.game.layout.canonical_blocks().len() as u64, CANONICAL_BLOCKS_MAX);
@@ -125,7 +126,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     store.prepare()?;
     let bytes = definition.to_json();
     if store.create(DEFINITION, &bytes)? {
-        // Everything rests on this, and some services ignore what they do not know.
+        // Everything depends on this, and some services ignore conditions that they do not support.
         if store.create(DEFINITION, &bytes)? {
             store.remove(DEFINITION)?;
             return Err(Error::Twice { path: store.path(DEFINITION) });
@@ -139,7 +140,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     }
 }
 
-/// Opens a store: what is solved in it.
+/// Opens a store and returns what is solved in it.
 ///
 /// # Errors
 /// [`Error::NotAStore`]; [`Error::Differs`] for a store of another version of this program;
@@ -151,7 +152,7 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
     let corrupt = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
     let object: Map<String, Value> =
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
-    // Those of another version may have anything else.
+    // The other fields of another version can differ arbitrarily.
     for (name, wanted) in [("schema", SCHEMA), ("program", PROGRAM)] {
         let found = object.get(name).and_then(Value::as_str).unwrap_or("(absent)");
         if found != wanted {
@@ -166,7 +167,7 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
     Ok((game, terms))
 }
 
-/// Compares the definition in a store with the one that it should have.
+/// Compares the definition in a store with the wanted one.
 fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Error> {
     if found == wanted.to_json() {
         return Ok(());

@@ -23,17 +23,17 @@ pub struct SealedDatabase {
 /// Summaries that are read at a time.
 const TOGETHER: usize = 4096;
 
-/// Writes the manifest and `SUMS`, in the bytes of a solve that keeps the same, or finds them
-/// there. In a store that keeps counts, the files of the blocks then go. Summaries are read on
-/// `threads` threads, and `progress` is called with the number of blocks whose summary was read.
+/// Writes the manifest and `SUMS`, with the bytes of a solve that keeps the same, or finds them
+/// there. In a store that keeps counts, then removes the files of the blocks. Summaries are read on
+/// `threads` threads, and `progress` is called with the number of summaries read.
 ///
-/// A file of a block is not read again if its summary is there: `SUMS` has the checksum of what was
-/// committed, so that a later check finds what changed since.
+/// A block's file is not read again if its summary exists: `SUMS` has the checksum of the committed
+/// bytes, so a later check finds any change.
 ///
 /// # Errors
 /// [`Error::Unfinished`]; [`RunError::Corrupt`] with a summary or a block that is damaged or has
-/// another length than was committed, and with a manifest or `SUMS` of other bytes; those of the
-/// store.
+/// another length than the committed one, and with a manifest or `SUMS` of other bytes; those of
+/// the store.
 pub fn finish(
     store: &dyn Store,
     spec: SolveSpec<'_>,

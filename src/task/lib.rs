@@ -1,5 +1,5 @@
-//! A solve in independent tasks, for many machines: each computes a block, or a few, from the files
-//! of a store that all machines reach, and commits one file a block.
+//! A solve in independent tasks, for many machines: each computes one or several blocks from the
+//! files of a store that all machines reach, and commits one file per block.
 //!
 //! ```text
 //! init  ->  task.json  what is solved
@@ -7,20 +7,21 @@
 //! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
 //! ```
 //!
-//! Others decide which task runs when and where: [`plan`] lists the blocks and what each depends
-//! on, [`committed`] what is done. `FORMAT.md` of this package has the bytes of the store.
+//! A driver decides which task runs when and where: [`plan`] lists the blocks and their
+//! dependencies, [`committed`] those that are done. `FORMAT.md` of this package has the bytes of
+//! the store.
 //!
 //! # Invariants
-//! 1. The bytes of every file are a function of the store's `task.json` alone. A name never has two
+//! 1. The bytes of every file depend only on the store's `task.json`. A name never has two
 //!    contents: a file is created whole or not at all, and if its name is taken, its bytes are
 //!    compared.
-//! 2. So any number of tasks may compute the same block at the same time, be killed at any moment,
+//! 2. So any number of tasks can compute the same block at the same time, be killed at any moment,
 //!    or continue after they were taken for dead.
-//! 3. A block is committed when its file is there; in a store that keeps only counts, when its
-//!    summary is.
-//! 4. A task trusts no file: those of its sources carry the identity of the game and hashes, which
-//!    are compared at the moment of use.
-//! 5. A file is removed only by [`sweep`] and [`finish`], and only when nothing needs it any more.
+//! 3. A block is committed when its file exists; in a store that keeps only counts, when its
+//!    summary exists.
+//! 4. A task trusts no file: the files of its sources carry the identity of the game and hashes,
+//!    which are compared at the moment of use.
+//! 5. A file is removed only by [`sweep`] and [`finish`], and only when it is not needed any more.
 //!
 //! # Not here
 //! Clocks, processes and schedules: the command line waits, a driver decides.
@@ -63,7 +64,7 @@ pub enum Error {
     /// An error of the store, or of the files in it.
     #[error(transparent)]
     Run(#[from] pipeline::Error),
-    /// Not a store.
+    /// The place is not a store.
     #[error("{} is not a store of tasks: it has no {DEFINITION}", path.display())]
     NotAStore {
         /// The store.
@@ -84,12 +85,12 @@ pub enum Error {
     /// There is no such block.
     #[error("there is no block {block}: blocks are numbered 0 to {last}")]
     NoBlock {
-        /// The number asked for.
+        /// The requested number.
         block: u32,
         /// The largest number.
         last: u32,
     },
-    /// The store forgets that a name is taken: it created a file twice.
+    /// The store created a file twice, although the name was taken.
     #[error("{} was created twice: this store does not refuse a name that is taken", path.display())]
     Twice {
         /// The file, which was removed.
@@ -101,7 +102,7 @@ pub enum Error {
         /// The store.
         path: PathBuf,
     },
-    /// Blocks are missing for the work.
+    /// The work needs blocks that are missing.
     #[error("{missing} of {blocks} blocks are not committed yet")]
     Unfinished {
         /// Number of missing blocks.
@@ -124,7 +125,7 @@ fn require(spec: SolveSpec<'_>, blocks: &[BlockId]) -> Result<(), Error> {
     }
 }
 
-/// Returns the name of the file that says, once it is there, that a block is committed.
+/// Returns the name of the file whose existence means that a block is committed.
 fn deciding_name(spec: SolveSpec<'_>, block: BlockId) -> String {
     if spec.terms.keep.is_database() { block_name(spec, block) } else { summary_name(block) }
 }
@@ -134,7 +135,7 @@ fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
     Ok(folders.iter().try_for_each(|folder| store.settle(folder))?)
 }
 
-/// The blocks that a listing of a store shows.
+/// The blocks in a listing of a store.
 struct Listing {
     /// The files of blocks, with their lengths in bytes.
     files: BTreeMap<BlockId, u64>,
@@ -180,7 +181,7 @@ impl Listing {
     }
 }
 
-/// Returns the committed blocks, ascending, from the names in the store: nothing is read.
+/// Returns the committed blocks, ascending, from the names in the store; no file is read.
 ///
 /// # Errors
 /// Those of the store.

@@ -1,17 +1,17 @@
-//! The names of the files in a store, and the folders in which they are.
+//! The names of the files in a store, and their folders.
 //!
 //! # Invariants
-//! 1. No folder has more than [`FOLDER_BLOCKS`] files of blocks: shared file systems and the tools
-//!    around them suffer from more. `db` of a store that keeps every value has all, because it is
-//!    the folder of a database.
-//! 2. A name is a function of the block and of what is kept, not of the number of blocks.
+//! 1. No folder has more than [`FOLDER_BLOCKS`] files of blocks, because more cause trouble for
+//!    shared file systems and their tools. The exception is `db` of a store that keeps every value,
+//!    because it is the folder of a database.
+//! 2. A name depends on the block and on what is kept, not on the number of blocks.
 
 use super::store::{DATABASE, SUMMARIES};
 use pipeline::BlockId;
 use std::collections::BTreeSet;
 use trinim::database::{SolveSpec, block_file_name};
 
-/// Blocks of consecutive numbers whose files are in the same folder.
+/// Number of consecutive blocks whose files share a folder.
 const FOLDER_BLOCKS: u32 = 10_000;
 
 /// Returns the name of a block's file in the store of a task.
@@ -48,8 +48,8 @@ fn folders(folder: &str, blocks: impl IntoIterator<Item = BlockId>) -> Vec<Strin
     [folder.to_owned()].into_iter().chain(below).collect()
 }
 
-/// Returns the block that a file in a folder of [`DATABASE`] or [`SUMMARIES`] may be of; whether
-/// that is its name and folder, the caller compares.
+/// Returns the block to which a file in a folder of [`DATABASE`] or [`SUMMARIES`] may belong; the
+/// caller compares name and folder.
 pub(super) fn block_of(file: &str, blocks: u32) -> Option<BlockId> {
     let number = file.strip_suffix(".blk").unwrap_or(file).parse().ok();
     number.filter(|number: &u32| *number < blocks).map(BlockId)

@@ -1,13 +1,13 @@
-//! The blocks of a store, what each needs, and what it costs; alone, or in batches.
+//! The blocks of a store, their sources and costs; one by one, or in batches.
 //!
 //! # Batches
-//! Some BID cells are *inner* ones, in a set that the symmetries keep. A batch has the canonical
-//! blocks with the same pieces on all other BID cells, up to a symmetry: their edges among each
+//! Some BID cells are *inner* cells, a set that the symmetries keep. A batch has the canonical
+//! blocks with the same pieces on all other BID cells, up to a symmetry. Their edges among each
 //! other stay in memory, and a source outside is read once for all of them. A move that touches
-//! outer cells takes pieces from them, so no batches need each other in a circle.
+//! outer cells takes pieces from them, so batches never depend on each other in a circle.
 //!
 //! Inner cells are added in the order that makes batches read least. For ten layers these are the
-//! six cells next to the corners; batches then read 0.60 of what blocks alone do, and with three
+//! six cells next to the corners; batches then read 0.60 of what single blocks read, and with three
 //! more cells 0.46.
 
 use pipeline::BlockId;
@@ -17,7 +17,7 @@ use trinim::database::{Keep, SolveSpec, Values};
 use trinim::layout::{Bid, Layout, LayoutSymmetry};
 use trinim::plan::rates;
 
-/// Most blocks that come alone, each as a task, unless batches are requested.
+/// The most blocks that are planned as one task each, unless batches are requested.
 pub const ALONE: u32 = 100_000;
 
 /// A block and what it needs, on a line of its own; sources come before their targets.
@@ -81,7 +81,7 @@ pub(super) fn places(spec: SolveSpec<'_>) -> Vec<u32> {
 /// Returns all blocks in about `wanted` batches, sources before their targets.
 pub fn batches(spec: SolveSpec<'_>, wanted: u32) -> Vec<BatchRow> {
     let keys = keys(&spec.game.layout, wanted);
-    // A batch needs others with fewer pieces on its outer cells alone.
+    // A batch needs only batches with fewer pieces on the outer cells.
     let mut all = keys.clone();
     all.sort_unstable_by_key(|key| (key.count_ones(), *key));
     all.dedup();
@@ -120,8 +120,8 @@ pub fn batches(spec: SolveSpec<'_>, wanted: u32) -> Vec<BatchRow> {
     batches
 }
 
-/// Returns for each block the BID bits on outer cells that it and all others of its batch have, up
-/// to a symmetry. The inner cells are chosen so that there are about `wanted` batches.
+/// Returns for each block the BID bits on outer cells that are common to its batch, up to a
+/// symmetry. The inner cells are chosen so that there are about `wanted` batches.
 fn keys(layout: &Layout, wanted: u32) -> Vec<u32> {
     let wanted = f64::from(wanted.max(1));
     let mut inner = 0;
@@ -143,7 +143,7 @@ fn keys(layout: &Layout, wanted: u32) -> Vec<u32> {
     }
 }
 
-/// Returns the inner cells and those more, images of each other, with which batches read least;
+/// Returns the inner cells and more cells, images of each other, with which batches read least;
 /// `None` if all are inner.
 fn more_inner(layout: &Layout, inner: u32) -> Option<u32> {
     let images = |bit: u32| layout.symmetries().iter().fold(0, |all, symmetry| all | symmetry.map_bid(Bid(bit)).0);
@@ -180,8 +180,8 @@ fn subsets(mask: u32) -> impl Iterator<Item = u32> {
 
 /// Calls `each` with every block, ascending, which is an order of the block graph; with the blocks
 /// that it needs, ascending; and with the number of its edges and of those that orient a stream.
-/// The engine asks for the edges of a block ([`Layout::edges_into`]) when its turn has come; here
-/// those of millions of blocks are looked at, so that the canonical blocks are in a table.
+/// The engine asks for the edges of one block at a time ([`Layout::edges_into`]); here millions of
+/// blocks are visited, so the canonical blocks are in a table.
 fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])) {
     let layout = &spec.game.layout;
     let ordinals = ordinals_by_bid(layout);
@@ -203,7 +203,7 @@ fn each_block(spec: SolveSpec<'_>, mut each: impl FnMut(u32, &[u32], [usize; 2])
     }
 }
 
-/// Returns for every BID the ordinal of the canonical block that represents it.
+/// Returns for every BID the number of its canonical block.
 fn ordinals_by_bid(layout: &Layout) -> Vec<u32> {
     let mut ordinals = vec![0; 1 << layout.bid_bits()];
     for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
@@ -212,7 +212,7 @@ fn ordinals_by_bid(layout: &Layout) -> Vec<u32> {
     ordinals
 }
 
-/// Returns the estimate of one worker's time in seconds for a number of blocks, edges, oriented
+/// Returns the estimated time of one worker, in seconds, for a number of blocks, edges, oriented
 /// streams and read files. The file of a block is written even if it is not kept.
 fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
     let block_bytes = 8 * spec.stream_words() as u64;
@@ -229,7 +229,7 @@ fn cost(spec: SolveSpec<'_>) -> impl Fn(f64, f64, f64, f64) -> f64 {
     }
 }
 
-/// Rounds a time in seconds up to microseconds, which is more than an estimate knows.
+/// Rounds a time in seconds up to microseconds, which is finer than the estimate.
 fn rounded(seconds: f64) -> f64 {
     ((seconds * 1e6 - 1e-3).ceil() / 1e6).max(1e-6)
 }
@@ -262,8 +262,8 @@ mod tests {
         }
     }
 
-    /// A row of the plan has the time of each of its parts, by the rate of its stage: of a block
-    /// alone, and of a batch, which reads and orients each source outside once.
+    /// A row of the plan has the time of each of its parts, by the rate of its stage: of a single
+    /// block, and of a batch, which reads and orients each source outside once.
     #[test]
     fn rows_cost_what_their_parts_cost() {
         for (layers, bits, wanted) in [(5, 9, 4), (6, 12, 30), (6, 12, 1 << 20), (6, 12, 1)] {
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// The formula by which inner cells are chosen, against the pairs of batches and blocks.
+    /// The formula that chooses inner cells, compared with counting pairs of batches and blocks.
     #[test]
     fn reads_are_counted_without_a_walk() {
         for (layers, bits) in [(4, 4), (5, 9), (6, 12)] {
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// The cells of the table that the module names, and how much batches with them read.
+    /// The cells that the module page names, and how much batches with them read.
     #[test]
     fn inner_cells_of_ten_layers_are_next_to_the_corners() {
         let board = Board::triangle(10, None).unwrap();

@@ -1,7 +1,7 @@
-//! The summary of a block in a store, with the checksum of its file, and what a check in shares
-//! takes from the summaries.
+//! The summary of a block in a store, with the checksum of its file, and the counts that a check in
+//! shares takes from the summaries.
 //!
-//! It can be made again from the file. Where the file goes, it stays, and takes its place.
+//! It can be recomputed from the file. Where the file is removed, the summary stays in its place.
 
 use super::store::Store;
 use super::{Error, missing, summary_name};
@@ -27,7 +27,7 @@ pub(super) struct StoredSummary {
 }
 
 impl StoredSummary {
-    /// Returns what is stored about a block with this file.
+    /// Returns the stored summary of a block with this file.
     pub(super) fn new(file: &[u8], summary: Vec<u8>) -> StoredSummary {
         StoredSummary { file_bytes: file.len() as u64, sum: blake3::hash(file), summary }
     }
@@ -57,7 +57,7 @@ impl StoredSummary {
         is_right.then_some(stored)
     }
 
-    /// Reads the summary of a block that has one.
+    /// Reads the summary of a block that must have one.
     pub(super) fn read_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
         StoredSummary::read(store, form, block)?.ok_or_else(|| missing(store, &summary_name(block)))
     }

@@ -1,11 +1,11 @@
-//! Removes what nothing needs any more: files of blocks in a store that keeps only counts, and
-//! temporary files.
+//! Removes files that are not needed any more: files of blocks in a store that keeps only counts,
+//! and temporary files.
 //!
 //! # Invariants
-//! 1. The file of a block goes only after its own summary and the summaries of all its targets are
-//!    safe from power cuts: then no task has to read it again.
-//! 2. A temporary file goes only if it was not written for a while, so that no running task loses
-//!    its own.
+//! 1. The file of a block is removed only after its own summary and the summaries of all its
+//!    targets are safe from power cuts: then no task has to read it again.
+//! 2. A temporary file is removed only if it was not written for a while, so that no running task
+//!    loses its own.
 
 use super::store::Store;
 use super::summary::StoredSummary;
@@ -37,13 +37,13 @@ pub fn sweep(store: &dyn Store, spec: SolveSpec<'_>, older_than: Duration) -> Re
     Ok(Sweeper::new(store, spec, older_than)?.swept())
 }
 
-/// A continuing sweep: the store is listed once, and then the caller reports what was committed.
+/// A continuous sweep: it lists the store once; then the caller reports committed blocks.
 pub struct Sweeper<'a> {
     store: &'a dyn Store,
     spec: SolveSpec<'a>,
     form: BlockForm,
-    /// The blocks whose summaries are safe from power cuts. Of those that were read here: the sizes
-    /// of the blocks' files, in bytes.
+    /// The blocks whose summaries are safe from power cuts. For summaries that were read here, the
+    /// size of the block's file, in bytes.
     committed: Mutex<BTreeMap<BlockId, Option<u64>>>,
     swept: Mutex<SweepWork>,
 }
@@ -73,8 +73,8 @@ impl<'a> Sweeper<'a> {
         Ok(sweeper)
     }
 
-    /// Notes that blocks were committed, and removes the files that nothing needs any more. A block
-    /// without a summary is passed over. Several threads may call this.
+    /// Notes that blocks were committed, and removes the files that are not needed any more. A
+    /// block without a summary is ignored. Several threads can call this.
     ///
     /// # Errors
     /// [`Error::NoBlock`]; those of [`sweep`].
@@ -102,7 +102,7 @@ impl<'a> Sweeper<'a> {
         *self.swept.lock()
     }
 
-    /// Returns whether blocks go at all.
+    /// Returns whether files of blocks are ever removed.
     fn is_needed(&self) -> bool {
         !self.spec.terms.keep.is_database()
     }
@@ -132,7 +132,7 @@ impl<'a> Sweeper<'a> {
             assert!(self.is_over(&self.committed.lock(), block), "sweep, invariant 1: {block} is still needed");
             let bytes = match bytes {
                 Some(bytes) => Some(bytes),
-                // Its summary is all that will be left of it.
+                // Only its summary will remain.
                 None => StoredSummary::read(self.store, &self.form, block)?.map(|summary| summary.file_bytes),
             };
             if let Some(bytes) = bytes {
@@ -149,7 +149,7 @@ impl<'a> Sweeper<'a> {
     }
 }
 
-/// Removes the files of blocks, so that no power cut brings them back.
+/// Removes the files of blocks durably, so that no power cut restores them.
 pub(super) fn remove_blocks(store: &dyn Store, spec: SolveSpec<'_>, blocks: Vec<BlockId>) -> Result<(), Error> {
     let is_database = spec.terms.keep.is_database();
     assert!(blocks.is_empty() || !is_database, "tasks, invariant 5: a database needs its blocks");

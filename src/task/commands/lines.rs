@@ -15,9 +15,9 @@ const LINE_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch {
-    /// These.
+    /// The given blocks.
     Blocks(Vec<u32>),
-    /// Those of each line of standard input.
+    /// The blocks of each line of standard input.
     Lines,
 }
 
@@ -33,9 +33,9 @@ fn blocks(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(block).collect()
 }
 
-/// Hands each line's blocks to `compute`, those of up to `at_once` lines at the same time, until
-/// standard input ends, or there was nothing to do for `idle`. After an error it takes no line any
-/// more, and returns once those at hand are done.
+/// Passes each line's blocks to `compute`, up to `at_once` lines at the same time, until standard
+/// input ends or no line arrives for `idle`. After an error it takes no further line, and returns
+/// once the lines at work are done.
 pub fn each(
     idle: Option<Duration>,
     at_once: usize,
@@ -49,18 +49,18 @@ pub fn each(
             let mut line = Vec::new();
             let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
             let is_last = !matches!(read, Ok(1..));
-            // The receiver of the others has ended.
+            // Fails if the receiver has ended.
             if sender.send(read.map(|_| line)).is_err() || is_last {
                 return;
             }
         }
     };
     let failed = |error| Error::io("read", "standard input", error);
-    // It ends with the process: nothing else can wake it.
+    // This thread ends with the process: nothing else can wake it.
     thread::Builder::new().name("tasks".to_owned()).spawn(read_all).map_err(failed)?;
     let lines = Mutex::new(lines);
     let (busy, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // One thread waits for a line, the others for the lock: none misses what ends all.
+    // One thread waits for a line, the others for the lock, so all of them notice the end.
     let next = || {
         let lines = lines.lock();
         while !ended.load(Ordering::Relaxed) {
@@ -92,7 +92,7 @@ pub fn each(
             };
         };
         ended.store(true, Ordering::Relaxed);
-        // A thread that waits for a line gets this one, or finds no room because there is another.
+        // A thread that waits for a line gets this one, or finds another line in its place.
         let _ = waker.try_send(Ok(Vec::new()));
         result
     };

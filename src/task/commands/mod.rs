@@ -1,7 +1,7 @@
-//! `trinim task`: one block, or a batch, of a solve on many machines; and what is to
-//! be done before, between and after.
+//! `trinim task`: one block, or a batch, of a solve on many machines; and the commands before,
+//! between and after.
 //!
-//! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
+//! A driver acts on the exit codes: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
 mod lines;
 mod store;
@@ -71,7 +71,7 @@ pub const SCHEMAS: &[manual::Report] = &[
 const SCHEMA: &str = "trinim.task/1";
 const FAILED_SCHEMA: &str = "trinim.task.failed/1";
 
-/// Time between two looks for a missing source.
+/// Interval between looks for a missing source.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Compute blocks of a solve on many machines
@@ -160,7 +160,7 @@ pub struct Report {
     written_bytes: u64,
 }
 
-/// Parses a duration that may be nothing.
+/// Parses a duration that can be 0.
 fn pause(text: &str) -> Result<Duration, String> {
     match text {
         "0" | "0s" => Ok(Duration::ZERO),
@@ -235,7 +235,7 @@ fn compute_in(store: &OpenStore, args: &TaskArgs, watch: &Stopwatch, out: &mut O
     args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
 }
 
-/// Answers a task from standard input; returns the error of one that failed.
+/// Answers a task from standard input; returns the error if it failed.
 fn answer(
     args: &TaskArgs,
     out: &mut Out,
@@ -261,7 +261,7 @@ fn answer(
             return Err(error);
         }
     }
-    // The sender of the next task may wait for this answer.
+    // The sender may wait for this answer before it sends the next task.
     Ok(out.flush()?)
 }
 

@@ -1,4 +1,4 @@
-//! The store of a task, and the exit codes of what can go wrong with it.
+//! The store of a task, and the exit codes of its errors.
 
 use super::usage;
 use clap::Args;
@@ -12,7 +12,7 @@ use terminal::exit::{self, Exit, Refused};
 use trinim::database::{Game, SolveSpec, Terms};
 use trinim_task::{BucketStore, Error, FolderStore, Store};
 
-/// The hint for a store that is refused for good.
+/// The hint for a store that is refused permanently.
 const OTHER: &str = "name the store of this solve, or begin another one with trinim task init";
 
 /// The store of a command.
@@ -23,9 +23,9 @@ pub struct StoreArgs {
     pub name: String,
 }
 
-/// A store, and what is solved in it.
+/// A store, and the definition of its solve.
 pub struct OpenStore {
-    /// As the command names it.
+    /// The name as given in the command.
     pub name: String,
     pub files: Box<dyn Store>,
     pub game: Game,
@@ -50,11 +50,11 @@ impl OpenStore {
     }
 }
 
-/// The kinds of addresses that are no folder, whatever follows.
+/// The kinds of addresses that are not folders, with anything after the colon.
 const KINDS: [&str; 13] =
     ["s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "http", "https", "file", "hdfs"];
 
-/// Splits an address into its kind and what follows the colon; `None` for the name of a folder.
+/// Splits an address into its kind and the text after the colon; `None` for the name of a folder.
 fn address(name: &str) -> Option<(&str, &str)> {
     let (kind, place) = name.split_once(':')?;
     let is_word =
@@ -74,7 +74,7 @@ fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
     }
 }
 
-/// Opens a store; a folder that is missing is created.
+/// Opens a store, and creates the folder if it is missing.
 pub fn create(name: &str) -> anyhow::Result<Box<dyn Store>> {
     if name.is_empty() {
         return Err(usage("the name of a store is empty".to_owned(), "name a folder, or s3://BUCKET/PREFIX"));
@@ -121,8 +121,8 @@ fn folder(storage: RealStorage) -> Box<dyn Store> {
     Box::new(FolderStore::new(Arc::new(storage), &writer()))
 }
 
-/// Returns a name that no other process has, on this machine or another: containers may share the
-/// name of a host and the numbers of processes.
+/// Returns a name that no other process has, on this machine or another: containers can share host
+/// name and process ids.
 fn writer() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     // Its keys come from the system's random numbers.
@@ -135,14 +135,14 @@ pub fn die_with_parent() -> anyhow::Result<()> {
     let parent = getppid();
     let asked = set_parent_process_death_signal(Some(Signal::KILL));
     asked.map_err(|error| RunError::io("watch the parent of", "this process", io::Error::from(error)))?;
-    // It may have ended before.
+    // The parent may have ended before.
     if getppid() != parent {
         return Err(Refused::with(Exit::TaskAgain, "the process that started this one is gone", "").into());
     }
     Ok(())
 }
 
-/// Turns an error into one with the exit code that a driver acts upon.
+/// Turns an error into one with the exit code that a driver acts on.
 pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     if error.is::<Refused>() || error.is::<io::Error>() {
         return error;
@@ -170,7 +170,7 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     };
     match known {
         Some((exit, hint)) => Refused::with(exit, exit::reason(&error), hint).into(),
-        // Bare, so that its code and its hint are found.
+        // Unwrapped, so that its code and its hint are found.
         None => match error.downcast() {
             Ok(Error::Run(error)) => error.into(),
             other => other.map_or_else(|error| error, anyhow::Error::from),
@@ -178,8 +178,8 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Returns the exit code and the hint of an error of the store or of a block; `None` for what has
-/// the same code in all commands.
+/// Returns the exit code and the hint of an error of the store or of a block; `None` for errors
+/// that have the same code in all commands.
 fn run_error(error: &RunError) -> Option<(Exit, String)> {
     let refused = |hint: &str| Some((Exit::TaskRefused, hint.to_owned()));
     let again = |hint: &str| Some((Exit::TaskAgain, hint.to_owned()));
@@ -196,7 +196,7 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
             refused("this user needs the rights to read, write, list and remove files in the store")
         }
-        // The same command would fail for ever.
+        // The same command would always fail.
         RunError::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
         {
@@ -220,7 +220,7 @@ mod tests {
     use pipeline::BlockId;
     use trinim::cli::hints::classify;
 
-    /// What is refused alike by all commands has the same code and hint in a store.
+    /// Errors that all commands refuse alike have the same code and hint in a store.
     #[test]
     fn every_error_of_a_task_has_its_exit_code_and_a_hint() {
         let file = || "store/db/x".into();

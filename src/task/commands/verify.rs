@@ -104,7 +104,7 @@ fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out)
         let message = format!("--store {}: its database is of another game", store.name);
         return Err(usage(message, "repeat trinim task finish"));
     }
-    // Before the summaries: of a store that keeps only counts, these say too little.
+    // Before the summaries: those of a store that keeps only counts say too little.
     database.require_values()?;
     let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
@@ -128,8 +128,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     ])?)
 }
 
-/// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
-/// their children; for the first share, which checks the list of files, all blocks.
+/// Copies what a share needs from a bucket into a temporary folder: its blocks and the blocks of
+/// their children; all blocks for the first share, which checks the list of files.
 fn fetch(store: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
     let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.")?;
     let own = BlockId::share(store.spec().blocks(), shard.number - 1, shard.of);
@@ -138,7 +138,7 @@ fn fetch(store: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<Scra
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
     trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {}).map_err(|error| match error {
-        // What a check finds has its exit code.
+        // Damage that a check finds has its exit code.
         trinim_task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
         }

@@ -1,5 +1,5 @@
-//! Commands on a whole store: what is to be done in it, and what becomes of what was done: `trinim
-//! task init`, `list`, `plan`, `finish`, `copy` and `sweep`.
+//! Commands on a whole store, before and after its tasks: `trinim task init`, `list`, `plan`,
+//! `finish`, `copy` and `sweep`.
 
 use super::store::{self, OpenStore, StoreArgs};
 use super::{lines, usage};
@@ -116,7 +116,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let store = store::create(&args.store.name)?;
     let spec = terms.spec(&game);
     let is_new = trinim_task::init(&*store, spec)?;
-    // A store that was begun before keeps the order of its BID bits.
+    // A store that was begun earlier keeps the order of its BID bits.
     let layout = &trinim_task::open(&*store)?.0.layout;
     let report = InitReport {
         store: args.store.name,
@@ -203,7 +203,7 @@ pub struct PlanArgs {
     batches: Option<u32>,
 }
 
-/// The batches of more blocks than come alone.
+/// Number of batches if there are too many blocks for one task each.
 const BATCHES: u32 = 50_000;
 
 pub fn plan(args: &PlanArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
@@ -261,10 +261,10 @@ pub struct FinishReport {
     offset_bits: u32,
 }
 
-/// Time between two messages on the progress.
+/// Interval between progress messages.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
-/// Says from time to time how many of `blocks` are done.
+/// Reports from time to time how many of `blocks` are done.
 fn progress(out: &Out, blocks: u32, done: &'static str) -> impl FnMut(u32) + Send + use<> {
     let (quiet, mut last) = (out.quiet, Stopwatch::start());
     move |number| {
@@ -337,7 +337,7 @@ pub struct CopyReport {
 }
 
 pub fn copy(args: &CopyArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {
-    // Before anything is created.
+    // Checked before anything is created.
     trinim_task::require_sealed(&*store.files)?;
     let to = store::create(&args.to)?;
     let progress = progress(out, store.spec().blocks(), "copied");
@@ -378,7 +378,7 @@ pub struct SweepArgs {
     json: JsonArgs,
 }
 
-/// A bucket takes long to answer.
+/// Lines at a time, because a bucket is slow to answer.
 const LINES_AT_ONCE: usize = 16;
 
 pub fn sweep(args: &SweepArgs, store: &OpenStore, out: &mut Out) -> anyhow::Result<Exit> {

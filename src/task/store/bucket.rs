@@ -4,20 +4,20 @@
 //! ```text
 //! PUT name, If-None-Match: *      one creation wins, and the file is there, as a whole
 //! ```
-//! A service that ignores the condition is refused by [`init`](crate::init), which creates
-//! the first file twice.
+//! [`init`](crate::init) creates the first file twice, and so refuses a service that ignores the
+//! condition.
 //!
 //! # Invariants
-//! 1. Whether a file is there is decided by a request for its name, never by a listing.
+//! 1. Whether a file exists is decided by a request for its name, never by a listing.
 //! 2. A request that fails without a verdict is repeated, at most [`ATTEMPTS`] times, with longer
 //!    and longer pauses. Below that, the client repeats what the service calls temporary
 //!    ([`RETRIES`], [`RETRY_TIME`]).
 //! 3. A creation whose answer was lost may have succeeded. Repeated, it finds the name taken:
-//!    [`Store::create`] then returns false for a file of its own, with the same bytes.
+//!    [`Store::create`] then returns false for its own file, with the same bytes.
 //!
 //! # Cost
-//! A request each for reading, beginning and removing, one or two for creating, and one for each
-//! thousand names of a listing. A file is in memory as a whole, once more than its caller has it.
+//! One request each for reading, beginning and removing, one or two for creating, and one for each
+//! thousand names of a listing. A file is in memory as a whole, in addition to the caller's copy.
 //!
 //! # Not here
 //! Uploads in parts: one request takes at most [`PUT_BYTES_MAX`] bytes, the file of a block of 2^38
@@ -41,32 +41,32 @@ use tokio::runtime::Runtime;
 
 /// How often a request is sent that fails without a verdict.
 pub const ATTEMPTS: u32 = 3;
-/// How often the client repeats one request that the service refuses for the moment.
+/// How often the client repeats one request that the service refuses temporarily.
 const RETRIES: usize = 8;
 /// Time after which the client stops repeating a request.
 const RETRY_TIME: Duration = Duration::from_secs(45);
 /// Pause before the second attempt; each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Time for a request with all its bytes, unless the environment says otherwise.
+/// Time limit of a request with all its bytes, unless the environment sets another one.
 const REQUEST_TIME: &str = "300 s";
-/// The variable that does.
+/// The variable that sets it.
 const REQUEST_TIME_VARIABLE: &str = "AWS_TIMEOUT";
-/// Most bytes of one request to S3.
+/// The most bytes of one request to S3.
 pub const PUT_BYTES_MAX: u64 = 5 << 30;
-/// What [`Error::Limit`] says of a longer file.
+/// What [`Error::Limit`] says about a longer file.
 const PUT_LIMIT: &str = "length of an object in bytes";
 /// The code of S3 for a missing bucket.
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
-/// Codes of S3 for credentials that are missing, wrong, or lack a right; some have a status that
-/// does not say so.
+/// Codes of S3 for credentials that are missing, wrong, or lack a right; the status of some does
+/// not show that.
 const FORBIDDEN: [&str; 4] = ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken"];
-/// Codes of S3 for what the user can mend, and how; some have the status of what is forbidden.
+/// Codes of S3 for errors that the user can correct, and how; some have the status "forbidden".
 const MENDED: [(&str, &str); 2] = [
     ("RequestTimeTooSkewed", "Set the clock of this machine."),
     ("ExpiredToken", "Renew the credentials, and repeat the command."),
 ];
 /// Codes of S3, and words of the client, for another region or a service that lacks what a store
-/// needs. No repetition helps.
+/// needs. Repetition does not help.
 const UNSUITABLE: [&str; 8] = [
     "<Code>PermanentRedirect<",
     "<Code>AuthorizationHeaderMalformed<",
@@ -77,13 +77,13 @@ const UNSUITABLE: [&str; 8] = [
     "non-partial response when range requested",
     "Content-Range header not present",
 ];
-/// Most characters of a service's answer in a message.
+/// The most characters of a service's answer in a message.
 const MESSAGE_CHARS: usize = 500;
 
 /// A part of a bucket: all objects under a prefix.
 pub struct BucketStore {
     objects: Arc<dyn ObjectStore>,
-    /// For messages.
+    /// The name of the store, for messages.
     place: PathBuf,
     prefix: ObjectPath,
     pause: Duration,
@@ -94,25 +94,25 @@ impl BucketStore {
     /// Returns the store under a prefix of these objects; `place` is its full name, for messages.
     ///
     /// # Errors
-    /// [`Error::Io`] if the prefix has an empty part or a part that names no object, or if the
-    /// system refuses a worker.
+    /// [`Error::Io`] if the prefix has an empty part or a part that is not allowed in names, or if
+    /// the system refuses a worker.
     pub fn new(objects: Arc<dyn ObjectStore>, place: &str, prefix: &str) -> Result<BucketStore, Error> {
         let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, message(&error));
         let prefix = ObjectPath::parse(prefix).map_err(|error| Error::io("use", place, invalid(error)))?;
-        // It waits for the service while the callers compute.
-        // The runtime panics where a thread is refused: its own, and one that looks up names.
+        // The worker waits for the service while the callers compute. The runtime panics if a
+        // thread is refused: its own, and one that looks up names.
         check_threads(2)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Error::io("open", place, error))?;
         Ok(BucketStore { objects, place: place.into(), prefix, pause: PAUSE, runtime })
     }
 
-    /// Opens the store in a bucket of S3. Service, region and credentials are those of the usual
+    /// Opens the store in a bucket of S3. Service, region and credentials come from the usual
     /// variables `AWS_*`.
     ///
     /// # Errors
     /// [`Error::Io`] of the kind `NotFound` if there is no such bucket, `PermissionDenied` without
-    /// the right to read and list it, `InvalidInput` for a variable or name that cannot be, another
+    /// the right to read and list it, `InvalidInput` for an invalid variable or name, another
     /// region, or a service without ranges; any other kind if the service does not answer.
     pub fn s3(bucket: &str, prefix: &str) -> Result<BucketStore, Error> {
         let place = format!("s3://{bucket}/{prefix}");
@@ -122,7 +122,7 @@ impl BucketStore {
             let invalid = io::Error::new(ErrorKind::InvalidInput, "expected s3://BUCKET/PREFIX");
             return Err(Error::io("use", place, invalid));
         }
-        // Fails if the process has one already, which then serves.
+        // Fails if the process already has a provider, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(RetryConfig {
             max_retries: RETRIES,
@@ -165,7 +165,7 @@ impl BucketStore {
         Error::io(operation, self.path(name), io::Error::new(kind, message(error)))
     }
 
-    /// Sends a request until there is a verdict, but not for ever.
+    /// Sends a request repeatedly until there is a verdict, with a limit.
     fn request<T, F>(&self, operation: &'static str, name: &str, send: impl Fn() -> F) -> Result<T, Error>
     where
         F: Future<Output = ObjectResult<T>>,
@@ -185,9 +185,9 @@ impl BucketStore {
     }
 }
 
-/// Returns whether the same request may have another answer.
+/// Returns whether repeating the request can have another result.
 fn is_undecided(error: &ObjectError) -> bool {
-    // A name that is taken: see the creation.
+    // For a name that is taken, see the creation.
     let is_open = matches!(
         error,
         ObjectError::Generic { .. } | ObjectError::JoinError { .. } | ObjectError::AlreadyExists { .. }
@@ -195,13 +195,13 @@ fn is_undecided(error: &ObjectError) -> bool {
     is_open && !is_forbidden(error) && !is_absent_bucket(error) && !is_unsuitable(error) && help(error).is_none()
 }
 
-/// Returns whether the service is another one than the variables say, or lacks what is needed.
+/// Returns whether the service is not the one that the variables describe, or lacks what is needed.
 fn is_unsuitable(error: &ObjectError) -> bool {
     let texts = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     texts.map(ToString::to_string).any(|text| UNSUITABLE.iter().any(|known| text.contains(known)))
 }
 
-/// Returns whether the credentials lack a right, or are none.
+/// Returns whether the credentials lack a right, or are missing.
 fn is_forbidden(error: &ObjectError) -> bool {
     let text = error.to_string();
     match element(&text, "<Code>", "</Code>") {
@@ -222,27 +222,27 @@ fn is_absent_bucket(error: &ObjectError) -> bool {
     element(&error.to_string(), "<Code>", "</Code>") == Some(NO_SUCH_BUCKET)
 }
 
-/// Returns an element of the page that a service answers an error with: the code says more than the
-/// status.
+/// Returns an element of the page with which a service reports an error: its code says more than
+/// the status.
 fn element<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     Some(text.split_once(begin)?.1.split_once(end)?.0)
 }
 
-/// Returns what an error says, on one line: of a page, its code and message.
+/// Returns the message of an error on one line; for a page, its code and message.
 fn message(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     if let Some(code) = element(&text, "<Code>", "</Code>") {
         let said = element(&text, "<Message>", "</Message>").unwrap_or_default();
         return format!("{code}: {said} {}", help(error).unwrap_or_default()).trim_end().to_owned();
     }
-    // The last cause is often the one that helps, and those above it do not mention it.
+    // The last cause is often the most helpful, and those above it do not mention it.
     let cause = std::iter::successors(error.source(), |error| error.source()).last().map(ToString::to_string);
     let cause = cause.filter(|cause| !text.contains(cause)).map_or_else(String::new, |cause| format!(": {cause}"));
     let line = (text + &cause).split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(MESSAGE_CHARS).collect()
 }
 
-/// Turns the answer that there is no such object into none.
+/// Turns the error for a missing object into `None`.
 fn if_there<T>(answer: ObjectResult<T>) -> ObjectResult<Option<T>> {
     match answer {
         Ok(found) => Ok(Some(found)),
@@ -304,7 +304,7 @@ impl Store for BucketStore {
                     let length = found.meta.size;
                     Ok(Some((found.bytes().await?.into(), length)))
                 }
-                // Nothing has no first bytes.
+                // An empty object has no first bytes.
                 Err(error) => match self.objects.head(&location).await {
                     Ok(found) if found.size == 0 => Ok(Some((Vec::new(), 0))),
                     _ => Err(error),
@@ -323,7 +323,7 @@ impl Store for BucketStore {
             let options = PutOptions::from(PutMode::Create);
             match self.objects.put_opts(&location, payload.clone(), options).await {
                 Ok(_) => Ok(true),
-                // Also the answer while another creation is under way, which may fail.
+                // Also the answer while another creation is under way, which can fail.
                 Err(taken @ ObjectError::AlreadyExists { .. }) => {
                     if_there(self.objects.head(&location).await)?.map_or(Err(taken), |_| Ok(false))
                 }
@@ -344,7 +344,7 @@ impl Store for BucketStore {
         self.request("remove", name, || async { if_there(self.objects.delete(&location).await).map(|_| ()) })
     }
 
-    /// What was answered is safe.
+    /// The service answers only when an object is safe.
     fn settle(&self, _folder: &str) -> Result<(), Error> {
         Ok(())
     }

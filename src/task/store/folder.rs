@@ -6,10 +6,9 @@
 //! link to the final name         one creation wins        the file is there, as a whole
 //! remove the temporary name, sync the folder
 //! ```
-//! A folder below another is made before its first file, and its name is safe before that file is.
-//! Where the file system has no links, a rename takes the place of the link, after a look whether
-//! the name is taken: two creations in that moment both succeed, with equal bytes unless there is a
-//! bug.
+//! A subfolder is made before its first file, and its name is safe before that file is. On a file
+//! system without links, a rename replaces the link, after a check that the name is free. Two
+//! creations between check and rename both succeed, with equal bytes unless there is a bug.
 
 use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
 use parking_lot::Mutex;
@@ -26,20 +25,20 @@ pub struct FolderStore {
     storage: Arc<dyn Storage>,
     writer: String,
     next: AtomicU64,
-    /// Folders below another that this process knows to be safe.
+    /// Subfolders that this process knows to be safe.
     made: Mutex<BTreeSet<String>>,
 }
 
 impl FolderStore {
-    /// Returns the store in the folder of `storage`. No two processes, on any machines, may
-    /// have the same writer name; characters that file names lack are replaced.
+    /// Returns the store in the folder of `storage`. No two processes, on any machines, can use the
+    /// same writer name; characters that are not allowed in file names are replaced.
     pub fn new(storage: Arc<dyn Storage>, writer: &str) -> FolderStore {
         let plain = |char: char| if char.is_ascii_alphanumeric() || ".-".contains(char) { char } else { '-' };
         let writer = writer.chars().take(100).map(plain).collect();
         FolderStore { storage, writer, next: AtomicU64::new(0), made: Mutex::default() }
     }
 
-    /// Makes the folder of a file, unless it is one of those that [`Store::prepare`] makes.
+    /// Makes the folder of a file, unless [`Store::prepare`] makes it.
     fn make_folder(&self, name: &str) -> Result<(), Error> {
         let folder = folder_of(name);
         let parent = folder_of(folder);
@@ -70,8 +69,8 @@ impl FolderStore {
     }
 }
 
-/// Returns whether a store gives a temporary file this name; any other file there is someone
-/// else's.
+/// Returns whether this is the name of a store's temporary file; other files in the folder belong
+/// to someone else.
 fn is_temporary(name: &str) -> bool {
     let is_whole = |name: &str| {
         let is_summary = name.len() >= 6 && name.bytes().all(|byte| byte.is_ascii_digit());
@@ -132,7 +131,7 @@ impl Store for FolderStore {
             self.publish(&temporary, name)
         });
         if !matches!(created, Ok(true)) {
-            // The error is reported already; a sweep removes what cannot be removed now.
+            // The error is reported already; a sweep removes the file later.
             let _ = self.storage.remove(&temporary);
         }
         let created = created?;
@@ -142,7 +141,7 @@ impl Store for FolderStore {
 
     fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error> {
         let found = match self.storage.list(folder) {
-            // No file was created in it yet.
+            // It has no files yet.
             Err(error) if error.is_not_found() && !folder_of(folder).is_empty() => return Ok(Vec::new()),
             found => found?,
         };

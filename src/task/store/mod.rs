@@ -1,11 +1,11 @@
-//! Where the files of a solve in tasks are: whole files under names, created once.
+//! The storage of a solve in tasks: whole files under names, created once.
 //!
 //! # Invariants
 //! 1. A file appears under its name whole or not at all, and its bytes never change.
 //! 2. Of several creations of a name exactly one succeeds; the others learn that it is taken.
-//! 3. What [`Store::create`] returned from is safe from power cuts after the next
-//!    [`Store::settle`], and right away if it created the file.
-//! 4. A listing may be old: it may lack new names and have removed ones.
+//! 3. A file is safe from power cuts at once if [`Store::create`] created it, and after the next
+//!    [`Store::settle`] if it returned that the name is taken.
+//! 4. A listing can be old: it can lack new names and have removed ones.
 
 mod bucket;
 mod folder;
@@ -19,7 +19,7 @@ pub const DEFINITION: &str = "task.json";
 pub const DATABASE: &str = "db";
 /// Folder of the summaries inside a store.
 pub const SUMMARIES: &str = "summaries";
-/// Folder of temporary files inside a store that has such.
+/// Folder of temporary files in a store that has them.
 const TEMPORARY: &str = "tmp";
 
 use pipeline::storage::is_of_the_system;
@@ -27,7 +27,7 @@ use pipeline::{Damage, Error};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often a file is created whose name is taken although it is not there.
+/// Number of attempts to create a file whose name is taken although it does not exist.
 const CREATIONS: usize = 3;
 
 /// A file that a stop left over.
@@ -35,7 +35,7 @@ const CREATIONS: usize = 3;
 pub struct Temporary {
     /// Its name.
     pub name: String,
-    /// The time since it was last written, if that is known.
+    /// The time since it was last written, if known.
     pub idle: Option<Duration>,
 }
 
@@ -65,21 +65,21 @@ pub trait Store: Send + Sync {
     /// [`Error::Io`].
     fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error>;
 
-    /// Creates a file; returns false, and changes nothing, if the name is taken. Where the answer
-    /// to a creation can be lost, the name may be taken by that.
+    /// Creates a file; returns false, and changes nothing, if the name is taken. If the answer to a
+    /// creation was lost, its own file can be the one that has the name.
     ///
     /// # Errors
     /// [`Error::Io`]; the file is then there as a whole, or not at all.
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error>;
 
-    /// Returns the names of the files in a folder, without it, and their lengths in bytes. A folder
-    /// below another may be missing, and has none.
+    /// Returns the names of the files in a folder, without it, and their lengths in bytes. A
+    /// missing subfolder has no files.
     ///
     /// # Errors
     /// [`Error::Io`].
     fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error>;
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -91,14 +91,14 @@ pub trait Store: Send + Sync {
     /// [`Error::Io`].
     fn settle(&self, folder: &str) -> Result<(), Error>;
 
-    /// Returns the files that stops left over, and those that are just being written.
+    /// Returns the temporary files: those that stops left, and those that are being written.
     ///
     /// # Errors
     /// [`Error::Io`].
     fn temporaries(&self) -> Result<Vec<Temporary>, Error>;
 }
 
-/// Returns whether a name at the top of a place may be there before a store is begun in it.
+/// Returns whether a name can exist at the top of a place before a store is begun in it.
 fn is_ours(name: &str) -> bool {
     [DEFINITION, DATABASE, SUMMARIES, TEMPORARY].contains(&name) || is_of_the_system(name)
 }
@@ -106,8 +106,8 @@ fn is_ours(name: &str) -> bool {
 /// Creates a file, or finds that it exists with the same bytes; returns whether it created it.
 pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     for _ in 0..CREATIONS {
-        // If it is not there after all, it was removed meanwhile, or another creation is under way
-        // that may fail.
+        // If it does not exist after all, it was removed meanwhile, or another creation is under
+        // way that can fail.
         let created = store.create(name, bytes)?;
         if created || is_there(store, name, bytes)? {
             return Ok(created);
@@ -116,7 +116,7 @@ pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool
     Err(Error::io("create", store.path(name), std::io::ErrorKind::NotFound.into()))
 }
 
-/// Returns whether a file is there with these bytes, or not at all.
+/// Returns whether a file exists with these bytes; false if it does not exist.
 pub(super) fn is_there(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
     match store.read(name, bytes.len() as u64) {
         Ok(None) => Ok(false),

@@ -1,4 +1,4 @@
-//! The forms of the command: tasks on standard input, a task with its parent.
+//! The forms of the command: tasks on standard input, a task that ends with its parent.
 
 use crate::common::program::{ends, text, trinim};
 use crate::common::scratch;
@@ -93,8 +93,8 @@ fn tasks_come_on_standard_input() {
     ends(path, 0, &["finish", "--store", "s"]);
 }
 
-/// Tasks at the same time, each answered, in any order; one that fails ends the process with its
-/// exit code, after the answers of the others, and says which it was.
+/// Concurrent tasks, each answered, in any order. A failed task ends the process with its exit
+/// code, after the answers of the others, and the message names it.
 #[test]
 fn several_tasks_come_on_standard_input_at_once() {
     let folder = scratch();
@@ -107,7 +107,7 @@ fn several_tasks_come_on_standard_input_at_once() {
         trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap()
     };
     let asks = |mut child: Child, blocks: &[String]| -> (Option<i32>, Vec<Value>) {
-        // The end of the input comes right behind the tasks: all of them are answered all the same.
+        // The input ends directly after the tasks, and all of them are still answered.
         writeln!(child.stdin.take().unwrap(), "{}", blocks.join("\n")).unwrap();
         let ended = child.wait_with_output().unwrap();
         let lines = text(&ended.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -4,7 +4,7 @@ use pipeline::{Damage, Error};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim_task::{DATABASE, Store};
 
-/// Holds a new and empty store to the promises of the trait.
+/// Checks the promises of the trait with a new and empty store.
 pub fn keeps_its_promises(store: &dyn Store) {
     store.prepare().unwrap();
     store.prepare().unwrap();
@@ -22,7 +22,7 @@ pub fn keeps_its_promises(store: &dyn Store) {
     for (bytes, begin) in [(1, &b"s"[..]), (5, b"seven"), (100, b"seven")] {
         assert_eq!(store.begin(name, bytes).unwrap(), Some((begin.to_vec(), 5)), "{bytes} bytes");
     }
-    // A longer file than anyone expects is damage, and is not read.
+    // A longer file than allowed is damage, and is not read.
     match store.read(name, 4).unwrap_err() {
         Error::Corrupt { path, damage: Damage::Length { found: 5, .. }, .. } => assert_eq!(path, store.path(name)),
         error => panic!("{error}"),
@@ -46,7 +46,7 @@ pub fn keeps_its_promises(store: &dyn Store) {
     assert_eq!(store.list(DATABASE).unwrap().len(), 1);
     assert!(store.create(name, b"again").unwrap());
 
-    // Of many at once, one creates.
+    // Of many concurrent creations, one succeeds.
     let created = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for number in 0..16 {

@@ -1,5 +1,5 @@
-//! Processes that are killed or run twice, disks that fail or fill up. Every stop and power cut is
-//! in `tools/simulation/tests/simulation/tasks`.
+//! Processes that are killed or run twice, disks that fail or fill up.
+//! `tools/simulation/tests/simulation/tasks` tests every stop and power cut.
 
 use super::command::assert_correct;
 use super::whole::{seal, solved, store_in, work};
@@ -21,7 +21,7 @@ use trinim::game::Rule;
 use trinim::random::Random;
 use trinim_task::{self as task, FolderStore, Store, committed, init};
 
-/// Every process of the program at once on every block, killed and not.
+/// Several processes of the program compute every block at once; some are killed.
 fn processes(folder: &Path, kills: u64, seed: u64) {
     let mut random = Random::new(seed);
     let rows: Vec<Value> =
@@ -75,7 +75,7 @@ fn duplicates_at_once_and_kills_leave_the_bytes_of_a_solve() {
     ] {
         assert_eq!(report[key], value, "{key}");
     }
-    // What kills left goes with a sweep, and only that.
+    // A sweep removes the leftovers of kills, and only those.
     let left = fs::read_dir(path.join("s/tmp")).unwrap().count() as u64;
     let swept = json(path, 0, &["sweep", "--store", "s", "--json"]);
     assert_eq!(swept["temporary_files"], 0, "younger than an hour");
@@ -85,7 +85,7 @@ fn duplicates_at_once_and_kills_leave_the_bytes_of_a_solve() {
     assert_correct(&path.join("s"));
 }
 
-/// A storage whose listings are old, whose file system has no links, and which fails now and then.
+/// A storage with old listings, without links, and with occasional failures.
 struct Shaky {
     inner: RealStorage,
     has_links: bool,
@@ -175,10 +175,10 @@ fn a_store_that_fails_has_no_links_and_lists_late_only_needs_patience() {
         patiently(&mut || init(&store, (&game).into()).map(drop));
         for block in game.layout.ordinals() {
             patiently(&mut || work(&store, &[block.0], 1).map(drop));
-            // A listing that lacks the block makes somebody compute it again.
+            // If a listing lacks the block, it is computed again.
             patiently(&mut || work(&store, &[block.0], 1).map(drop));
         }
-        // Its listing lacks blocks, so the end waits.
+        // A stale listing lacks blocks, so finishing waits.
         assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
         seal(&store_in(folder.path(), "e")).unwrap();
         assert_same_files(&database_files(folder.path()), &expected, &format!("links {has_links}, fails {fails}"));
@@ -205,8 +205,8 @@ fn a_full_store_loses_nothing_and_goes_on_with_room() {
     assert_same_files(&database_files(folder.path()), &expected, "a full store");
 }
 
-/// The folder of a summary with a large number is there after a power cut if the summary is
-/// committed, whoever made it; and one that was never made has no files.
+/// If a summary with a large number is committed, its folder exists after a power cut, whichever
+/// process made it. A folder that was never made has no files.
 #[test]
 fn folders_below_others_survive_power_cuts() {
     for made_before in [false, true] {
@@ -214,7 +214,7 @@ fn folders_below_others_survive_power_cuts() {
         let store = FolderStore::new(Arc::new(disk.clone()), "w");
         store.prepare().unwrap();
         if made_before {
-            // By a process that was killed before it synced anything.
+            // Made by a process that was killed before it synced anything.
             disk.create_dir("summaries/1").unwrap();
         }
         assert!(store.list("summaries/1").unwrap().is_empty());

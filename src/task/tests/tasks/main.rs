@@ -1,6 +1,6 @@
-//! A solve in tasks leaves the bytes of a solve, whoever computes which block, how often, in which
-//! order, and whatever is killed meanwhile; and a store that is not this solve's is refused and
-//! left as it is.
+//! A solve in tasks leaves the bytes of a solve, for any division of the blocks among processes, in
+//! any order, with repetitions and kills; and the store of another solve is refused and left
+//! unchanged.
 
 #[expect(dead_code, unused_imports, reason = "the tests of trinim use the rest")]
 mod common;

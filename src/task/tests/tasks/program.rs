@@ -1,4 +1,4 @@
-//! The program as its users meet it: boards of families, standard error, figures.
+//! The program from its user's side: boards of families, standard error, metrics.
 
 use super::command::assert_correct;
 use crate::common::program::{ends, full_pipe, json, tree, trinim};
@@ -29,7 +29,7 @@ fn families_are_solved_as_tasks() {
     assert_correct(&path.join("store"));
 }
 
-/// A command whose standard error nobody reads waits for no reader.
+/// A command does not wait for a reader of standard error.
 #[test]
 fn standard_error_that_nobody_reads_holds_up_nothing() {
     let folder = scratch();
@@ -42,7 +42,7 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     }
 }
 
-/// The memory is for one stream, so that every source is read from its file.
+/// The memory is enough for one stream, so every source is read from its file.
 #[test]
 fn figures_of_tasks_are_those_of_the_store() {
     let folder = scratch();
@@ -65,7 +65,7 @@ fn figures_of_tasks_are_those_of_the_store() {
             |source: &Value| fs::metadata(db.join(format!("{:06}.blk", source.as_u64().unwrap()))).unwrap().len();
         assert_eq!(number(answer, "read_bytes"), sources.map(length).sum::<u64>(), "bytes of sources");
     }
-    // The memory is for each of the tasks at a time.
+    // All tasks at a time share the memory.
     ends(path, 0, &["init", "--store", "two", "-k", "5", "--block-bits", "9"]);
     for (at_once, code) in [("1", 4), ("2", 0)] {
         let half = ["--store", "two", "--batch", "-", "--memory", "104", "--at-once", at_once];

@@ -1,4 +1,4 @@
-//! What is refused, by name and with its exit code, in `sessions`; nothing is changed.
+//! Refusals with name and exit code, in `sessions`; nothing is changed.
 
 use super::whole::{seal, solved, store_in, work};
 use crate::common::program::ends;
@@ -22,8 +22,7 @@ fn sessions_are_those_of_the_program() {
     session::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions"), crate::PROGRAM, scratch);
 }
 
-/// The session of the page is what the program prints, and its other commands run as they stand
-/// there.
+/// The session on the page is what the program prints, and its other commands run as written there.
 #[test]
 fn the_page_shows_what_the_program_prints() {
     let (folder, page) = (scratch(), include_str!("../../README.md"));
@@ -38,7 +37,7 @@ fn the_page_shows_what_the_program_prints() {
     }
 }
 
-/// A summary that lacks a count, with a hash that fits.
+/// A summary that lacks a count, with a matching hash.
 #[test]
 fn a_summary_of_another_form_is_refused() {
     let folder = scratch();
@@ -61,8 +60,8 @@ pub fn change(path: &Path, at: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A store that another process begins between a look and a creation, and in which others announce
-/// each name first and fail.
+/// A store that another process begins between a look and a creation. Others announce each name
+/// first and fail.
 struct Late<S> {
     store: S,
     is_late: AtomicBool,
@@ -102,8 +101,8 @@ impl<S: Store> Store for Late<S> {
     }
 }
 
-/// A store that was begun before, or a moment ago, is this solve's or another's. An older program
-/// may have ordered the bits of the blocks otherwise: its order stays.
+/// A store that was begun earlier, or a moment ago, belongs to this solve or to another. An older
+/// program may have ordered the bits of the blocks differently; its order stays.
 #[test]
 fn a_store_is_of_its_solve_whoever_began_it_and_when() {
     let board = Board::triangle(4, None).unwrap();
@@ -148,7 +147,7 @@ fn a_store_is_of_its_solve_whoever_began_it_and_when() {
     }
 }
 
-/// A name may be taken by a creation that fails, or by a file that is removed: it is tried again.
+/// The name may be taken by a creation that fails, or by a file that is removed: it is tried again.
 #[test]
 fn a_name_that_is_announced_but_not_there_is_created() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
@@ -158,7 +157,7 @@ fn a_name_that_is_announced_but_not_there_is_created() {
     work(&store, &game.layout.ordinals().map(|block| block.0).collect::<Vec<_>>(), 1).unwrap();
     seal(&store).unwrap();
     assert_same_files(&database_files(folder.path()), &solved((&game).into()), "announced twice");
-    // Not for ever.
+    // With a limit.
     let folder = scratch();
     let store = Late::new(store_in(folder.path(), "w"), false, u32::MAX);
     assert!(matches!(init(&store, (&game).into()), Err(Error::Run(RunError::Io { .. }))));

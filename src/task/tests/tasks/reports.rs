@@ -1,4 +1,4 @@
-//! What `--json` prints, what two processes print, and what the pages say of both.
+//! The output of `--json`, the output of two processes, and what the pages say about both.
 
 use crate::common::program::{ends, text, trinim};
 use crate::common::reports::{ReportFields, assert_page};
@@ -53,8 +53,8 @@ const CASES: [(&str, &str); 8] = [
     ("sweep", "--store tasks"),
 ];
 
-/// Two processes with the same arguments and different numbers of threads print the same, but for
-/// times and memory.
+/// Two processes with the same arguments and different numbers of threads print the same, except
+/// for times and memory.
 #[test]
 fn two_processes_print_the_same() {
     let help = ends(scratch().path(), 0, &["--help"]).0;

@@ -63,14 +63,14 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     fs::write(path.join("db/999999.blk"), "x").unwrap();
     compare("a block too many", false);
     fs::remove_file(path.join("db/999999.blk")).unwrap();
-    // The last block has no targets, so that no other block is left unchecked.
+    // The last block has no targets, so all other blocks are still checked.
     let last = path.join(format!("db/{:06}.blk", blocks.len() - 1));
     let bytes = fs::read(&last).unwrap();
     change(&last, bytes.len() - 1);
     compare("a damaged block", false);
     fs::write(&last, &bytes).unwrap();
     compare("intact again", true);
-    // A census that the blocks do not have; its sum is right.
+    // A wrong census with a correct sum.
     let manifest = path.join("db/manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
     let mut value: Value = serde_json::from_str(&text).unwrap();
@@ -81,7 +81,7 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     fs::write(&manifest, serde_json::to_string_pretty(&value).unwrap()).unwrap();
     compare("another census", false);
     fs::write(&manifest, &text).unwrap();
-    // A summary that was counted otherwise than its block.
+    // A summary with other counts than its block.
     let (game, terms) = task::open(&store).unwrap();
     let mut counts = task::counts(&store, terms.spec(&game), 0, 2).unwrap();
     counts.entry(1).and_modify(|counts| counts[3] += 1);

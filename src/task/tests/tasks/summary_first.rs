@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use trinim_task::Store;
 use trinim_task::store::{Begin, Temporary};
 
-/// A store in which the file of a block waits for its summary: where summaries decide what is
+/// A store that creates the file of a block after its summary: where summaries decide what is
 /// committed, a stop between the two loses the block.
 pub struct SummaryFirst<S> {
     store: S,

@@ -1,5 +1,5 @@
-//! What surrounds a store: another folder takes its name while work in it goes on, other programs
-//! leave files of their own in it, and a board of seven layers.
+//! The surroundings of a store: another folder takes its name during the work, other programs leave
+//! files in it, and a board of seven layers.
 
 use super::whole::{any_order_and_any_threads, never, options};
 use crate::common::foreign::{FOREIGN, is_there, put};
@@ -42,7 +42,7 @@ fn tasks_stay_in_their_store_when_another_folder_takes_the_name() {
     assert!(tree(&other) == others, "the folder that took the name has changed");
 }
 
-/// A store of tasks is used beside files of others, from the beginning to the sweep.
+/// A store of tasks works beside foreign files, from the beginning to the sweep.
 #[test]
 fn tasks_go_on_beside_files_of_others() {
     let (game, folder) = (Game::triangle(4, Rule::Misere, 6).unwrap(), scratch());

@@ -1,4 +1,4 @@
-//! A sweep removes what nothing needs any more, and nothing else.
+//! A sweep removes only files that are not needed any more.
 
 use super::whole::{random_order, seal, solved, store_in, work};
 use crate::common::program::{ends, trinim};
@@ -33,7 +33,7 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
             if sweeps {
                 let swept = sweep(&store, terms.spec(&game), Duration::ZERO).unwrap();
                 removed += swept.blocks;
-                // What is swept stays committed: the task again skips.
+                // Swept blocks stay committed: the same task skips them.
                 let again = work(&store, &[order[random.index(done)]], 1).unwrap();
                 assert_eq!((again.computed.len(), again.skipped.len()), (0, 1));
             }
@@ -49,8 +49,8 @@ fn a_store_that_keeps_counts_sheds_its_blocks_and_ends_as_a_solve_does() {
     }
 }
 
-/// Told in any order, late, twice, by two at a time, or when it began later: the files that stay
-/// are those of blocks with a target of which it was not told.
+/// Reports come in any order, late, twice, from two threads, or to a sweeper that began later. The
+/// remaining files are those of blocks with an unreported target.
 #[test]
 fn a_sweep_that_follows_removes_what_a_sweep_would() {
     let terms = Terms::from(Keep::Counts);
@@ -71,12 +71,12 @@ fn a_sweep_that_follows_removes_what_a_sweep_would() {
                 continue;
             }
             if random.index(4) == 0 {
-                // Another one lists what is there. What the first removed, it has not.
+                // The other sweeper lists what exists now, so not what the first removed.
                 removed += sweeper.swept().blocks;
                 sweeper = Sweeper::new(&store, spec, Duration::ZERO).unwrap();
                 told.extend(waiting.iter().copied());
             }
-            // Neither done nor in the store: it is passed over. And one that it knows.
+            // One block is neither done nor in the store and is ignored; another is already known.
             waiting.extend(order.get(done).copied().map(BlockId));
             waiting.extend(told.iter().copied().nth(random.index(done)));
             let by = random.index(waiting.len());
@@ -124,8 +124,8 @@ fn a_sweep_that_follows_leaves_a_database() {
     assert_same_files(&database_files(folder.path()), &solved((&game).into()), "a database");
 }
 
-/// It sees what is done after it has listed the store; its arguments and damage are in
-/// `sessions/copies.txt`.
+/// The command sees blocks that are done after it has listed the store; its arguments and damage
+/// are in `sessions/copies.txt`.
 #[test]
 fn the_command_follows_standard_input() {
     let folder = scratch();

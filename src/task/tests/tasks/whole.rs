@@ -26,7 +26,7 @@ pub fn never(_: Duration) -> bool {
     false
 }
 
-/// A store in a folder, as a process of this name sees it.
+/// A store in a folder, as the process of this name sees it.
 pub fn store_in(folder: &Path, writer: &str) -> FolderStore {
     FolderStore::new(Arc::new(RealStorage::create(folder).unwrap().with_syncs(false)), writer)
 }
@@ -75,7 +75,7 @@ pub fn random_order(game: &Game, random: &mut Random) -> Vec<u32> {
     order
 }
 
-/// The database of a solve, in a folder of its own.
+/// The database of a solve, in its own folder.
 pub fn solved(spec: SolveSpec<'_>) -> BTreeMap<String, Vec<u8>> {
     let folder = scratch();
     let solve = Solve::from(spec.game).keep(spec.terms.keep).audit(spec.terms.audit);
@@ -132,8 +132,8 @@ fn few_symmetries_a_largest_take_and_an_audit_leave_the_bytes_of_a_solve() {
     }
 }
 
-/// A task is audited by what it reads: a source that is another one when it is read again, although
-/// hashes and headers are those of a sound file, and what is computed from it agrees with it.
+/// The audit of a task finds a source that differs when it is read again, although hashes and
+/// headers are those of a sound file and the block is computed from it.
 #[test]
 fn a_task_is_audited() {
     let board = Board::triangle(4, None).unwrap();
@@ -159,7 +159,7 @@ fn a_task_is_audited() {
                 stream[offset / 64] ^= 1 << (offset % 64);
                 fs::write(folder.path().join(&name), form.file(BlockId(0), &stream)).unwrap();
                 let others: Vec<BlockId> = (1..spec.blocks()).map(BlockId).collect();
-                // Alone, and together.
+                // One by one, and together.
                 let mut groups = others.chunks(if offset.is_multiple_of(2) { 1 } else { others.len() });
                 let worked = groups.try_for_each(|group| tasks.compute(group).map(drop));
                 assert!(matches!(worked, Ok(()) | Err(task::Error::Run(pipeline::Error::Audit { .. }))), "{worked:?}");
@@ -187,7 +187,7 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
         assert!(wanted != 1000 || rows.len() == game.layout.canonical_blocks().len());
         let mut level: BTreeMap<u32, u32> = BTreeMap::new();
         for row in &rows {
-            // In this order, so that nothing waits for itself.
+            // In this order, so that no task waits for itself.
             let above = row.sources.iter().map(|source| level[source] + 1).max().unwrap_or(0);
             assert_eq!(row.level, above, "{wanted}: {row:?}");
             level.insert(row.batch, above);
@@ -206,7 +206,7 @@ fn batches_have_every_block_once_no_circle_and_the_same_bytes() {
     }
 }
 
-/// What a batch needs from itself is not read again.
+/// A batch does not read its own streams again.
 #[test]
 fn a_batch_reads_no_stream_that_it_has_in_memory() {
     let game = Game::triangle(6, Rule::Misere, 15).unwrap();
@@ -268,8 +268,8 @@ fn a_batch_without_room_for_its_sources_reads_each_once() {
     assert_same_files(&database_files(folder.path()), &expected, "together");
 }
 
-/// Workers that keep what they decoded, with room for all, for some or for nothing, leave the bytes
-/// of a solve, whatever others computed meanwhile; and with room they read each source once.
+/// Workers that keep decoded streams, with room for all, some or none, leave the bytes of a solve,
+/// whatever others computed meanwhile; with room they read each source once.
 #[test]
 fn a_worker_that_keeps_streams_changes_no_byte() {
     let game = Game::triangle(6, Rule::Normal, 12).unwrap();
@@ -304,8 +304,8 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
     }
 }
 
-/// Tasks at the same time, with room for all streams, for some or for none, leave the bytes of a
-/// solve. Each source is read once if there is room, though all tasks need it together.
+/// Concurrent tasks, with room for all streams, for some or for none, leave the bytes of a solve.
+/// With room, each source is read once, though all tasks need it.
 #[test]
 fn tasks_at_the_same_time_change_no_byte() {
     let game = Game::triangle(6, Rule::Misere, 12).unwrap();
@@ -325,7 +325,7 @@ fn tasks_at_the_same_time_change_no_byte() {
         let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
         for (level, blocks) in levels {
             if level < 2 {
-                // By others: the tasks have to read them.
+                // Computed by others, so that the tasks have to read them.
                 work(&store, &blocks, 1).unwrap();
                 let name = |block: &u32| folder.path().join(name_of(folder.path(), BlockId(*block)));
                 first_bytes += blocks.iter().map(|block| fs::metadata(name(block)).unwrap().len()).sum::<u64>();
@@ -344,7 +344,7 @@ fn tasks_at_the_same_time_change_no_byte() {
         seal(&store).unwrap();
         assert_same_files(&database_files(folder.path()), &expected, &format!("{at_once} at once, {room}"));
     }
-    // Too little memory for all: fewer.
+    // Too little memory for all, so there are fewer.
     let folder = scratch();
     let store = store_in(folder.path(), "w");
     init(&store, (&game).into()).unwrap();
@@ -375,7 +375,7 @@ fn the_plan_has_every_edge_and_an_order() {
     assert!(rows.iter().all(|row| row.targets == targets.get(&row.block).copied().unwrap_or(0)));
 }
 
-/// Returns the name of a block's file in a store, in whichever folder it is.
+/// Returns the name of a block's file in a store, in any of its folders.
 fn name_of(store: &Path, block: BlockId) -> String {
     let file = block_file_name(block);
     let below = fs::read_dir(store.join("db")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -383,7 +383,7 @@ fn name_of(store: &Path, block: BlockId) -> String {
     names.find(|name| store.join(name).exists()).unwrap_or_else(|| format!("db/{file}"))
 }
 
-/// A task that went on after its block was committed by another and its sources were swept.
+/// A task that continues after another one committed its block and a sweep removed its sources.
 #[test]
 fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let terms = Terms::from(Keep::Counts);
@@ -394,7 +394,7 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let last = terms.spec(&game).blocks() - 1;
     (0..last - 2).for_each(|block| drop(work(&store, &[block], 1).unwrap()));
     let words = bitmap_bytes(&game);
-    // Alone, and together with others that are not committed, without room for their sources.
+    // One by one, and together with uncommitted blocks, without room for their sources.
     for (blocks, at_hand) in [(vec![last - 2], 64 << 20), (vec![last - 1, last], 6 * words + words / 4)] {
         let source = game.layout.edges_into(BlockId(*blocks.last().unwrap()))[0].source;
         let name = name_of(folder.path(), source);
@@ -434,7 +434,7 @@ fn a_missing_source_is_waited_for_and_then_told() {
     assert!(matches!(&error, task::Error::Run(error) if error.is_not_found()), "{error}");
     assert!(error.to_string().contains("db/000000.blk"), "{error}");
     assert_eq!(waits.into_inner(), 4);
-    // It comes while the task waits.
+    // It arrives while the task waits.
     let come = |_: Duration| {
         work(&store_in(folder.path(), "o"), &[0], 1).unwrap();
         true

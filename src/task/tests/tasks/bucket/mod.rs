@@ -1,5 +1,5 @@
 //! Stores in buckets: the objects are in memory, and some of them fail, answer late or not at all,
-//! and list what is old. A solve in tasks leaves the bytes of a solve there too.
+//! or list old names. A solve in tasks leaves the bytes of a solve there too.
 
 mod service;
 mod stops;
@@ -39,25 +39,25 @@ enum Trouble {
     Conflicts,
 }
 
-/// What is wrong with the objects.
+/// The faults of the objects.
 #[derive(Clone, Copy, Debug, Default)]
 struct Faults {
     /// One of about this many requests fails and does nothing; 0 for none.
     fails: u64,
     /// One of about this many creations succeeds, and its answer is lost; 0 for none.
     loses: u64,
-    /// One of about this many creations is told that another one is under way; 0 for none.
+    /// One of about this many creations is answered that another one is under way; 0 for none.
     conflicts: u64,
-    /// Half of the names, each time others, have not arrived in a listing, and half of the removed
-    /// ones are still in it.
+    /// Half of the names, different ones each time, are missing in a listing, and half of the
+    /// removed ones are still in it.
     is_stale: bool,
     /// The process ends at this request; 0 for never.
     ends: u64,
     /// That request still has its effect.
     ends_late: bool,
-    /// At this request and the next, and at no other, something goes wrong; 0 for never.
+    /// Number of the request at which, and at the next one, a fault occurs; 0 for never.
     troubled: u64,
-    /// What does, as above: the request fails, or its answer is lost, or another is under way.
+    /// The fault, as above: the request fails, its answer is lost, or another is under way.
     trouble: Trouble,
     /// The condition of a creation is ignored.
     overwrites: bool,
@@ -65,7 +65,7 @@ struct Faults {
     denies: bool,
 }
 
-/// Objects in memory that go wrong.
+/// Objects in memory with faults.
 #[derive(Debug)]
 struct Faulty {
     inner: InMemory,
@@ -112,7 +112,7 @@ impl Faulty {
         if fails { Err(failure("503 Slow Down")) } else { Ok(()) }
     }
 
-    /// Whether this goes wrong with the request at work.
+    /// Whether this trouble occurs in the current request.
     fn has(&self, trouble: Trouble) -> bool {
         let troubled = self.faults.troubled..self.faults.troubled + 2;
         self.faults.troubled > 0
@@ -120,7 +120,7 @@ impl Faulty {
             && troubled.contains(&self.requests.load(Ordering::Relaxed))
     }
 
-    /// Whether the process does not learn what its request did.
+    /// Whether the process does not learn the effect of its request.
     fn is_last(&self) -> bool {
         self.faults.ends > 0 && self.requests.load(Ordering::Relaxed) >= self.faults.ends
     }
@@ -241,7 +241,7 @@ fn a_prefix_in_use_for_something_else_is_refused_by_name() {
         task::Error::Run(RunError::NotEmpty { name, .. }) => assert_eq!(name, "photos"),
         error => panic!("{error}"),
     }
-    // A prefix beside it is nobody's.
+    // A neighbouring prefix belongs to another store.
     let beside = BucketStore::new(objects, "s3://bucket/k2", "k2").unwrap();
     assert!(init(&beside, (&game).into()).unwrap());
     assert_eq!(photos.list("").unwrap(), []);
@@ -255,7 +255,7 @@ fn any_order_leaves_the_bytes_of_a_solve_in_a_bucket() {
         let store = in_memory();
         init(&store, (&game).into()).unwrap();
         for row in batches((&game).into(), 9) {
-            // Each by two at once.
+            // Each by two threads at once.
             std::thread::scope(|scope| {
                 for threads in [1, 2] {
                     let (store, blocks) = (&store, &row.blocks);
@@ -298,11 +298,11 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
         patiently(&mut || init(&store, (&game).into()).map(drop));
         for block in game.layout.ordinals() {
             patiently(&mut || work(&store, &[block.0], 1).map(drop));
-            // A listing that lacks the block makes somebody compute it again: it is skipped.
+            // If a listing lacks the block, it is computed again and then skipped.
             patiently(&mut || work(&store, &[block.0], 1).map(|done| assert_eq!(done.computed, [])));
         }
         if faults.is_stale {
-            // Its listing lacks blocks, so the end waits.
+            // A stale listing lacks blocks, so finishing waits.
             assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
         }
         let (game, terms) = task::open(&store).unwrap();
@@ -312,7 +312,7 @@ fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
     }
 }
 
-/// Requests are repeated, but not for ever, and what is forbidden is not repeated at all.
+/// Requests are repeated, with a limit, and forbidden ones are not repeated at all.
 #[test]
 fn a_service_that_is_down_is_asked_a_few_times() {
     let game = Game::triangle(3, Rule::Misere, 4).unwrap();
@@ -377,7 +377,7 @@ fn other_bytes_under_a_name_and_damage_are_refused_and_stay() {
 fn a_bucket_that_keeps_counts_sheds_its_blocks() {
     let terms = Terms::from(Keep::Counts);
     let game = Game::triangle(5, Rule::Misere, 8).unwrap();
-    // Stale listings never make a sweep remove what is needed; what is told is not stale.
+    // Stale listings never make a sweep remove needed files; reported blocks are not stale.
     for (is_stale, follows) in [(false, false), (true, false), (true, true)] {
         let store = store_of(Faulty::new(Faults { is_stale, ..Faults::default() }));
         init(&store, terms.spec(&game)).unwrap();
@@ -419,7 +419,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         assert!(matches!(copy(&bucket, &local, solve, None, 2, |_| {}), Err(task::Error::Unsealed { .. })));
         seal(&bucket).unwrap();
 
-        // A few, then all; what is there is not copied again.
+        // A few blocks, then all; existing ones are not copied again.
         let few = [BlockId(1), BlockId(3)].into();
         let mut told = Vec::new();
         let first = copy(&bucket, &local, solve, Some(&few), 2, |blocks| told.push(blocks)).unwrap();
@@ -439,7 +439,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         copy(&local, &other, solve, None, 1, |_| {}).unwrap();
         assert_same_files(&database_of(&other), &database_of(&bucket), "there and back");
 
-        // Another solve is left alone, and damage is not spread.
+        // The store of another solve is left alone, and damage is not copied.
         let foreign = in_memory();
         init(&foreign, (&Game::triangle(5, Rule::Normal, 9).unwrap()).into()).unwrap();
         assert!(matches!(copy(&bucket, &foreign, solve, None, 1, |_| {}), Err(task::Error::Differs { .. })));

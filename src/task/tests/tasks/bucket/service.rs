@@ -1,5 +1,5 @@
 //! The program and its service: one that answers every request in one way, and one that keeps
-//! objects, in which a store is what it is in a folder.
+//! objects, in which a store behaves as in a folder.
 
 use crate::common::program::{outcome, trinim};
 use crate::common::scratch;
@@ -43,7 +43,7 @@ fn in_bucket(folder: &Path, address: &str, args: &[&str]) -> Command {
     command
 }
 
-/// What a listing says of these objects.
+/// The listing of these objects.
 fn listed(objects: &BTreeMap<String, Vec<u8>>, prefix: &str, is_shallow: bool) -> String {
     let (mut listed, mut folders) = (String::new(), BTreeSet::new());
     for (name, bytes) in objects {
@@ -108,7 +108,7 @@ fn bucket() -> String {
     })
 }
 
-/// Every command prints of a store in a bucket what it prints of one in a folder.
+/// Every command prints the same for a store in a bucket and in a folder.
 #[test]
 fn a_store_in_a_bucket_is_one_in_a_folder() {
     let folder = scratch();
@@ -157,7 +157,7 @@ fn a_store_in_a_bucket_is_one_in_a_folder() {
     }
 }
 
-/// Regression: a wrong clock was forbidden for ever, and a wrong region worth another try.
+/// Regression: a wrong clock was a permanent error, and a wrong region a temporary one.
 #[test]
 fn errors_of_a_service_are_for_now_or_for_ever() {
     let folder = scratch();

@@ -1,5 +1,5 @@
 //! A process ends at every request, before or after the request had its effect, with listings that
-//! are current or old; another goes on, and the bucket has the files of a solve.
+//! are current or old. Another process continues, and the bucket has the files of a solve.
 
 use super::{Faults, Faulty, Trouble, store_of};
 use crate::summary_first::SummaryFirst;
@@ -23,7 +23,7 @@ fn files_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
     names.into_iter().flatten().map(|name| (name.clone(), store.read(&name, 1 << 20).unwrap().unwrap())).collect()
 }
 
-/// Solves in a store, wherever another process ended. Returns the blocks that were reported.
+/// Solves in a store in which another process has ended. Returns the blocks that were reported.
 fn solve(store: &dyn Store, spec: SolveSpec<'_>) -> (BTreeSet<u32>, Result<(), Error>) {
     let mut reported = BTreeSet::new();
     let mut whole = || {
@@ -42,7 +42,7 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>) -> (BTreeSet<u32>, Result<(), E
     (reported, ended)
 }
 
-/// Ends a process at every request, and goes on. Returns the number of requests.
+/// Ends a process at every request, and continues. Returns the number of requests.
 fn survives(keep: Keep, is_stale: bool, wrap: fn(BucketStore) -> Box<dyn Store>) -> Result<u64, String> {
     let (game, terms) = (Game::triangle(4, Rule::Misere, 6).unwrap(), Terms::from(keep));
     let spec = terms.spec(&game);
@@ -81,8 +81,8 @@ fn a_process_that_ends_at_any_request_costs_one_block_at_most() {
     }
 }
 
-/// A request that goes wrong twice in a row is repeated, whatever it is for: no command notices,
-/// and a name that is taken but not there is created in the end.
+/// A request that goes wrong twice in a row is repeated, whatever it does: no command notices, and
+/// a name that is taken but does not exist is created in the end.
 #[test]
 fn what_goes_wrong_twice_at_any_request_is_noticed_by_nobody() {
     for trouble in [Trouble::Fails, Trouble::Conflicts] {
