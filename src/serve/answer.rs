@@ -1,4 +1,4 @@
-//! The answers as they are serialised, field by field.
+//! The types of the answers, field by field.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -168,7 +168,7 @@ impl BoardReport {
     /// Describes the board of a source.
     pub fn new(answers: &dyn Answers, keep: Keep, spot_pieces: Option<u32>) -> BoardReport {
         let board = answers.board();
-        // Drawings need no more digits.
+        // More digits would not show in a drawing.
         let round = |length: f64| (length * 1e4).round() / 1e4;
         let named = Names::new(board);
         let named = named.all().iter().zip(places(board));
@@ -190,7 +190,7 @@ impl BoardReport {
     }
 }
 
-/// Says what a move takes and who wins, as two sentences.
+/// Says in two sentences what a move takes and who wins.
 fn sentences(board: &Board, rule: Rule) -> String {
     let sentence = |text: &str| format!("{}{}.", text[..1].to_uppercase(), &text[1..]);
     format!("{} {}", sentence(&takes(board)), sentence(ends(board, rule)))

@@ -1,4 +1,4 @@
-//! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
+//! The paths with a single answer, which `openapi.json` describes, and the page: a few files that
 //! are part of the program and load nothing from elsewhere.
 
 use crate::answer::{BoardReport, Boards, Position, Reply};
@@ -21,9 +21,9 @@ use trinim::cli::stats;
 use trinim::game::Value;
 use trinim::play::Answers;
 
-/// How long a line may take.
+/// Time limit for a line.
 const LINE_TIME: Duration = Duration::from_secs(10);
-/// How long a draw may take: positions may have to be solved.
+/// Time limit for a draw: positions may have to be solved.
 const DRAW_TIME: Duration = Duration::from_secs(5);
 /// The description of the paths, without the schemas of the answers.
 const PATHS: &str = include_str!("openapi.json");
@@ -62,20 +62,20 @@ pub async fn position(request: ApiRequest) -> Result<Response, Problem> {
     request.answer(&offer, true, found).await
 }
 
-/// `GET /v1/mainline`: the game when both sides do their best.
+/// `GET /v1/mainline`: the game in which both sides play their best.
 pub async fn mainline(request: ApiRequest) -> Result<Response, Problem> {
     let (offer, position) = request.query(&["board", "rule", "p"])?.position(&request.app)?;
     request.answer(&offer, true, move |offer| line_within(LINE_TIME, offer, position)).await
 }
 
-/// Follows a line for a while; returns it as JSON, and whether it is the same next time.
+/// Follows a line up to a time limit; returns it as JSON, and whether the next answer is the same.
 pub fn line_within(most: Duration, offer: &Offer, position: u64) -> Result<(String, bool), Problem> {
     let (begin, mut stopped) = (Instant::now(), false);
     let line = Line::follow(&*offer.answers, position, || {
         stopped = begin.elapsed() >= most;
         stopped
     })?;
-    // A line that was cut off may be longer next time.
+    // A line that was cut off can be longer next time.
     Ok((tagged("trinim.mainline/1", &line)?, !stopped))
 }
 
@@ -123,7 +123,7 @@ pub async fn random(request: ApiRequest) -> Result<Response, Problem> {
     request.answer(&offer, given.is_some(), drawn).await
 }
 
-/// `GET /v1/boards`: the offered boards, with all that a drawing needs.
+/// `GET /v1/boards`: the offered boards, with everything that a drawing needs.
 pub async fn boards(request: ApiRequest) -> Result<Response, Problem> {
     request.query(&[])?;
     let tag = Tag::new(request.app.offers.all().iter().map(|offer| &*offer.identity), &request.uri.to_string());
@@ -148,7 +148,7 @@ pub async fn openapi(headers: HeaderMap) -> Response {
     tag.not_modified(&headers).unwrap_or_else(|| tag.on(json_answer(OPENAPI.clone())))
 }
 
-/// `GET /healthz`: the server accepts requests, and its databases can be read.
+/// `GET /healthz`: the server accepts requests, and its databases are readable.
 pub async fn healthz(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let broken = app.health.broken(app.offers.watched()).await;
     if !broken.is_empty() {
@@ -192,7 +192,7 @@ pub static FILES: [File; 11] = [
     file!("/icon.svg", "icon.svg", "image/svg+xml"),
 ];
 
-/// Nothing but the page's own files is loaded, and nothing else shows it in a frame.
+/// The page loads only its own files, and no other page can show it in a frame.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 
@@ -208,7 +208,7 @@ impl File {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
         }
         headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-        // `origin.rs` knows the page by it.
+        // `origin.rs` recognizes the page by the referrer.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         response
     }

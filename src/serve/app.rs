@@ -1,4 +1,4 @@
-//! The parts that all requests share: the boards, a limit on work, and counts in the text format of
+//! The state that all requests share: the boards, a limit on work, and counts in the text format of
 //! Prometheus.
 
 use crate::deep::DeepSolver;
@@ -23,7 +23,7 @@ const WAIT: Duration = Duration::from_secs(5);
 pub struct App {
     /// The boards.
     pub offers: Offers,
-    /// Whose requests are answered.
+    /// The names and pages whose requests are answered.
     pub origins: Origins,
     /// Positions that take long to solve.
     pub deep: Arc<DeepSolver>,
@@ -31,16 +31,16 @@ pub struct App {
     pub health: Health,
     /// The counts.
     pub metrics: Metrics,
-    /// Places of requests that look up values at the same time.
+    /// Permits for requests that look up values at the same time.
     pub places: Arc<Semaphore>,
-    /// How long a request waits for one.
+    /// How long a request waits for a permit.
     pub wait: Duration,
 }
 
 impl App {
     /// Answers for these boards, on all processors at once.
     pub fn new(offers: Offers, origins: Origins) -> Arc<App> {
-        // Two for each processor: one may wait for the disk.
+        // Two for each processor, because one may wait for the disk.
         let places = 2 * available_parallelism().map_or(1, usize::from);
         Arc::new(App {
             offers,
@@ -53,7 +53,7 @@ impl App {
         })
     }
 
-    /// Runs a job that computes or reads files, beside the threads of the connections.
+    /// Runs a job that computes or reads files, outside the threads of the connections.
     ///
     /// # Errors
     /// [`Problem`] with status 503 if too many requests are running, and those of the job.
@@ -103,7 +103,7 @@ impl Metrics {
         self.micros.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
     }
 
-    /// Writes all counts.
+    /// Formats all counts.
     pub fn text(&self) -> String {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut text = String::new();

@@ -1,8 +1,8 @@
 //! `POST /v1/positions`: many positions at once, one a line, one answer a line.
 //!
 //! # Invariants
-//! 1. Answers are aligned with the lines that are not empty. The answer to a line is an error if it
-//!    is not a position, if its value is not known, or if its turn comes too late.
+//! 1. Answers are aligned with the lines that are not empty. A line has an error as its answer if
+//!    it is not a position, if its value is not known, or if the time is over.
 //! 2. Memory holds at most a few chunks of answers: the client sets the pace.
 
 use crate::api;
@@ -27,15 +27,15 @@ use trinim::game::text::bare;
 
 /// Longest body, in bytes.
 pub const BODY_BYTES: usize = 1 << 20;
-/// Most positions.
+/// The most positions of a request.
 pub const POSITIONS: usize = 10_000;
-/// How long a client may take for the body.
+/// Time limit for the body.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// How long the answers may take.
+/// Time limit for the answers.
 pub const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Positions that are answered as one job.
 const CHUNK: usize = 32;
-/// Chunks that wait for the client.
+/// Number of chunks that wait for the client.
 const WAITING: usize = 2;
 
 /// Chunks of an answer on their way.
@@ -53,8 +53,7 @@ impl HttpBody for Chunks {
     }
 }
 
-/// What a body of text may be called, beside `text/..`: curl and generated clients have no better
-/// name.
+/// Content types of text other than `text/..`, which curl and generated clients use.
 const TEXTS: [&str; 5] = [
     "application/x-ndjson",
     "application/ndjson",
@@ -63,7 +62,7 @@ const TEXTS: [&str; 5] = [
     "application/octet-stream",
 ];
 
-/// Returns whether a body says that it is text, or says nothing.
+/// Returns whether the content type of a body is text or missing.
 fn is_text(headers: &HeaderMap) -> bool {
     let named = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase());
     let kind = named(header::CONTENT_TYPE).unwrap_or_default();
@@ -91,7 +90,7 @@ async fn body(request: Request) -> Result<String, Problem> {
     }
     let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY_BYTES)).await;
     let late = |_| Problem::with(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
-    // The only other error is a client that hangs up, and does not see this.
+    // The only other error is a client that hangs up, and does not see this answer.
     let bytes = read.map_err(late)?.map_err(|_| too_large())?;
     String::from_utf8(bytes.into()).map_err(|_| foreign("the body is not UTF-8"))
 }
@@ -117,7 +116,7 @@ pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<
     Ok(typed("application/x-ndjson", Body::new(Chunks(chunks))))
 }
 
-/// Answers lines, a chunk at a time; lines whose turn comes after `end` get an error.
+/// Answers lines, a chunk at a time; lines that begin after `end` get an error.
 pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<String>) -> Receiver<Bytes> {
     let (sender, receiver) = channel(WAITING);
     tokio::spawn(async move {
@@ -129,7 +128,7 @@ pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<S
             };
             let bytes = answered.unwrap_or_else(|problem| refused(chunk, &problem));
             debug_assert_eq!(bytes.lines().count(), chunk.len(), "batch, invariant 1: an answer for each line");
-            // The client may be gone.
+            // The client may have hung up.
             if sender.send(bytes.into()).await.is_err() {
                 return;
             }

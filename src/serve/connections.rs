@@ -1,15 +1,15 @@
 //! Connections over HTTP: accepted up to a limit, served, and finished when the server stops.
 //!
-//! A client that never reads the answer to its request would hold its connection forever. Every
-//! write that makes no progress for a while fails, which ends the connection. Reads of heads are
-//! bounded by the limits here, reads of bodies by the routes.
+//! A client that never reads its answer would hold its connection forever, so a write that makes no
+//! progress for a while fails and ends the connection. The limits here bound reads of heads, the
+//! routes bound reads of bodies.
 //!
 //! # Invariants
-//! 1. Silent connections, those without a request at work, shut nobody out: where all places are
-//!    taken, a new connection takes the place of a silent one of the client that has the most.
-//! 2. A client, known by its address, has requests at work on at most half of the places. Its
-//!    others, and all where every place has one, are [`Crowded`]: the routes refuse those that cost
-//!    anything. A few places beyond the limit are for them, so that health can be asked for.
+//! 1. Silent connections, those without a request at work, do not exclude others: when all places
+//!    are taken, a new connection replaces a silent one of the client with the most connections.
+//! 2. A client, identified by its address, has requests at work on at most half of the places. Its
+//!    further requests, and all requests while every place has one, are [`Crowded`]: the routes
+//!    refuse those that cost anything. They get a few places beyond the limit, for health checks.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -38,18 +38,18 @@ use tokio_io_timeout::TimeoutWriter;
 /// The limits for clients.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// Connections that are served at a time.
+    /// The most connections that are served at a time.
     pub connections: usize,
     /// Longest head of a request, in bytes; at least 8 KiB.
     pub head_bytes: usize,
-    /// How long a client may take for the head of a request, stay idle between two, or not read an
-    /// answer.
+    /// How long a client can take for the head of a request, stay idle between requests, or not
+    /// read an answer.
     pub patience: Duration,
 }
 
 /// How long a stop waits for requests at work.
 const LAST_CALL: Duration = Duration::from_secs(5);
-/// How often the request to stop is looked at.
+/// How often the stop flag is checked.
 const TICK: Duration = Duration::from_millis(50);
 /// Places beyond the limit, for requests that cost nothing.
 const SPARE: usize = 32;
@@ -58,7 +58,7 @@ const SPARE: usize = 32;
 #[derive(Clone, Copy)]
 pub struct Crowded;
 
-/// The open connections, numbered as they arrived.
+/// The open connections, in order of arrival.
 #[derive(Default)]
 struct Connections {
     count: u64,
@@ -73,8 +73,7 @@ struct Connection {
 }
 
 impl Connections {
-    /// Admits a connection, in place of a silent one if `most` are open; `None` if there is no
-    /// place.
+    /// Admits a connection; if `most` are open, replaces a silent one. `None` if there is no place.
     fn admit(&mut self, client: IpAddr, most: usize) -> Option<(u64, Arc<Notify>)> {
         if self.open.len() >= most {
             let mut counts = BTreeMap::<IpAddr, usize>::new();
@@ -141,7 +140,7 @@ impl HttpBody for Answer {
     }
 }
 
-/// Returns what a client is known by: its address, of IPv6 the network.
+/// Returns the identity of a client: its address, or for IPv6 the network.
 fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -167,7 +166,7 @@ pub async fn serve(
     let routes = TowerToHyperService::new(routes);
     let mut tick = interval(TICK);
     let mut http = http1::Builder::new();
-    // A client may close its side after its request.
+    // A client can close its side after its request.
     http.half_close(true);
     http.timer(TokioTimer::new()).header_read_timeout(limits.patience).max_buf_size(limits.head_bytes);
     while !stop.load(Ordering::Relaxed) {
@@ -192,7 +191,7 @@ pub async fn serve(
         let (open, connections) = (open.clone(), connections.clone());
         open.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            // A broken connection is the client's affair.
+            // A broken connection is not an error of the server.
             tokio::select! {
                 _ = connection => {}
                 () = end.notified() => {}
@@ -228,7 +227,7 @@ mod tests {
 
     const MOST: usize = 8;
 
-    /// Connections of clients by number, with a request at work on those that are busy.
+    /// Connections of clients by number, with a request at work on the busy ones.
     fn taken(clients: &[(u8, bool)]) -> Connections {
         let mut connections = Connections::default();
         for (client, is_busy) in clients {
@@ -253,8 +252,8 @@ mod tests {
         }
     }
 
-    /// Reads an answer of 16 MiB in turns, with a pause before each, and beside it never reads
-    /// another one. Returns whether the first arrived whole; `None` if a turn took too long.
+    /// Reads an answer of 16 MiB in steps, with a pause before each; another connection never
+    /// reads. Returns whether the first answer arrived whole; `None` if a step took too long.
     fn read_slowly(patience: Duration) -> Option<bool> {
         const TURN: usize = 2 << 20;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -290,8 +289,8 @@ mod tests {
         (!is_late).then_some(read == 8 * TURN)
     }
 
-    /// Each stall has its own time: an answer may take as long as it likes while its client reads,
-    /// and the connection of a client that never reads ends.
+    /// Each stall has its own time limit: an answer can take any time while its client reads, and
+    /// the connection of a client that never reads ends.
     #[test]
     fn a_client_may_read_slowly_but_not_never() {
         let read = (0..6).find_map(|attempt| read_slowly(Duration::from_secs(1 << attempt)));
@@ -305,7 +304,7 @@ mod tests {
             let (number, _) = connections.admit([10, 0, 0, client].into(), MOST).expect("a place");
             assert_eq!(connections.begin(number, MOST), has_room, "{client}");
         }
-        // All places are busy: what comes is admitted, as long as there is a spare place.
+        // All places are busy: connections are admitted as long as there is a spare place.
         let mut connections =
             taken(&[(1, true), (2, true), (3, true), (4, true), (5, true), (6, true), (7, true), (8, true)]);
         for _ in 0..SPARE {
@@ -313,7 +312,7 @@ mod tests {
             assert!(!connections.begin(number, MOST));
         }
         assert!(connections.admit([10, 0, 0, 9].into(), MOST).is_none());
-        // Those of a network of IPv6 are one client.
+        // Addresses of one IPv6 network are one client.
         let [one, same, other] =
             ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map(|ip| client(ip.parse().expect("an address")));
         assert!(one == same && one != other);

@@ -1,8 +1,8 @@
 //! Positions that take long to solve: one at a time for all clients, in a folder, with progress.
 //!
-//! A client learns how far the solve is, and asks again. A solve that no client asks about any more
-//! is abandoned; the last finished one answers for all subsets of its pieces, even to clients that
-//! may not begin one (`origin.rs`).
+//! A client gets the progress of the solve, and asks again. A solve that no client asks about any
+//! more is abandoned. The last finished solve answers for all subsets of its pieces, even to
+//! clients that are not allowed to begin one (`origin.rs`).
 
 use crate::offer::{AT_ONCE, Offer};
 use crate::reply::Problem;
@@ -23,16 +23,16 @@ use trinim::plan::work::SessionWork;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::{PartError, PartSolver};
 
-/// Memory of a solve, unless the process may use less than twice that.
+/// Memory of a solve, unless the process can use less than twice that.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// The time after which a solve without a request is abandoned.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time between two looks at a solve.
+/// Interval between looks at a solve.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time for a solve to end when the server stops.
+/// Time limit for a solve to end when the server stops.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The solve at work, and the last one that was finished.
+/// The solve at work, and the last finished one.
 pub struct DeepSolver {
     solves: Mutex<Solves>,
     /// See [`PATIENCE`].
@@ -95,7 +95,7 @@ impl DeepSolver {
         }
         let mut state = self.solves.lock();
         let answers_this = |other: &Arc<Offer>, solved: u64| Arc::ptr_eq(other, offer) && position & !solved == 0;
-        // An error stays for a client that may begin the solve again.
+        // An error is kept for a client that is allowed to begin the solve again.
         let is_for_this = |solved: &FinishedSolve| {
             answers_this(&solved.offer, solved.position) && (may_solve || solved.answers.is_ok())
         };
@@ -174,7 +174,7 @@ impl DeepSolver {
         }
     }
 
-    /// Records how far a solve is until it is over; stops it when no client asks any more.
+    /// Records the progress of a solve until it ends; stops it when no client asks any more.
     fn watch(&self, metrics: &Metrics, work: &SessionWork, is_over: &AtomicBool) {
         let clock = Stopwatch::start();
         while !is_over.load(Ordering::Relaxed) {
@@ -215,7 +215,7 @@ mod tests {
     use trinim::cli::answers::in_memory;
     use trinim::game::Rule;
 
-    /// They neither begin a solve nor prolong one, and an error stays for the client that waits.
+    /// Such clients neither begin nor prolong a solve, and an error is kept for the waiting client.
     #[test]
     fn clients_that_may_not_solve_get_what_is_solved_and_change_nothing() {
         let out = Out::new(ColorChoice::Never, true);

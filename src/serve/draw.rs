@@ -1,20 +1,20 @@
-//! Positions that are drawn: puzzles, and what else a page wants to begin with.
+//! Random positions with given properties, for puzzles and as starting positions.
 
 use trinim::game::Value;
 use trinim::play::answers::known;
 use trinim::play::{AnswerError, Answers, survey};
 use trinim::random::Random;
 
-/// Positions that [`draw`] draws until one fits.
+/// Attempts of [`draw`] before it gives up.
 const DRAWS: u32 = 2000;
 
 /// Draws a position of known value, with this number of pieces, value and number of winning moves
-/// if they are given; `None` if none of many draws fits, or `stop`, which is called before each,
-/// returns true. The number of pieces is drawn first, if it is not given: most positions have about
-/// half of the cells filled, and a book knows only full ones.
+/// where given; `None` if none of many draws fits, or `stop`, which is called before each, returns
+/// true. Without a number of pieces, it is drawn first: most positions have about half of the cells
+/// filled, and a book knows only full ones.
 ///
 /// # Errors
-/// Those of [`Answers::value`], but for unknown values.
+/// Those of [`Answers::value`], except for unknown values.
 ///
 /// # Panics
 /// Panics if the board has fewer cells than `pieces`.
@@ -78,7 +78,7 @@ pub mod tests {
         })
     }
 
-    /// Knows nothing of positions with fewer pieces than this.
+    /// A source that knows no position with fewer pieces than this.
     pub struct Book(pub Arc<dyn Answers>, pub u32);
 
     impl Answers for Book {

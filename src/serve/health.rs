@@ -1,4 +1,4 @@
-//! Databases that are gone or damaged: clients see status 500, the operator which, where and why.
+//! Missing or damaged databases: clients get status 500, the operator is told which, where and why.
 //!
 //! Failed files are opened again for the next request, so a database that comes back needs no
 //! restart.
@@ -14,7 +14,7 @@ use trinim::database::{Database, DatabaseError, Evaluation, Probe};
 use trinim::game::{Board, Rule, Value};
 use trinim::play::answers::{AnswerError, Answers, known};
 
-/// Time between two looks at the databases.
+/// Interval between checks of the databases.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// A database in a folder, with the last position that could not be read.
@@ -82,7 +82,7 @@ impl Answers for WatchedDatabase {
     }
 }
 
-/// The databases as they were found a moment ago.
+/// The result of the last check of the databases.
 #[derive(Default)]
 pub struct Health(AsyncMutex<Look>);
 
@@ -95,8 +95,8 @@ struct Look {
 }
 
 impl Health {
-    /// Returns the names of those databases that cannot be read. A disk that does not answer holds
-    /// up nobody.
+    /// Returns the names of the unreadable databases. A disk that does not answer holds up no
+    /// request.
     pub async fn broken(&self, databases: Vec<(String, Arc<WatchedDatabase>)>) -> Vec<String> {
         let mut look = self.0.lock().await;
         if look.at.is_none_or(|at| at.elapsed() >= MOMENT) {

@@ -106,7 +106,7 @@ mod tests {
                 asked == 3
             };
             assert_eq!(Line::follow(&**answers, board.full(), third).unwrap().moves.len(), 2);
-            // A book ends where its knowledge does.
+            // The line in a book ends at the first unknown position.
             let lines = (3..9).map(|least| line(&Book(answers.clone(), least), board.full()));
             let is_open = |line: &Line| !line.complete && line.end != rows(board, 0) && !line.moves.is_empty();
             assert!(lines.filter(is_open).count() > 0);

@@ -1,8 +1,8 @@
 //! The program `trinim-serve`: answers over HTTP, and a page to play on.
 //!
-//! Every answer is a function of the request and of files that never change. No request names a
-//! file: all boards are opened at the start. Positions that take long to solve are the exception in
-//! time: `deep.rs` reports how far it is until there is an answer.
+//! Every answer depends only on the request and on files that never change. Requests cannot name
+//! files: all boards are opened at the start. Only positions that take long to solve have answers
+//! that change with time: `deep.rs` reports the progress until there is a value.
 //!
 //! # Limits
 //! Connections, their heads, idle and stalled clients: `server.rs`. Requests that look up values at

@@ -1,4 +1,4 @@
-//! The boards that the server answers for.
+//! The boards that the server offers.
 
 use crate::health::WatchedDatabase;
 use crate::reply::Problem;
@@ -16,12 +16,12 @@ use trinim::play::transcript::{board_identity, board_name};
 use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::DISTANCE_PIECES_MAX;
 
-/// The most pieces of a position that a request solves at once, in 64 MiB for each board.
+/// The most pieces of a position that is solved within a request, in 64 MiB for each board.
 pub const AT_ONCE: u32 = 28;
 
 /// One board under one rule.
 pub struct Offer {
-    /// Where it is from, for people: a folder, an option, or what is built in.
+    /// Its origin, for people: a folder, an option, or "built in".
     source: String,
     /// The name of the board.
     pub board: String,
@@ -31,13 +31,13 @@ pub struct Offer {
     pub answers: Arc<dyn Answers>,
     /// The database, if it is in a folder.
     pub watched: Option<Arc<WatchedDatabase>>,
-    /// What of its values is kept.
+    /// Which values are kept.
     pub keep: Keep,
     /// Positions with at most this many pieces are solved on the spot if their values are not kept,
     /// by `deep.rs` if they have more than [`AT_ONCE`].
     pub spot_pieces: Option<u32>,
-    /// Changes whenever an answer could: the digest of the solution, which differs for nimbers, the
-    /// kept values, the limit of positions solved on the spot, and the version of the program.
+    /// Changes whenever an answer can: the digest of the solution (different for nimbers), the kept
+    /// values, the limit of positions solved on the spot, and the program version.
     pub identity: String,
     /// The report of `trinim stats`, as JSON.
     pub stats: String,
@@ -76,9 +76,9 @@ pub struct Offers(Vec<Arc<Offer>>);
 
 impl Offers {
     /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
-    /// boards, each with the option that named it, and adds the boards that are built in. A folder
-    /// takes precedence over both. Positions of up to `spot_pieces` pieces whose values are not
-    /// kept are solved on request.
+    /// boards, each with the option that named it, and adds the built-in boards. A folder takes
+    /// precedence over both. Positions of up to `spot_pieces` pieces whose values are not kept are
+    /// solved on request.
     ///
     /// # Errors
     /// [`Refused`] if two folders hold the same board and rule, or two boards share a name; those
@@ -104,7 +104,7 @@ impl Offers {
         }
         for (option, board) in small {
             for rule in Rule::ALL {
-                // Boards that are built in are offered in any case.
+                // Built-in boards are always offered.
                 if offers.known(board, rule, option)?.is_some() || BuiltIn::for_board(board, rule).is_some() {
                     continue;
                 }
@@ -113,7 +113,7 @@ impl Offers {
                     let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());
                 }
-                // Distances are counted on request. For a folder they are not: random positions of
+                // Distances are computed on request, but not for a folder: random positions of
                 // eight layers would take a hundred times as long.
                 let offer = |database: Database| {
                     let table = Arc::new(Table::load(&database)?);

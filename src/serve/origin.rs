@@ -1,13 +1,14 @@
-//! Where a request comes from: the name by which it calls the server, and the page that sends it.
+//! The origin of a request: the name by which it calls the server, and the page that sends it.
 //!
 //! Browsers send requests for every page that they show. A page from elsewhere cannot read an
-//! answer without leave, but would start solves with its question; a page whose name is made to
-//! lead to this machine (DNS rebinding) could read answers, too. The first says where it is from
-//! (`Origin`, `Sec-Fetch-Site`), the second calls the server by a foreign name (`Host`).
+//! answer without permission, but its question could start a solve. A page whose name was
+//! redirected to this machine (DNS rebinding) could read answers, too. The first is recognized by
+//! `Origin` and `Sec-Fetch-Site`, the second by the foreign server name in `Host`.
 //!
-//! A deep solve takes the machine for a minute: it is for requests that show that they come from
-//! the server's own page. Browsers send neither of those headers with a GET of that page to a plain
-//! address outside this machine. They send `Referer`, which the page's policy keeps from others.
+//! A deep solve occupies the machine for a minute, so only requests that come provably from the
+//! server's own page can start one. For such a page at a plain HTTP address outside this machine,
+//! browsers send neither `Origin` nor `Sec-Fetch-Site` with a GET. They send `Referer`, which the
+//! page's policy hides from other sites.
 
 use crate::reply::Problem;
 use axum::extract::Request;
@@ -18,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 /// All names, or all origins.
 const ANY: &str = "*";
 
-/// Parses a name that the server answers to.
+/// Parses a name to which the server answers.
 pub fn host(text: &str) -> Result<String, String> {
     let is_name = text.parse::<Authority>().is_ok_and(|name| name.as_str() == name.host());
     let is_expected = text == ANY || is_name;
@@ -38,12 +39,12 @@ pub fn origin(text: &str) -> Result<String, String> {
         .ok_or_else(|| "expected an origin, like https://nim.example or http://localhost:3000, or *".to_owned())
 }
 
-/// What a request may have that is answered at all.
+/// The rights of a request that is answered.
 #[derive(Clone)]
 pub struct Access {
-    /// Whose page may read the answer, if not only the server's own.
+    /// The page that can read the answer, in addition to the server's own.
     pub reader: Option<HeaderValue>,
-    /// Whether it may begin a deep solve, or wait for one.
+    /// Whether it can begin a deep solve, or wait for one.
     pub may_solve: bool,
 }
 
@@ -52,13 +53,13 @@ pub struct Origins {
     address: IpAddr,
     /// In lower case.
     hosts: Vec<String>,
-    /// Origins of pages that may ask, beside the server's own.
+    /// Origins of pages that can ask, in addition to the server's own.
     origins: Vec<String>,
 }
 
 impl Origins {
-    /// Answers requests to this address, or by these names, of the server's own page and those of
-    /// these origins.
+    /// Answers requests to this address, or by these names, from the server's own page and these
+    /// origins.
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Origins {
         let mut hosts = hosts.to_vec();
         hosts.push("localhost".to_owned());
@@ -69,7 +70,7 @@ impl Origins {
         Origins { address: address.ip(), hosts, origins: origins.to_vec() }
     }
 
-    /// Returns what a request may have.
+    /// Returns the rights of a request.
     ///
     /// # Errors
     /// [`Problem`] with status 421 for a foreign name, 403 for a page from elsewhere.
@@ -82,7 +83,7 @@ impl Origins {
         if headers.get_all(header::HOST).iter().count() > 1 {
             return Err(Problem::request("the header Host is given twice"));
         }
-        // Without a name: an old client, but no browser.
+        // A request without a name comes from an old client, but not from a browser.
         if let Some(named) = named.filter(|named| !self.is_own(named)) {
             let named: String = named.chars().take(80).collect();
             let detail = format!("this server does not answer to the name {named:?}: --allow-host adds names");
@@ -104,7 +105,7 @@ impl Origins {
             Some(site) => site == "same-origin",
             None => origin.or_else(|| text(headers, header::REFERER)).is_some_and(is_here),
         };
-        // A link from elsewhere is followed by a person.
+        // A person follows a link from elsewhere.
         let is_link =
             || origin.is_none() && text(headers, HeaderName::from_static("sec-fetch-dest")) == Some("document");
         let is_fine = match site {
@@ -122,12 +123,12 @@ impl Origins {
         ))
     }
 
-    /// Returns whether an authority, a name with or without a port, means this server.
+    /// Returns whether an authority, a name with or without a port, refers to this server.
     fn is_own(&self, authority: &str) -> bool {
         let Ok(authority) = authority.parse::<Authority>() else { return false };
         let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
         let is_named = || self.hosts.iter().any(|own| own == ANY || *own == name);
-        // An address cannot be made to lead elsewhere.
+        // An address cannot be redirected.
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         address.map_or_else(
             |_| is_named(),
@@ -141,14 +142,14 @@ impl Origins {
         )
     }
 
-    /// Whether an answer depends on the origin that asks.
+    /// Returns whether an answer depends on the origin of its request.
     pub fn vary(&self) -> bool {
         self.origins.iter().any(|origin| origin != ANY)
     }
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    // What is not text is nobody's name.
+    // A header that is not text matches no name.
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{0}"))
 }
 
@@ -158,7 +159,7 @@ mod tests {
     use axum::body::Body;
     use axum::response::IntoResponse;
 
-    /// The status for a request with these headers, or what it may have.
+    /// The status for a request with these headers, or its rights.
     fn access(origins: &Origins, headers: &[(&str, &str)]) -> Result<Access, u16> {
         let built = headers
             .iter()
@@ -167,7 +168,7 @@ mod tests {
         found.map_err(|problem| problem.into_response().status().as_u16())
     }
 
-    /// The status for a request with these headers, or the origin that may read its answer.
+    /// The status for a request with these headers, or the origin that can read its answer.
     fn checked(origins: &Origins, headers: &[(&str, &str)]) -> Result<String, u16> {
         let shown = |value: HeaderValue| value.to_str().expect("text").to_owned();
         access(origins, headers).map(|access| access.reader.map_or(String::new(), shown))
@@ -228,7 +229,7 @@ mod tests {
             (&[("origin", allowed), ("sec-fetch-site", "cross-site")], [Err(403), Ok(allowed), Ok("*")]),
             (&[("origin", "http://localhost:3000")], [Err(403), Err(403), Ok("*")]),
             (&[("origin", "null")], [Err(403), Err(403), Ok("*")]),
-            // A picture of a foreign page, a frame in it, and a link.
+            // An image on a foreign page, a frame in it, and a link.
             (&[("sec-fetch-site", "cross-site")], [Err(403), Err(403), Ok("*")]),
             (&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "iframe")], [Err(403), Err(403), Ok("*")]),
             (&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], [Ok(""), Ok(""), Ok("*")]),
@@ -259,7 +260,7 @@ mod tests {
             (&[("origin", "http://LOCALHOST:8080")], [yes, yes]),
             (&[("referer", own)], [yes, yes]),
             (&[("referer", "http://localhost:8080")], [yes, yes]),
-            // Nothing, an address that a person types, a page from elsewhere.
+            // No headers, a typed address, a page from elsewhere.
             (&[], [no, no]),
             (&[("sec-fetch-site", "none")], [no, no]),
             (&[("referer", "https://nim.example/")], [no, no]),
@@ -268,14 +269,15 @@ mod tests {
             (&[("referer", "http://nim.example/http://localhost:8080/")], [no, no]),
             (&[("referer", "localhost:8080/")], [no, no]),
             (&[("referer", "")], [no, no]),
-            // A link from elsewhere. What the browser says itself counts for more than an address.
+            // A link from elsewhere. What the browser itself reports counts for more than an
+            // address.
             (&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], [no, no]),
             (&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "document"), ("referer", own)], [no, no]),
             (&[("sec-fetch-site", "none"), ("referer", own)], [no, no]),
             (&[("sec-fetch-site", "none"), ("origin", "http://localhost:8080")], [no, no]),
             (&[("origin", "null"), ("referer", own)], [refused, refused]),
             (&[("origin", "http://localhost:3000"), ("referer", own)], [refused, refused]),
-            // A page that may ask says so by its origin alone.
+            // The origin is enough for a page that is allowed to ask.
             (&[("origin", allowed)], [refused, yes]),
             (&[("origin", allowed), ("sec-fetch-site", "cross-site")], [refused, yes]),
         ] {

@@ -1,7 +1,7 @@
-//! Answers and errors as HTTP has them.
+//! Answers and errors in HTTP.
 //!
-//! The tag of an answer follows from the request and from the identity of what answers it. Errors
-//! are `application/problem+json` (RFC 9457).
+//! The tag of an answer depends on the request and on the identity of the offers that answer it.
+//! Errors are `application/problem+json` (RFC 9457).
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,10 +14,10 @@ use terminal::output::note;
 use terminal::schema;
 use trinim::play::AnswerError;
 
-/// Time between two lines about errors of the server.
+/// Shortest time between two reports of server errors.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// When the last error was reported.
+/// Time of the last report.
 static REPORTED: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Prints an error that clients see as status 500, unless one was printed a moment ago.
@@ -49,16 +49,16 @@ pub fn json_answer(text: String) -> Response {
     typed("application/json", text)
 }
 
-/// A stored answer is asked about before it is used again: at the next start, another board can
-/// have this name.
+/// A stored answer must be revalidated before it is used: after a restart, another board can have
+/// this name.
 const CACHED: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The tag of an answer, which follows from the request and from what answers it.
+/// The tag of an answer, made from the request and the identity of its offers.
 pub struct Tag(HeaderValue);
 
 impl Tag {
-    /// Returns the tag of the answer of the offers with these identities to a request for `path`,
-    /// with its query.
+    /// Returns the tag of the answer to a request for `path`, with its query, from the offers with
+    /// these identities.
     pub fn new<'a>(identities: impl IntoIterator<Item = &'a str>, path: &str) -> Tag {
         let mut hasher = blake3::Hasher::new();
         hasher.update(path.as_bytes());
@@ -68,18 +68,18 @@ impl Tag {
         Tag::named(&hasher.finalize().to_hex()[..24])
     }
 
-    /// Returns the tag of a text of the program.
+    /// Returns the tag of a text that is part of the program.
     pub fn from_text(text: &str) -> Tag {
         Tag::named(&blake3::hash(text.as_bytes()).to_hex()[..24])
     }
 
     /// Returns a tag made of hexadecimal digits.
     fn named(digits: &str) -> Tag {
-        // Weak: the same answer may be sent compressed or not.
+        // Weak, because the same answer can be sent compressed or not.
         Tag(HeaderValue::from_str(&format!("W/\"{digits}\"")).unwrap_or(HeaderValue::from_static("W/\"\"")))
     }
 
-    /// Returns the answer for a client that already has this answer.
+    /// Returns "not modified" for a client that already has this answer.
     pub fn not_modified(&self, headers: &HeaderMap) -> Option<Response> {
         let wanted = self.0.to_str().unwrap_or_default().trim_start_matches("W/");
         let mut given = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
@@ -117,7 +117,7 @@ pub struct Solving {
 pub struct Problem {
     status: StatusCode,
     detail: String,
-    /// With status 202.
+    /// The progress, with status 202.
     solving: Option<Solving>,
 }
 
@@ -140,17 +140,17 @@ impl Problem {
         Problem::with(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// There is no such thing: 404.
+    /// No such thing exists: 404.
     pub fn missing(detail: impl Into<String>) -> Problem {
         Problem::with(StatusCode::NOT_FOUND, detail)
     }
 
-    /// Returns what is wrong.
+    /// Returns the description of the problem.
     pub fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// Whether the request is refused for the page that sends it.
+    /// Returns whether the request is refused because of the page that sends it.
     pub fn is_of_a_page(&self) -> bool {
         self.status == StatusCode::FORBIDDEN
     }
@@ -172,7 +172,7 @@ impl From<AnswerError> for Problem {
             AnswerError::Unknown { limits } => {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
-            // The message contains the path of a file, which is for the operator.
+            // The message contains the path of a file, which only the operator should see.
             error => {
                 let detail = match error {
                     AnswerError::Solve(_) => "the position cannot be solved",
@@ -189,7 +189,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let title = self.status.canonical_reason().unwrap_or("Error");
         let body = Body { r#type: "about:blank", title, status: self.status.as_u16(), detail: &self.detail };
-        // Strings and a number: this cannot fail.
+        // Strings and a number, so this cannot fail.
         let (content_type, body) = match self.solving {
             Some(solving) => ("application/json", schema::tagged("trinim.solving/1", &solving)),
             None => ("application/problem+json", serde_json::to_string(&body)),

@@ -1,6 +1,6 @@
 //! A request, its parameters, and the answer to it.
 //!
-//! The parameters are read here and not by a derived extractor: each may occur once, and errors
+//! The parameters are parsed here and not by a derived extractor: each can occur once, and errors
 //! name the parameter, its value and what is expected.
 
 use crate::app::App;
@@ -23,7 +23,7 @@ use trinim::play::transcript::board_identity;
 /// Parameters that name a board.
 pub const BOARD: [&str; 2] = ["board", "rule"];
 
-/// A request without its body: all that an answer depends on.
+/// A request without its body, which is all that an answer depends on.
 pub struct ApiRequest {
     /// The state of the server.
     pub app: Arc<App>,
@@ -54,7 +54,7 @@ impl ApiRequest {
         Query::read(self.uri.query(), known)
     }
 
-    /// Answers with the result of a job: JSON, and whether it is the same next time. With
+    /// Answers with the result of a job: JSON, and whether the next answer is the same. With
     /// `is_kept`, such an answer has a tag, and a client that already has it gets status 304.
     ///
     /// # Errors
@@ -83,11 +83,11 @@ impl ApiRequest {
 pub struct Query(BTreeMap<String, String>);
 
 impl Query {
-    /// Reads the parameters.
+    /// Parses the parameters.
     ///
     /// # Errors
-    /// [`Problem`] if one is not in `known` or occurs twice. Where a board is named, its identity
-    /// can be, too.
+    /// [`Problem`] if one is not in `known` or occurs twice. Where a board can be named, its
+    /// identity can be given, too.
     pub fn read(text: Option<&str>, known: &[&str]) -> Result<Query, Problem> {
         let mut query = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
@@ -119,16 +119,16 @@ impl Query {
     /// Parses an optional parameter.
     ///
     /// # Errors
-    /// [`Problem`] if it is there and not one of the `expected` values.
+    /// [`Problem`] if it is given and not one of the `expected` values.
     pub fn parsed<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
         let wrong = |text: &str| Problem::request(format!("{name} {:?}: expected {expected}", short(text)));
         self.optional(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
-    /// Returns the seed, if there is one.
+    /// Returns the seed, if given.
     ///
     /// # Errors
-    /// [`Problem`] if it is no number, or too large to be read as one by every client.
+    /// [`Problem`] if it is not a number, or larger than every client can represent exactly.
     pub fn seed(&self) -> Result<Option<u64>, Problem> {
         let read = |text: &str| values::seed(text).map_err(|error| Problem::request(format!("seed: {error}")));
         self.optional("seed").map(read).transpose()
@@ -137,7 +137,7 @@ impl Query {
     /// Returns the offer that the parameters name; the default rule is misère.
     ///
     /// # Errors
-    /// [`Problem`] if the board is missing, not offered, or another one than the request means.
+    /// [`Problem`] if the board is missing, not offered, or not the one that the request means.
     pub fn offer(&self, app: &App) -> Result<Arc<Offer>, Problem> {
         let rule = self.parsed("rule", "normal or misere")?.unwrap_or(Rule::Misere);
         let offer = app.offers.find(self.required("board")?, rule)?;
@@ -153,7 +153,7 @@ impl Query {
     /// Returns the offer and the position that the parameters name.
     ///
     /// # Errors
-    /// [`Problem`] if one is missing, the board is not offered, or the position is not one of it.
+    /// [`Problem`] if one is missing, the board is not offered, or the position is not on it.
     pub fn position(&self, app: &App) -> Result<(Arc<Offer>, u64), Problem> {
         let offer = self.offer(app)?;
         let position = read(&offer, self.required("p")?)?;

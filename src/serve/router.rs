@@ -50,7 +50,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Paths that are answered even where there is no room for another request.
+/// Paths that are answered even if there is no room for another request.
 const CHEAP: [&str; 2] = ["/healthz", "/metrics"];
 
 /// Counts a request, refuses it or has it answered, compresses the answer, and adds its headers.
@@ -62,7 +62,7 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
     });
     let (path, is_gzip) = (path.to_owned(), takes_gzip(request.headers()));
     let has_body = !request.body().is_end_stream();
-    // Behind a proxy that changes Host, the page's own scripts look like those of another one.
+    // Behind a proxy that changes Host, the page's own scripts look like those of another page.
     let access = app.origins.check(&request).or_else(|problem| match path == "page" && problem.is_of_a_page() {
         true => Ok(Access { reader: None, may_solve: false }),
         false => Err(problem),
@@ -85,7 +85,7 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
         }
     };
     let is_long = response.body().size_hint().exact().is_none_or(|bytes| bytes >= GZIP_BYTES_MIN);
-    // What a client has already has the headers of the whole answer (RFC 9110, 15.4.5).
+    // "Not modified" has the headers of the whole answer (RFC 9110, 15.4.5).
     if is_long || response.status() == StatusCode::NOT_MODIFIED {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
         if is_gzip && is_long {
@@ -97,8 +97,8 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
     }
     let is_read = path == "/v1/positions" && response.status().is_success();
     let headers = response.headers_mut();
-    // The rest of a body would be taken for the next request: the server closes the connection, and
-    // says so.
+    // The rest of a body would be taken for the next request, so the server announces that it
+    // closes the connection, and does.
     if has_body && !is_read {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -114,7 +114,7 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
     response
 }
 
-/// Whether a client accepts gzip and does not prefer an unpacked answer (RFC 9110, 12.5.3).
+/// Whether a client accepts gzip and does not prefer an uncompressed answer (RFC 9110, 12.5.3).
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut others, mut plain) = (None, 0.0, 0.0);
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
@@ -128,15 +128,15 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
             _ => {}
         }
     }
-    // The star is for what has no entry of its own.
+    // The star is for encodings without an entry of their own.
     let gzip = gzip.unwrap_or(others);
     gzip > 0.0 && gzip >= plain
 }
 
-/// A body that is compressed on its way: the client sets the pace.
+/// A body that is compressed while it is sent, at the client's pace.
 struct GzipBody {
     body: Body,
-    /// None after the end.
+    /// `None` after the end.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
@@ -158,7 +158,7 @@ impl HttpBody for GzipBody {
             None => encoder.finish(),
             Some(Ok(frame)) => {
                 let bytes = frame.into_data().unwrap_or_default();
-                // So that the client sees each part at once.
+                // Flushes, so that the client sees each part at once.
                 encoder.write_all(&bytes).and_then(|()| encoder.flush()).map(|()| {
                     let packed = std::mem::take(encoder.get_mut());
                     self.encoder = Some(encoder);

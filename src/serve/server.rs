@@ -26,7 +26,7 @@ use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX};
 /// The limits for clients.
 const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience: Duration::from_secs(20) };
 
-/// How long an idle thread waits for work: tasks would wait in vain if none could be started later.
+/// How long an idle thread waits for work: for ever, because a later thread might be refused.
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 const EXAMPLES: &str = "\
@@ -118,10 +118,10 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let listener = TcpListener::bind(args.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    // Solves take longer than an address that is taken.
+    // Solves take longer than finding out that an address is in use.
     let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
     let boards = offers.all().len() as u64;
-    // The runtime panics where the system refuses a thread: its own, one for look-ups, which stays,
+    // The runtime panics if the system refuses a thread: its own, one for look-ups, which is kept,
     // and one for a long solve.
     check_threads(available_parallelism().map_or(1, usize::from) + 2)?;
     let runtime =
@@ -140,7 +140,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let routes = router::router(app);
     runtime.block_on(connections::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
     deep.close();
-    // A lookup that is still running has nobody to answer.
+    // A lookup that is still running has no client any more.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)
 }
@@ -158,7 +158,7 @@ mod tests {
     use terminal::output::ColorChoice;
     use trinim::game::Rule;
 
-    /// What is built in, with few pieces solved on the spot.
+    /// The built-in books, with few pieces solved on the spot.
     fn app() -> Arc<App> {
         let out = Out::new(ColorChoice::Never, true);
         let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 80)), &[], &[]);
@@ -173,8 +173,7 @@ mod tests {
         tokio::runtime::Builder::new_multi_thread().enable_time().build().expect("threads")
     }
 
-    /// A client that stored a line that was cut off for lack of time would never see the rest of
-    /// it.
+    /// A client that stored a line that was cut off for lack of time would never see the rest.
     #[test]
     fn an_answer_that_may_change_has_no_tag() {
         let (app, runtime) = (app(), runtime());
@@ -196,7 +195,7 @@ mod tests {
         }
     }
 
-    /// A request keeps its place until its work is done; one for which there is none in time is
+    /// A request keeps its permit until its work is done; a request that gets none in time is
     /// refused.
     #[test]
     fn work_has_places() {
@@ -225,7 +224,7 @@ mod tests {
                 answers.push(request.await.expect("an answer"));
             }
             answers.sort_unstable_by_key(Result::is_err);
-            // Work that fails or panics gives its place back, too.
+            // Work that fails or panics returns its permit, too.
             for number in 0..6 {
                 let job = move || if number % 2 == 0 { Err(Problem::missing("x")) } else { panic!("of a test") };
                 assert!(app.work::<()>(job).await.is_err());
@@ -237,7 +236,7 @@ mod tests {
         assert_eq!(answers, [Ok(()), Ok(()), busy, busy, busy, busy]);
     }
 
-    /// A solve continues while a client asks, however long it takes, and is abandoned if none does.
+    /// A solve continues for as long as a client asks, and is abandoned if none does.
     #[test]
     fn a_solve_lasts_as_long_as_somebody_asks() {
         let (out, runtime) = (Out::new(ColorChoice::Never, true), runtime());
@@ -261,10 +260,10 @@ mod tests {
             begin.elapsed()
         };
         let first = |pieces: u32| (1_u64 << pieces) - 1;
-        // Enough pieces that the solve outlasts the patience on this machine.
+        // Enough pieces that the solve takes longer than the patience on this machine.
         let lasts = |pieces| within(Duration::from_secs(100), &|| asked(first(pieces)).is_none()) > patience;
         assert!((29..36).any(lasts), "every solve is too short to try anything");
-        // A minute's work, about which nobody asks again.
+        // A minute's work that is not asked about again.
         assert_eq!(asked(first(36)), Some(0.0.into()));
         let short = 0x1fff_8000_7fff;
         assert_eq!(asked(short), Some(serde_json::Value::Null));
@@ -313,7 +312,7 @@ mod tests {
         }
     }
 
-    /// Clients may never store an error, and only one that passes says when to try again.
+    /// Clients must never store an error, and only a temporary error says when to try again.
     #[test]
     fn errors_are_not_stored() {
         for (status, wait) in [(StatusCode::SERVICE_UNAVAILABLE, Some("1")), (StatusCode::NOT_FOUND, None)] {

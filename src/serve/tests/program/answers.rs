@@ -1,5 +1,5 @@
-//! `trinim serve`, over real connections: answers beside `trinim probe`, the description beside the
-//! answers, tags, and what the paths say about each other.
+//! `trinim serve` over real connections: answers compared with `trinim probe`, the description with
+//! the answers, tags, and what the paths say about each other.
 
 use crate::client::{Server, query};
 use crate::common::program::text;
@@ -40,7 +40,7 @@ fn positions_are_answered_as_probe_answers_them() {
         let again = server.get(&format!("/v1/position?{again}")).json();
         assert_eq!((&again["canonical"], &again["value"]), (&canonical, &found["value"]));
     }
-    // Many at once: one answer for each line, errors and empty lines included.
+    // Many at once: one answer for each line, including errors and empty lines.
     let mut lines = positions.clone();
     lines[7] = "nonsense".into();
     lines[9] = "\"1/11/111/1111/11111\"".into();
@@ -55,7 +55,7 @@ fn positions_are_answered_as_probe_answers_them() {
     }
     assert!(answers[7]["error"].as_str().unwrap().contains("not a position of triangle:5"), "{}", answers[7]);
     assert_eq!((&answers[7]["position"], &answers[9]["hex"]), (&"nonsense".into(), &"0x7fff".into()));
-    // What is not kept is solved up to 12 pieces, or not known.
+    // Values that are not kept are solved up to 12 pieces, or not known.
     let solved = server.get(&format!("/v1/position?{}", query("triangle:6", "misere", "0x7"))).json();
     assert_eq!((&solved["value"], &solved["moves_not_kept"]), (&"win".into(), &0.into()));
     let unknown = server.get(&format!("/v1/position?{}", query("triangle:6", "misere", "0x1fff")));
@@ -73,7 +73,7 @@ fn positions_are_answered_as_probe_answers_them() {
     assert_eq!(server.end("TERM").0, Some(0));
 }
 
-/// As many pieces as the server says, and no more, at once and in a folder.
+/// Positions of up to the reported number of pieces are solved, at once and in a folder.
 #[test]
 fn positions_are_solved_up_to_the_pieces_that_are_said() {
     let folder = scratch();
@@ -107,7 +107,7 @@ fn positions_are_solved_up_to_the_pieces_that_are_said() {
     }
 }
 
-/// One at a time, while somebody asks for it; what is found answers for all subsets.
+/// One at a time, while a client asks for it; the result answers for all subsets.
 #[test]
 fn positions_that_take_long_say_how_far_they_are() {
     let folder = scratch();
@@ -128,7 +128,7 @@ fn positions_that_take_long_say_how_far_they_are() {
     let lines: Vec<Value> = text(&many.body).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines[0]["error"].as_str().unwrap().contains("not known here"), "{}", lines[0]);
     assert_eq!(lines[1]["value"], "win");
-    // Nobody asks for the long one any more: it is given up, and the other one has its turn.
+    // No client asks for the long one any more: it is abandoned, and the other one is solved.
     let mut shares = Vec::new();
     let reply = loop {
         let found = server.own(&of("/v1/reply", short));
@@ -141,7 +141,7 @@ fn positions_that_take_long_say_how_far_they_are() {
     };
     assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
     assert!(is_left());
-    // Also by another question, for a part of the pieces, and for clients that are not the page.
+    // Also for another question, for a part of the pieces, and for clients other than the page.
     let mut random = Random::new(31);
     let parts = (0..6).map(|_| short & !(1 << random.below(19)));
     for mask in [short].into_iter().chain(parts) {
@@ -155,14 +155,14 @@ fn positions_that_take_long_say_how_far_they_are() {
             assert!(wins(played.unwrap()), "{}", reply.json());
         }
     }
-    // The server ends at once, and leaves nothing.
+    // The server ends at once, and leaves no files.
     assert_eq!(server.own(&of("/v1/position", long)).status, 202);
     assert_eq!(server.end("TERM").0, Some(0));
     assert!(!is_left());
 }
 
-/// What one request leaves in the server, a solve, a cached frame, an open file, is no answer to
-/// another: random questions about both rules of several boards, deep positions among them.
+/// The traces of one request in the server (a solve, a cached frame, an open file) do not change
+/// the answer to another: random questions about both rules of several boards, with deep positions.
 #[test]
 fn questions_in_any_order_are_answered_as_probe_answers_them() {
     let folder = scratch();
@@ -228,7 +228,7 @@ fn questions_in_any_order_are_answered_as_probe_answers_them() {
     assert!(seconds >= least * 0.99, "{seconds} s, but at least {least}");
 }
 
-/// Boards of families and of files, under both rules, as `probe` knows them.
+/// Boards of families and of files, under both rules, compared with `probe`.
 #[test]
 fn other_boards_are_solved_at_the_start() {
     let folder = scratch();
@@ -297,7 +297,7 @@ fn the_description_is_true() {
                 }
                 _ => Vec::new(),
             };
-            // Of lines, the schema of one.
+            // The schema of a line, if there are several.
             let schema =
                 if schema["contentSchema"].is_object() { &schema["contentSchema"]["oneOf"][0] } else { schema };
             let name = schema["$ref"].as_str().map(|place| place.rsplit('/').next().unwrap());
@@ -313,7 +313,8 @@ fn the_description_is_true() {
                 let listed: BTreeSet<String> = rows(schema).into_iter().map(|row| row.path).collect();
                 assert!(printed.is_subset(&listed), "{path}: {:?}", printed.difference(&listed));
             }
-            // Every documented parameter is known, every other one is refused, required ones are.
+            // Every documented parameter is accepted, every other one is refused, required ones are
+            // needed.
             for parameter in parameters {
                 let name = parameter["name"].as_str().unwrap();
                 let bad = given.iter().map(|one| match one.split_once('=') {
@@ -379,7 +380,7 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
             assert_eq!(here["value"] == "win", chosen["value"] == "loss");
         }
         assert_eq!(server.get(&format!("/v1/reply?{}", query(board, rule, "0"))).json()["move"], Value::Null);
-        // So many pieces are lost if none is next to another, and won if they are on a line.
+        // So many pieces are lost if no two are adjacent, and won if they are on a line.
         let pieces = if rule == "misere" { 3 } else { 2 };
         for value in ["win", "loss"] {
             let path = format!("/v1/random?board={board}&rule={rule}&pieces={pieces}&value={value}");
@@ -389,7 +390,7 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
             assert_eq!(drawn, server.get(&format!("{path}&seed=8")).json());
         }
     }
-    // The book does not know 36 pieces, and with this option nothing solves them.
+    // The book does not have 36 pieces, and with this option they are not solved.
     let dark = "1/11/111/1111/11111/111111/1111111/11111111/000000000";
     let reply = server.get(&format!("/v1/reply?{}", query("triangle:9", "misere", dark))).json();
     assert_eq!((&reply["move"]["value"], &reply["move"]["guess"]), (&Value::Null, &true.into()));
@@ -403,13 +404,13 @@ fn boards_lines_replies_and_random_positions_agree_with_each_other() {
     }
     assert_eq!(server.get("/v1/random?board=triangle:4&wins=1&value=loss").status, 404);
     assert_eq!(server.get("/v1/random?board=triangle:4&wins=one").status, 400);
-    // A book knows nearly full boards, and a draw finds one.
+    // A book has nearly full boards, and a draw finds one.
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=10&value=loss").status, 200);
     assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=30").status, 404);
 }
 
-/// Every file that the page names is there, and none is elsewhere.
+/// Every file that the page names exists, and none is elsewhere.
 #[test]
 fn the_page_needs_nothing_from_elsewhere() {
     let folder = scratch();
@@ -435,7 +436,7 @@ fn the_page_needs_nothing_from_elsewhere() {
             assert!(!part.starts_with('/') || path.starts_with("/v1/"), "{path}: {part}");
             open.push(format!("/{}", part.trim_start_matches("./").trim_start_matches('/')));
         }
-        // Nobody has to fetch it again, but everybody asks whether it changed.
+        // Clients need not fetch it again, but must ask whether it has changed.
         let tag = file.header("etag").unwrap().replace("w/", "W/");
         let again = server.ask("GET", &path, &format!("if-none-match: {tag}\r\n"), b"");
         assert_eq!(again.status, 304, "{path}");
@@ -445,7 +446,7 @@ fn the_page_needs_nothing_from_elsewhere() {
     assert_eq!(files, 11, "{seen:?}");
 }
 
-/// A database of nimbers has them in its answers, and other tags than one of wins and losses.
+/// The answers of a database of nimbers have them, and other tags than those of wins and losses.
 #[test]
 fn nimbers_are_answered_where_they_are_known() {
     let folder = scratch();

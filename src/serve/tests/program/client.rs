@@ -17,7 +17,7 @@ pub struct Server {
 }
 
 impl Drop for Server {
-    /// A server that a test leaves at work counts what a fresh one does, and answers.
+    /// When a test leaves a server running, it has the counts of a fresh one and answers.
     fn drop(&mut self) {
         if !std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
             let is_alone = || text(&self.get("/metrics").body).contains("\ntrinim_connections 1\n");
@@ -91,7 +91,7 @@ impl Server {
     /// Sends bytes and returns everything until the server closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
-        // The server may refuse before it has read everything.
+        // The server can refuse before it has read everything.
         let _ = stream.write_all(bytes);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut found = Vec::new();
@@ -110,7 +110,7 @@ impl Server {
         answer(&found)
     }
 
-    /// Asks as the server's own page does, which may have positions solved that take long.
+    /// Asks as the server's own page does, which is allowed to start long solves.
     pub fn own(&self, path: &str) -> Answer {
         self.ask("GET", path, "sec-fetch-site: same-origin\r\n", b"")
     }
@@ -169,7 +169,7 @@ pub fn answer(bytes: &[u8]) -> Answer {
     Answer { status, body: if is_chunked { unchunked(body) } else { body.to_vec() }, head }
 }
 
-/// The body of a chunked answer, which has to be whole.
+/// The body of a chunked answer, which must be complete.
 fn unchunked(mut rest: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {

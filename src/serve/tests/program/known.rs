@@ -1,4 +1,4 @@
-//! What the library knows of the boards that the program answers for.
+//! The values from the library, for the boards of the program's answers.
 
 use crate::common::scratch;
 use pipeline::Options;
@@ -18,10 +18,11 @@ pub fn triangle(layers: u32, rule: Rule) -> Solve {
     Solve::new(&Board::triangle(layers, None).unwrap(), rule).memory_bytes(256 << 20)
 }
 
-/// What the library knows of a board, with a folder or without one. What is not kept is solved.
+/// The library's values of a board, with a folder or without one. Values that are not kept are
+/// solved.
 pub struct Known {
     answers: OnTheSpot,
-    /// Of solves that need one.
+    /// The temporary folder, for solves that need one.
     _scratch: TempDir,
 }
 
@@ -39,8 +40,8 @@ impl Known {
         Known { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
     }
 
-    /// A position as `trinim probe --json` prints it, but for the name of the schema. Nimbers and
-    /// distances of kept values are those that are kept.
+    /// A position as `trinim probe --json` prints it, except for the name of the schema. Kept
+    /// nimbers and distances are used where they exist.
     pub fn probed(&self, position: u64) -> Value {
         let probe = self.answers.probe(position).unwrap();
         serde_json::to_value(ProbeReport::new(self.answers.board(), &probe)).unwrap()

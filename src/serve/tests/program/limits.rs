@@ -95,7 +95,7 @@ fn bodies_have_limits() {
         format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
     let chunks = head + &chunk.repeat(17) + "0\r\n\r\n";
     let found = server.raw(chunks.as_bytes());
-    // The answer may be lost to the reset of a connection whose body was not read to its end.
+    // The answer can be lost if the connection is reset because its body was not read to the end.
     if !found.is_empty() {
         assert_eq!(answer(&found).status, 413);
     }
@@ -114,7 +114,7 @@ fn bodies_have_limits() {
         ("content-type: text/plain\r\n", 200),
         ("content-type: Text/Plain; charset=UTF-8\r\n", 200),
         ("content-type: application/x-ndjson\r\n", 200),
-        // As `curl --data-binary @FILE` says of every file.
+        // The type that `curl --data-binary @FILE` sends for every file.
         ("content-type: application/x-www-form-urlencoded\r\n", 200),
         ("content-encoding: identity\r\n", 200),
         ("content-type: text/plain; charset=utf-16\r\n", 415),
@@ -130,8 +130,8 @@ fn bodies_have_limits() {
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
 }
 
-/// What is left of a body would be taken for the next request: the connection is closed, and the
-/// answer says so. Other connections stay open.
+/// The rest of a body would be taken for the next request: the answer announces that the connection
+/// is closed. Other connections stay open.
 #[test]
 fn a_body_that_is_not_read_closes_the_connection() {
     let folder = scratch();
@@ -182,26 +182,26 @@ fn slow_and_broken_clients_hold_up_nobody() {
     for stream in held.iter().step_by(3) {
         let _ = stream.shutdown(std::net::Shutdown::Both);
     }
-    // A client may take twenty seconds for a body: who waits for one waits that long.
+    // A client can take twenty seconds for a body, and a request behind it waits that long.
     for _ in 0..50 {
         let begin = Instant::now();
         assert_eq!(server.get("/v1/position?board=triangle:5&p=0x7fff").status, 200);
         assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     }
-    // A stop does not wait for them for long.
+    // A stop waits for them only for a moment.
     let begin = Instant::now();
     assert_eq!(server.end("TERM").0, Some(0));
     assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     drop(held);
 }
 
-/// Connections without a request at work are as many as a client likes, requests at work are not,
-/// and health is answered in any case.
+/// A client can have any number of connections without a request at work, but not of requests at
+/// work; health is always answered.
 #[test]
 fn one_client_shuts_nobody_out() {
     let folder = scratch();
     let server = Server::start(folder.path(), &["--layers", "4"]);
-    // Each has had an answer of some kind, or none, and could ask again.
+    // Each connection has had some answer, or none, and could ask again.
     let path = "/v1/position?board=triangle:4&p=0x3ff";
     let tag = server.get(path).header("etag").unwrap().replace("w/", "W/");
     let kinds = [
@@ -228,7 +228,7 @@ fn one_client_shuts_nobody_out() {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
     drop(silent);
-    // Bodies that do not come.
+    // Bodies that never arrive.
     let head = "POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n0x1";
     let busy: Vec<TcpStream> = (0..300)
         .map(|_| {
@@ -256,7 +256,7 @@ fn foreign_names_and_pages_are_refused() {
     let server = Server::start(path, &["--layers", "4"]);
     for path in [long, "/v1/boards", "/", "/healthz"] {
         let refused = server.ask("GET", path, foreign, b"");
-        // The page itself is for everybody.
+        // The page itself is open to all.
         let status = if path == "/" { 200 } else { 403 };
         assert_eq!((refused.status, refused.header("access-control-allow-origin")), (status, None), "{path}");
         let words = "https://nim.example may not ask: --allow-origin";
@@ -269,7 +269,7 @@ fn foreign_names_and_pages_are_refused() {
     let picture = server.ask("GET", long, "sec-fetch-site: cross-site\r\nsec-fetch-dest: image\r\n", b"");
     assert_eq!(picture.status, 403);
     assert!(std::fs::read_dir(path).unwrap().next().is_none(), "a solve has begun");
-    // Behind a proxy, and with another page that may ask.
+    // Behind a proxy, and with another page that is allowed to ask.
     let args = ["--layers", "4", "--allow-host", "nim.example", "--allow-origin", "https://nim.example"];
     let server = Server::start(path, &args);
     let proxied =
@@ -283,8 +283,8 @@ fn foreign_names_and_pages_are_refused() {
     assert_eq!((own.status, own.header("access-control-allow-origin")), (200, None));
 }
 
-/// A position that takes a minute is solved for the server's own page, and for the origins that the
-/// operator names.
+/// A position that takes a minute is solved only for the server's own page, and for the origins
+/// that the operator allows.
 #[test]
 fn deep_solves_are_for_the_page() {
     let folder = scratch();
@@ -313,7 +313,7 @@ fn deep_solves_are_for_the_page() {
         }
     };
     refused(&none);
-    // As far as they need no solve, the same questions are answered to all.
+    // Questions that need no solve are answered to all.
     for pieces in [28, 45] {
         let kept = format!("/v1/position?board=triangle:9&p={:#x}", (1_u64 << pieces) - 1);
         assert_eq!(foreign.map(|headers| none.ask("GET", &kept, headers, b"").status), [200; 4], "{pieces}");
@@ -328,7 +328,7 @@ fn deep_solves_are_for_the_page() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no solve has begun");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Nobody else may wait for it, either.
+    // Other clients cannot wait for it, either.
     refused(&none);
     drop(none);
     let one = Server::start(path, &["--layers", "3", "--allow-origin", "https://nim.example"]);
@@ -339,12 +339,13 @@ fn deep_solves_are_for_the_page() {
     foreign.iter().chain([&named]).for_each(|headers| solves(&all, headers));
 }
 
-/// The operator sees which database, where and why, once a second; what comes back is read again.
+/// The operator sees which database, where and why, once a second; a database that comes back is
+/// read again.
 #[test]
 fn a_broken_database_is_reported_and_comes_back() {
     let folder = scratch();
     let path = folder.path();
-    // In many blocks, most of which the server does not read at the start.
+    // Many blocks, most of which the server does not read at the start.
     let board = Board::named("rect:5x5", Takes::ANY).unwrap();
     Solve::new(&board, Rule::Misere).block_bits(16).run(&path.join("whole")).unwrap();
     triangle(4, Rule::Normal).run(&path.join("other")).unwrap();

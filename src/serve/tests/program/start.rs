@@ -1,4 +1,4 @@
-//! How the program starts and ends: refusals, help, manual page, and surroundings that fail.
+//! How the program starts and ends: refusals, help, manual page, and failing surroundings.
 
 use crate::client::Server;
 use crate::common::program::{ends, full_pipe, signal, text, trinim};
@@ -21,7 +21,7 @@ fn an_address_that_is_taken_is_refused_at_the_start() {
     let (_, error) = ends(path, 4, &["--layers", "1", "--listen", &taken]);
     assert!(error.contains("cannot listen on") && error.contains("any free port"), "{error}");
     assert!(!error.contains("solving"), "boards are solved before the address is tried: {error}");
-    // A database that is damaged while it is served is an error of the server, without its path.
+    // A database that is damaged while it is served is a server error that hides its path.
     let block = path.join("four/db/000000.blk");
     let mut bytes = std::fs::read(&block).unwrap();
     bytes.iter_mut().skip(64).for_each(|byte| *byte ^= 0x55);
@@ -37,7 +37,7 @@ fn an_address_that_is_taken_is_refused_at_the_start() {
     all.wait().unwrap();
 }
 
-/// Standard error that nobody reads holds up nothing.
+/// The server does not wait for a reader of standard error.
 #[test]
 fn a_server_whose_remarks_nobody_reads_ends_at_a_signal() {
     let folder = scratch();
@@ -53,7 +53,7 @@ fn a_server_whose_remarks_nobody_reads_ends_at_a_signal() {
     assert!(matches!(ended.unwrap().code(), Some(0 | 143)));
 }
 
-/// What is refused, in `sessions`.
+/// Refusals, in `sessions`.
 #[test]
 fn sessions_are_those_of_the_program() {
     session::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions"), crate::PROGRAM, scratch);

@@ -22,11 +22,11 @@ fn answers_are_tagged_cached_and_compressed() {
         let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", list.replace("w/", "W/")), b"");
         assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(&*tag)));
     }
-    // Weak, because packed and plain bytes share it; and in any of several headers.
+    // Weak, because compressed and plain bytes share it; and in any of several headers.
     assert!(tag.starts_with("w/\""), "{tag}");
     let lists = format!("if-none-match: \"x\"\r\nif-none-match: {}\r\n", tag.replace("w/", "W/"));
     assert_eq!(server.ask("GET", path, &lists, b"").status, 304);
-    // What is offered may be another choice at the next start.
+    // The next start can offer other boards.
     assert_eq!(server.get("/v1/boards").header("cache-control"), Some("no-cache"));
     let other = server.get("/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111");
     assert_ne!(other.header("etag"), Some(&*tag));
@@ -34,7 +34,7 @@ fn answers_are_tagged_cached_and_compressed() {
     let packed = server.ask("GET", path, "accept-encoding: gzip\r\n", b"");
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert!(packed.body.starts_with(&[0x1f, 0x8b]) && packed.body.len() < first.body.len() / 2);
-    // Also of the answer that is not packed: a cache in between keeps both apart.
+    // Also for the uncompressed answer: a cache in between stores both separately.
     for found in [&first, &packed, &server.get("/v1/boards"), &server.get("/page.js")] {
         assert_eq!(found.header("vary"), Some("accept-encoding"), "{}", found.head);
     }
@@ -68,7 +68,7 @@ fn answers_are_tagged_cached_and_compressed() {
     assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
 }
 
-/// Programs that read JSON as JavaScript does know whole numbers up to 2^53 only.
+/// Programs that read JSON as JavaScript does represent whole numbers exactly only up to 2^53.
 #[test]
 fn a_seed_is_one_that_every_reader_of_json_knows() {
     let folder = scratch();
@@ -87,7 +87,7 @@ fn a_seed_is_one_that_every_reader_of_json_knows() {
     }
 }
 
-/// The tag of one request is no other's: whoever has one answer asks in vain with it for another.
+/// The tag of one request matches no other request.
 #[test]
 fn a_tag_is_that_of_one_request() {
     let folder = scratch();
@@ -122,7 +122,7 @@ fn a_tag_is_that_of_one_request() {
     }
 }
 
-/// The same request to servers that know other things of the same board, or offer other boards.
+/// The same request to servers with other values for the same board, or with other boards.
 #[test]
 fn a_tag_is_that_of_what_answers() {
     let folder = scratch();
@@ -146,19 +146,20 @@ fn a_tag_is_that_of_what_answers() {
             tags.insert(server.get(path).header("etag").unwrap().to_owned());
         }
     }
-    // Which other boards there are is nothing to a position.
+    // The other boards of a server do not affect a position.
     assert_eq!(tags.map(|tags| tags.len()), [3, 5]);
 }
 
-/// Two boards of one name are two boards: each answer of one is stale where the other is served,
-/// and no request that means one is answered for the other.
+/// Two boards of one name are different boards: an answer for one is stale where the other is
+/// served, and no request that means one is answered for the other.
 #[test]
 fn a_name_does_not_stand_for_a_board() {
     let folder = scratch();
     let path = folder.path();
     let files = [
         "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
-        // Another line, other places of the same cells, fewer cells: by the same name and limit.
+        // Another line, other positions of the same cells, fewer cells: with the same name and
+        // limit.
         "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 4]]\nmax_take = 2\n",
         "cells = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
         "cells = 4\nlines = [[0, 1, 2], [1, 3]]\nmax_take = 2\n",
@@ -192,8 +193,8 @@ fn a_name_does_not_stand_for_a_board() {
         before = Some((identity.clone(), board.to_owned()));
         assert!(identities.insert(identity), "{name}");
     }
-    // Two of one name are refused by both names, in every order; with folders, options, and what is
-    // built in. The same board twice is one.
+    // Two boards of one name are refused, in every order, from folders, options and built-in ones.
+    // The same board twice counts as one.
     std::fs::write(path.join("nine.toml"), "name = \"triangle:9\"\ncells = 3\nlines = [[0, 1, 2]]\n").unwrap();
     let board = |name: &str| Board::from_toml(&std::fs::read_to_string(path.join(name)).unwrap(), Takes::ANY).unwrap();
     for (rule, name) in [(Rule::Misere, "0"), (Rule::Normal, "1")] {
@@ -215,10 +216,10 @@ fn a_name_does_not_stand_for_a_board() {
     assert_eq!(same.get("/v1/stats?board=s,take:2&rule=normal").status, 200);
 }
 
-/// The headers of every path and of errors, for requests from anywhere, at servers that answer
+/// The headers of every path and of errors, for requests from anywhere, at a server that allows
 /// pages from elsewhere and at one that does not. Those of `HEAD` and 304 are those of `GET` and
-/// 200. The page's own files are for everybody: behind a proxy that passes another name, its
-/// scripts look like those of another page.
+/// 200. The page's own files are open to all: behind a proxy that passes another name, its scripts
+/// look like those of another page.
 #[test]
 fn every_answer_has_its_headers() {
     let folder = scratch();
@@ -299,7 +300,7 @@ fn every_answer_has_its_headers() {
             let given = format!("{from}if-none-match: {}\r\n", tag.replace("w/", "W/"));
             let again = server.ask("GET", path, &given, b"");
             let mut found = again.headers();
-            // A client has the kind of what it has.
+            // A client knows the type of an answer that it has.
             found.insert("content-type", BTreeSet::from([kind]));
             assert_eq!((again.status, found, again.body.len()), (304, expected, 0), "{story}");
         }
@@ -318,7 +319,7 @@ fn every_answer_has_its_headers() {
     let after = text(&server.get("/metrics").body);
     let more = |name: &str| figure(&after, name) - figure(&before, name);
     assert_eq!(more("trinim_positions_total "), 3 + 5);
-    // The first look at the figures is among them.
+    // The first request for the counts is included.
     assert_eq!((more("trinim_requests_total{"), more("trinim_request_seconds_count ")), (5, 5), "{after}");
     assert_eq!(more("trinim_requests_total{path=\"/v1/position\",status=\"200\"}"), 3);
 }
