@@ -28,14 +28,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts the edges of a layout: a second for 21 BID bits closed under all symmetries.
+    /// Counts the edges of a layout. Takes a second for 21 BID bits closed under all symmetries.
     pub fn of(layout: &Layout) -> Counts {
         let trace_bits = layout.traces().iter().map(|trace| trace.bid.count_ones());
         let mut counts = Counts {
             blocks: layout.blocks(),
             canonical_blocks: layout.canonical_blocks().len() as u64,
             groups: layout.layers().into_iter().flat_map(|_| GROUP_SIZES.map(|size| (size, 0))).collect(),
-            // Of a trace, the other bits are free.
+            // The bits outside the trace are free.
             updates: trace_bits.map(|bits| 1 << (layout.bid_bits() - bits)).sum(),
             canonical_updates: 0,
             canonical_loads: 0,

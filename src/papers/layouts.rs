@@ -3,7 +3,7 @@
 //!
 //! `layouts.toml` lists them. A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or
 //! in the text as well. The available text of the paper has the captions but not the drawings, so a
-//! layout follows from its description and its counts; [`Source`] says how well.
+//! layout is inferred from its description and its counts; [`Source`] says how well.
 
 use crate::counts::{Counts, GROUP_SIZES};
 use schemars::JsonSchema;
@@ -19,10 +19,10 @@ use trinim_game::{Board, BoardError, Cell};
 pub enum Source {
     /// The description of the figure names the cells, and the counts agree.
     Known,
-    /// This many sets, not counting images of each other, fit the description of the figure and
-    /// meet all counts; this is one of them.
+    /// This many sets, not counting images of each other, fit the description of the figure and all
+    /// counts; this is one of them.
     OneOf(u32),
-    /// Only the counts are known: a search found this set, which meets all of them. The figure may
+    /// Only the counts are known: a search found this set, which has all of them. The figure may
     /// show another one.
     Matched,
 }
@@ -34,7 +34,7 @@ pub struct Figure {
     pub layers: u32,
     /// Row and column of each BID cell.
     cells: Vec<(u8, u8)>,
-    /// Whether the text says that a mirror keeps the cells, or a rotation.
+    /// Whether the text says that a mirror, or a rotation, keeps the cells.
     mirror: bool,
     rotation: bool,
     /// How the cells are known.
@@ -63,7 +63,7 @@ struct ListedLayouts {
 static LISTED: LazyLock<ListedLayouts> =
     LazyLock::new(|| toml::from_str(include_str!("layouts.toml")).expect("the unit tests read the file"));
 
-/// An error of the layouts: none of them happens with the recorded cells.
+/// An error of the layouts: impossible with the recorded cells.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
@@ -81,7 +81,7 @@ pub fn figures() -> &'static [Figure] {
 /// Returns the figure of this name.
 ///
 /// # Panics
-/// Panics if there is none: names are those of the file.
+/// Panics if the file has no figure of this name.
 pub fn figure(name: &str) -> &'static Figure {
     figures().iter().find(|figure| figure.name == name).expect("a name of a figure")
 }
@@ -113,7 +113,7 @@ fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
             length += 1;
             cell = usize::from(image[cell]);
         }
-        // Each cycle is in the set as a whole, or not at all.
+        // The set contains each cycle completely or not at all.
         for size in (length..=cells).rev().filter(|_| length > 0) {
             sets[size] += sets[size - length];
         }
@@ -121,10 +121,10 @@ fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
     sets[cells]
 }
 
-/// Computes what the text says of boards and layouts, apart from the tables' counts.
+/// Computes the paper's statements about boards and layouts, apart from the tables' counts.
 ///
 /// # Errors
-/// [`FigureError`] if the recorded cells are not those of a layout.
+/// [`FigureError`] if the recorded cells do not form a layout.
 pub fn claims() -> Result<Vec<Claim>, FigureError> {
     let mut claims = Vec::new();
     boards_and_blocks(&mut claims)?;
@@ -133,7 +133,7 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
     Ok(claims)
 }
 
-/// What sections 2 and 3 say.
+/// The statements of sections 2 and 3.
 fn boards_and_blocks(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     for (layers, moves) in [(5, "75"), (9, "405")] {
         let board = Board::triangle(layers, None)?;
@@ -178,7 +178,7 @@ fn symmetries(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     Ok(())
 }
 
-/// What section 4.2 says.
+/// The statements of section 4.2.
 fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
     let nine = Board::triangle(9, None)?;
     let sets = |order: usize| {
@@ -218,7 +218,7 @@ fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
         "5.72",
         format!("{}.{:02}", hundredths / 100, hundredths % 100),
     ));
-    // The times are measured; only their quotient can be computed: 129.21 and 27.93 days.
+    // The times were measured; only their ratio can be computed: 129.21 and 27.93 days.
     let hundredths = (12_921 * 1_000 / 2_793 + 5) / 10;
     claims.push(
         Claim::value(
@@ -240,7 +240,7 @@ impl Figure {
     /// Returns its board.
     ///
     /// # Errors
-    /// [`FigureError`] if the recorded layers are not those of a board.
+    /// [`FigureError`] if the recorded layers do not form a board.
     pub fn board(&self) -> Result<Board, FigureError> {
         Ok(Board::triangle(self.layers, None)?)
     }
@@ -248,7 +248,7 @@ impl Figure {
     /// Returns the layout.
     ///
     /// # Errors
-    /// [`FigureError`] if the recorded cells are not those of a layout.
+    /// [`FigureError`] if the recorded cells do not form a layout.
     pub fn layout(&self) -> Result<Layout, FigureError> {
         Ok(Layout::new(&self.board()?, &self.bid_cells())?)
     }

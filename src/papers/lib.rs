@@ -1,7 +1,7 @@
 //! How the papers on Triangular Nim solved it, and what they published, computed again.
 //!
 //! References are on the front page of the repository. The program `trinim-papers` is the command
-//! `trinim papers`; these modules serve it and the tools of the repository, and may change at any
+//! `trinim papers`. These modules serve it and the tools of the repository, and can change at any
 //! time.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]

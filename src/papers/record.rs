@@ -1,5 +1,5 @@
-//! Records of measurements: what `trinim papers bench` writes as JSON and CSV, and what pages and
-//! plots are made from.
+//! Records of measurements: the JSON and CSV of `trinim papers bench`, from which pages and plots
+//! are made.
 //!
 //! A [`Record`] has one [`Row`] for each case, in the order of the cases. A row has its [`Run`]s
 //! with the program's own report of each, or the reason why the case was refused. Times are
@@ -7,8 +7,8 @@
 //! the JSON includes them for other tools.
 //!
 //! # Invariants
-//! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
-//! 2. The JSON only ever gains fields; absent ones read as absent.
+//! 1. Figures follow only from runs and yardsticks: evaluating a parsed record changes nothing.
+//! 2. The JSON only ever gains fields; absent ones are parsed as absent.
 
 use crate::table::csv_field;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub const FORMAT: u32 = 1;
 /// The beginning of every CSV file of a record.
 pub const CSV_SIGNATURE: &str = "group,case,refused,round,seconds,";
 
-/// Fields of the program's reports, one column each, as the header has them.
+/// Fields of the program's reports, one column each, as in the header.
 const FIELDS: &str = "\
     layers,rule,strategy,redundancy,kernel,threads,workers,placement,codec,memory_bytes,offset_bits,\
     canonical_blocks,positions,losses,digest,elapsed_s,peak_rss_bytes,log_bytes_written,log_bytes_read,\
@@ -275,7 +275,7 @@ impl Record {
     }
 
     /// Returns the farthest ratio of a case to itself in one round, at least 1; `None` if no case
-    /// ran again.
+    /// was repeated.
     pub fn noise(&self) -> Option<f64> {
         let again = self.rows.iter().filter(|row| row.again).filter_map(|row| row.figures?.ratio_range);
         again.map(|[min, max]| max.max(1.0 / min)).max_by(f64::total_cmp)
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(again, record);
     }
 
-    /// A ratio counts outside of what the first case does to itself, in either direction.
+    /// A ratio counts only outside the spread of the first case to itself, in either direction.
     #[test]
     fn no_ratio_is_told_inside_the_noise() {
         let mut record = record();

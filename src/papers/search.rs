@@ -1,8 +1,8 @@
 //! Search for good BID sets.
 //!
 //! The best set of a given size is the one with the fewest updates after redundancy removal, as in
-//! \[SWLK12\] section 4. The search goes by the symmetries that sets keep, which
-//! [`unions`] explains.
+//! \[SWLK12\] section 4. The search is organized by the symmetries that sets keep; [`unions`]
+//! explains this.
 //!
 //! | kept | unions of a given size, nine layers | examined |
 //! |---|---|---|
@@ -11,11 +11,11 @@
 //! | any, or none ([`SymmetryClass::Any`]) | up to 4 * 10^12 | see below |
 //!
 //! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the
-//! rotations alone. The remaining sets keep no symmetry. Nothing divides their updates: there are
-//! `2^b * b / 2` and more, because cells share lines. That bound nearly always exceeds what sets
-//! with a mirror reach, and then no such set needs to be examined. Otherwise all are, or a local
-//! search takes a sample. Of boards that are not triangles, the unions for all symmetries and those
-//! for none are examined.
+//! rotations. The remaining sets keep no symmetry. Nothing divides their updates: there are at
+//! least `2^b * b / 2`, and more because cells share lines. That bound nearly always exceeds the
+//! best sets with a mirror, and then these sets need not be examined. Otherwise all are, or a local
+//! search takes a sample. For boards that are not triangles, the unions for all symmetries and
+//! those for none are examined.
 //!
 //! # Invariants
 //! 1. [`Found::exhaustive`] says that no requested set has fewer updates than those found: each was
@@ -52,7 +52,7 @@ pub struct Request {
     pub kept: SymmetryClass,
     /// The number of best sets to return.
     pub top: usize,
-    /// The most sets of one kind to examine, and what a sample begins with if there are more.
+    /// The most sets of one kind to examine, and the seed of the sample if there are more.
     pub limit: Limit,
 }
 
@@ -73,7 +73,7 @@ pub struct ScoredLayout {
 /// The answer to a [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The sets, best first; among equals as [`rank`] orders them.
+    /// The sets, best first; equal ones in the order of [`rank`].
     pub sets: Vec<ScoredLayout>,
     /// The number of sets examined.
     pub looked_at: u64,
@@ -105,7 +105,7 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
         }
         return Ok(best.into_found());
     }
-    // Single cells have the identity only; others the order of `Board::symmetries`.
+    // Single cells have only the identity; others the order of `Board::symmetries`.
     let (rotations, mirror) = match all[..] {
         [identity, once, twice, vertical, ..] => (vec![identity, once, twice], vec![identity, vertical]),
         _ => (all.clone(), all.clone()),
@@ -128,7 +128,7 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
 /// symmetry.
 ///
 /// A run `D` of BID cells in a line is a trace in `2^(bits - |D|)` blocks, and a single cell is
-/// counted once. The cells of such a set fall on the lines of each direction. A line with `m` of
+/// counted once. The cells of such a set are on the lines of each direction. A line with `m` of
 /// them has a sum that grows with `m`, and by more for each further cell, so the sum is least when
 /// every cell in turn goes where it adds least. A limit on the pieces of a move makes the sum
 /// depend on more than `m`; then only single cells count.
@@ -185,13 +185,13 @@ impl<'a> Best<'a> {
         if self.worst().is_some_and(|worst| updates > worst) {
             return;
         }
-        // The larger group has already examined sets that keep more, and they count less there.
+        // The larger group has already examined the sets that keep more, with fewer updates.
         let images = self.board.symmetries().iter().map(|symmetry| symmetry.apply(set));
         if images.clone().filter(|&image| image == set).count() != group.len() {
             return;
         }
-        // The images of a set with this mirror have other mirrors; elsewhere one of the images is
-        // chosen.
+        // The images of a set with this mirror have other mirrors; for other groups, one of the
+        // images is chosen.
         let with_image = group.len() == 1 || group.len() == 3;
         if with_image && images.max_by_key(|image| image.reverse_bits()) != Some(set) {
             return;
@@ -226,10 +226,10 @@ pub enum SearchError {
     Bits {
         /// The requested number.
         bits: u32,
-        /// The most BID cells of this board.
+        /// The largest number of BID cells of this board.
         most: u32,
     },
-    /// A mirror of a board that is not a triangle.
+    /// A mirror was requested for a board that is not a triangle.
     #[error("only triangles are searched for sets with a mirror: expected d3 or any")]
     Mirror,
 }

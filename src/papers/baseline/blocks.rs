@@ -7,7 +7,7 @@
 //! # Invariants
 //! 1. Pull: a block is stored once, when it is finished. Push: it is stored after every update and
 //!    when it is finished.
-//! 2. Waiting blocks may start once the block is stored (pull) or once all its targets are (push).
+//! 2. Waiting blocks can start once the block is stored (pull) or once all its targets are (push).
 #![expect(clippy::disallowed_methods, reason = "a free core takes any block whose children are finished")]
 
 use super::scratch::Scratch;
@@ -38,7 +38,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     let layout = &evaluated.layout;
     let game = RemovalGame::new(evaluated, run.kernel).unpublished();
     let blocks = game.blocks();
-    // By number, as in the papers: a topological order.
+    // In ascending order, as in the papers, which is a topological order.
     let order: Vec<BlockId> = BlockId::all(blocks).collect();
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
@@ -49,7 +49,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
 struct Session<'a> {
     run: &'a Run<'a>,
     flow: Flow,
-    /// Its canonical blocks are those to evaluate.
+    /// The layout; its canonical blocks are evaluated.
     layout: &'a Layout,
     game: RemovalGame<'a>,
     schedule: Schedule,
@@ -139,8 +139,8 @@ impl Session<'_> {
         self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
         self.finish(block, settled)?;
         let mut edges = self.game.edges_from(block);
-        // The updates of a target commute, so group them by orientation and turn the bitmap once
-        // for each.
+        // The updates of a target commute, so they are grouped by orientation and the bitmap is
+        // oriented once for each.
         edges.sort_by_key(|edge| edge.orientation);
         for same in edges.chunk_by(|one, next| one.orientation == next.orientation) {
             let losses = self.turned(same[0].orientation, settled.words(), turned)?;

@@ -2,8 +2,7 @@
 //! is a smaller number.
 //!
 //! The bitmap has one bit for each position, set for a win. A position is the mask of its pieces in
-//! row order, whatever the layout; at the end the board is cut into the canonical blocks of the
-//! layout.
+//! row order, for any layout; at the end the board is divided into the layout's canonical blocks.
 
 use super::{Counters, Run};
 use pipeline::{Bitmap, Error, Stage};
@@ -32,7 +31,7 @@ fn set_win(wins: &mut [u64], position: u64) {
 }
 
 /// Forward checking: a position is a win if some move leads to a loss. All smaller positions must
-/// be decided; the caller marks the positions without a move that are wins.
+/// be decided; the caller marks positions without a move that are wins.
 pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if moves.iter().any(|cells| position & cells == *cells && !is_win(wins, position ^ cells)) {
@@ -42,7 +41,7 @@ pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
 }
 
 /// Retrograde: a position not yet marked as a win is a loss, and all its parents are wins. All
-/// smaller positions must have been visited, and positions without a move that are wins be marked.
+/// smaller positions must have been visited, and positions without a move that are wins marked.
 pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if !is_win(wins, position) {
@@ -59,7 +58,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     let Game { board, rule, layout } = run.game;
     let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
     if *rule == Rule::Misere {
-        // Where every piece can be taken alone, only the empty position is over.
+        // If every single piece can be taken, only the empty position is over.
         let last = if board.takes_single_pieces() { 0 } else { board.full() };
         let over = (0..=last).filter(|position| board.is_over(*position));
         over.for_each(|position| set_win(wins.words_mut(), position));

@@ -1,9 +1,9 @@
 //! The papers' strategies, kept to measure the gain of the update logs and the bit-parallel kernel.
 //!
-//! All of them leave the same bytes in `db` as [`trinim::solve::solve`]. None keeps checkpoints: an
-//! interrupted one begins again in a new folder. The block strategies keep their bitmaps in scratch
-//! files in the `logs` folder of the run, which is emptied at the end. All blocks stay on disk till
-//! then, as in the papers.
+//! All of them leave the same bytes in `db` as [`trinim::solve::solve`]. They keep no checkpoints:
+//! an interrupted solve begins again in a new folder. The block strategies keep their bitmaps in
+//! scratch files in the `logs` folder of the run. All blocks stay on disk until the end, as in the
+//! papers; then the folder is emptied.
 //!
 //! | | in memory | scratch on disk | loads | stores |
 //! |---|---|---|---|---|
@@ -14,12 +14,12 @@
 //! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of
 //! [`Counts`](crate::counts::Counts) with redundancy removed, `blocks` and `updates` without: the
 //! inter-block updates of \[SWLK12\] tables 1 and 2. As there, every update loads its block, even
-//! where one load of a source could serve several orientations. The first touch of a block begins
-//! it instead of loading it.
+//! where one load of a source could serve several orientations. The first use of a block creates it
+//! instead of loading it.
 //!
 //! # Invariants
 //! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: update logs never
-//!    continue the folder of a baseline. A baseline continues none at all.
+//!    continue the folder of a baseline. A baseline never continues a folder.
 //! 2. A scratch file is compared with the hash of the stored bytes before it is used.
 //! 3. A block enters the database only once it is decided; `SUMS` completes the folder, as with
 //!    update logs.
@@ -49,8 +49,8 @@ use trinim::layout::Layout;
 use trinim::solve::{RemovalGame, Solved, seal};
 use trinim_kernel::{Kernel, bitmap_words};
 
-/// Counters of a baseline beside the [`Metrics`] of every run. Relaxed: read for progress and after
-/// the end.
+/// Counters of a baseline, in addition to the [`Metrics`] of every run. Relaxed, because they are
+/// read only for progress and after the end.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Positions visited in memory.
@@ -61,7 +61,7 @@ pub struct Counters {
     pub block_bytes_read: AtomicU64,
     /// Bytes of block bitmaps stored; rewrites of a block count each time.
     pub block_bytes_written: AtomicU64,
-    /// Bytes of scratch files at the end, their peak.
+    /// Bytes of scratch files at the end, which is their peak.
     pub scratch_bytes: AtomicU64,
 }
 
@@ -103,8 +103,8 @@ pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u
     }
 }
 
-/// Returns the workers that fit a memory budget, at most `threads` and one a block; 0 if the budget
-/// is too small.
+/// Returns the number of workers that fit a memory budget, at most `threads` and one for each
+/// block; 0 if the budget is too small.
 pub fn workers(layout: &Layout, baseline: Baseline, memory_bytes: u64, threads: usize) -> usize {
     let affordable = memory_bytes / footprint_bytes(layout, baseline, 1);
     let useful = scratch_blocks(layout, baseline).clamp(1, threads.max(1) as u64);
@@ -126,12 +126,12 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
 }
 
 /// Solves in the folder of `storage`, which must be empty. Of the options, threads, memory,
-/// identity and stop count; in memory there is one thread.
+/// identity and stop are used; in memory there is one thread.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;
-/// [`Error::NotEmpty`] if the folder holds a run; [`Error::Corrupt`] if a file is not what was
-/// written; any storage error.
+/// [`Error::NotEmpty`] if the folder holds a run; [`Error::Corrupt`] if a file differs from what
+/// was written; any storage error.
 pub fn solve<'a>(
     spec: impl Into<SolveSpec<'a>>,
     kernel: Kernel,

@@ -1,5 +1,5 @@
-//! From finished bitmaps to the database: the same summaries, files and records as those of an
-//! update-log run.
+//! Turns finished bitmaps into the database: the same summaries, files and records as an update-log
+//! run.
 //!
 //! # Invariants
 //! 1. A block is published once.
@@ -99,7 +99,7 @@ impl<'a> Publisher<'a> {
             let _time = self.metrics.enter(Stage::Commit);
             inner.checkpoint.commit(epoch)?;
         }
-        // Nothing continues an interrupted baseline: its blocks are safe only when all are.
+        // An interrupted baseline is never continued, so its blocks are safe only when all are.
         self.metrics.committed(0);
         for record in records {
             let block = record.block;

@@ -31,7 +31,7 @@ fn name_of(block: BlockId) -> String {
 }
 
 impl<'a> Scratch<'a> {
-    /// Creates the scratch files' bookkeeping with no block stored.
+    /// Begins with no block stored.
     pub(super) fn new(
         blocks: u32,
         storage: &'a dyn Storage,
@@ -42,7 +42,7 @@ impl<'a> Scratch<'a> {
     }
 
     pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<(), Error> {
-        // Several workers may load a finished block at the same time.
+        // Several workers can load a finished block at the same time.
         let stored = *self.stored[block.index()].lock();
         match stored {
             Some(hash) => self.read(block, hash, bitmap),
@@ -50,7 +50,7 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Loads a block, or begins it if it was never stored.
+    /// Loads a block, or creates it if it was never stored.
     pub(super) fn load_or(
         &self,
         block: BlockId,
@@ -69,7 +69,7 @@ impl<'a> Scratch<'a> {
         Ok(was_stored)
     }
 
-    /// Loads or begins a block, changes it and stores it under its lock.
+    /// Loads or creates a block, changes it and stores it under its lock.
     pub(super) fn update(
         &self,
         block: BlockId,

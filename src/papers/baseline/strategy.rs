@@ -47,14 +47,14 @@ impl Baseline {
         }
     }
 
-    /// Returns the parameters in the `FORMAT` of a run, by which no other solve takes it for its
-    /// own; only the first for one in memory.
+    /// Returns the parameters in the `FORMAT` of a run, which prevent any other solve from
+    /// continuing it; only the first for one in memory.
     pub fn parameters(self) -> Vec<(String, String)> {
         let values = [("strategy", Some(self.name())), ("redundancy", self.redundancy().map(Redundancy::name))];
         values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
     }
 
-    /// Returns this baseline with another redundancy; a baseline in memory stays as it is.
+    /// Returns this baseline with another redundancy; a baseline in memory stays the same.
     #[must_use]
     pub fn with_redundancy(self, redundancy: Redundancy) -> Baseline {
         match self {

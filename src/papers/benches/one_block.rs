@@ -1,4 +1,4 @@
-//! The kernel alone on the seven-layer board as one block, misère, against the
+//! The kernel by itself on the seven-layer board as one block, misère, compared with the
 //! one-position-at-a-time retrograde loop of [LWS09] chapter 3: one thread, in memory, each checked
 //! against the published count.
 //!
@@ -15,7 +15,7 @@ use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
 use trinim_papers::baseline::memory;
 
-/// Returns the number of losses that one of the papers' ways finds in memory.
+/// Returns the number of losses that one of the papers' strategies finds in memory.
 fn losses_of(step: fn(&[u64], &mut [u64], Range<u64>), cells: u32, moves: &[u64]) -> u64 {
     let mut wins = vec![0u64; 1 << (cells - 6)];
     wins[0] = 1;

@@ -1,4 +1,4 @@
-//! The commands, a file or a folder each.
+//! The commands, one file or folder each.
 
 pub mod bench;
 pub mod layout;

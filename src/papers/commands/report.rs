@@ -10,7 +10,7 @@
 //!    marked as incomplete, and again last.
 //! 3. Nothing is written before all databases have been read and agree.
 //!
-//! Nothing is synced: a report can be made again.
+//! Nothing is synced, because a report can be made again.
 
 use clap::Args;
 use pipeline::storage::is_valid_name;
@@ -143,7 +143,7 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
 fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> anyhow::Result<()> {
     let storage = RealStorage::create(folder)?.with_syncs(false);
     let rows = || earlier.into_iter().flat_map(|earlier| &earlier.files);
-    // As far as its length shows.
+    // As far as the length of the file shows.
     let is_foreign = |name: &str| {
         let is_earlier = |bytes| rows().any(|file| file.name == name && file.bytes == Some(bytes));
         let found = fs::symlink_metadata(folder.join(name));
@@ -155,7 +155,7 @@ fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> 
         return Err(Refused::new(message, "choose another --out, or move the file away").into());
     }
     let place = |name: &str, text: &str| OutputFile::at(&folder.join(name)).write(text);
-    // Until the end the folder holds files of both reports; `report.json` says so.
+    // Until the end the folder holds files of both reports, and `report.json` lists both.
     let mut begun = report.contents.clone();
     begun.complete = false;
     begun.files.splice(0..0, rows().cloned());

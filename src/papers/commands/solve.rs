@@ -1,4 +1,4 @@
-//! `trinim papers solve`: solves a board as the papers did.
+//! `trinim papers solve`: solves a board with a strategy of the papers.
 
 use clap::Args;
 use pipeline::{Error, Metrics, Options, RealStorage, RunId, Stage, Stopwatch, Storage};
@@ -200,19 +200,19 @@ impl SolveArgs {
     }
 }
 
-/// What a strategy needs.
+/// The resources that a strategy needs.
 #[derive(Debug)]
 struct Needs {
-    /// Workers that fit the memory.
+    /// The number of workers that fit the memory.
     workers: usize,
-    /// Blocks that are evaluated, or cut from the board when it is in memory.
+    /// Blocks that are evaluated, or divided from the board when it is in memory.
     blocks: u64,
     /// Updates between blocks.
     updates: u64,
 }
 
 impl Needs {
-    /// Refuses a solve that needs more memory or disk than there is.
+    /// Refuses a solve that needs more memory or disk than is available.
     fn of(
         game: &Game,
         baseline: Baseline,
@@ -249,7 +249,7 @@ impl Needs {
     }
 }
 
-/// Refuses a folder in which something is.
+/// Refuses a folder that is not empty.
 fn refuse_begun(folder: &Path) -> anyhow::Result<()> {
     let Some(occupant) = pipeline::storage::occupant(folder)? else { return Ok(()) };
     let hint = "the papers' strategies keep no checkpoints: name a new folder with --out, or remove this one";
@@ -330,7 +330,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         block_loads: of(&counters.block_loads),
         block_bytes_read: of(&counters.block_bytes_read),
         block_bytes_written: of(&counters.block_bytes_written),
-        // Scratch files are gone when the last bytes of the database are written.
+        // Scratch files are removed before the last bytes of the database are written.
         disk_bytes_peak: of(&counters.scratch_bytes) + solved.database_bytes,
         kernel: kernel.isa().to_string(),
         threads,
@@ -346,7 +346,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.json.report("trinim.papers.solve/1", &report, out, print)
 }
 
-/// Returns what is known of a solve in blocks after `elapsed` seconds.
+/// Returns the progress of a solve in blocks after `elapsed` seconds.
 fn in_blocks(metrics: &Metrics, counters: &Counters, needs: &Needs, positions: u64, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -363,7 +363,7 @@ fn in_blocks(metrics: &Metrics, counters: &Counters, needs: &Needs, positions: u
     Reading { rate_positions_per_second: Some(rate), blocks: Some(blocks), ..reading }
 }
 
-/// Returns what is known of a solve in memory after `elapsed` seconds; cutting the board into
+/// Returns the progress of a solve in memory after `elapsed` seconds; dividing the board into
 /// blocks takes little of the time.
 fn in_memory(counters: &Counters, positions: u64, elapsed: f64) -> Reading {
     let visited = counters.positions_visited.load(Ordering::Relaxed);
@@ -403,8 +403,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    /// The smallest budget that the error names suffices, and a byte less does not; the same holds
-    /// for the disk.
+    /// The smallest budget in the error suffices, and one byte less does not; the same holds for
+    /// the disk.
     #[test]
     fn what_is_named_as_the_least_would_do() {
         let game = Game::triangle(7, Rule::Misere, 20).unwrap();

@@ -99,10 +99,10 @@ impl Sheet<'_> {
 struct Frame {
     left: f64,
     top: f64,
-    /// Cells side by side.
+    /// Distance of neighbouring cells.
     columns: f64,
     height: f64,
-    /// Distance of neighbouring rows: where these are set off by half a cell, the height of an
+    /// Distance of neighbouring rows; where these are shifted by half a cell, the height of an
     /// equilateral triangle.
     row_height: f64,
 }

@@ -1,12 +1,12 @@
 //! Charts as SVG: lines over whole numbers, on a logarithmic axis.
 //!
 //! A chart is 720 pixels wide and as high as needed: title, frame with grid, axis labels, legend,
-//! notes. Every line has a colour and, if it has marks, a form of its own, by its place among the
-//! lines; both repeat after [`COLOURS`]. Two or more lines get a legend.
+//! notes. A line's place in the list decides its colour and, if it has marks, their shape; both
+//! repeat after [`COLOURS`]. Two or more lines get a legend.
 //!
 //! # Invariants
 //! 1. A value of zero, which a logarithmic axis cannot show, is an open mark on the edge of the
-//!    frame, and a note says so.
+//!    frame, and a note explains it.
 
 use super::svg::{Anchor, COLOURS, Path, Svg, text_width, wrapped};
 use trinim_game::amount::grouped;
@@ -38,7 +38,7 @@ pub struct Line {
     /// The values of the points on both axes.
     pub points: Vec<(f64, f64)>,
     pub look: Look,
-    /// Distance from the places of the points, in pixels to the right.
+    /// Shift of the points in pixels to the right.
     pub shift: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct Chart {
     pub notes: Vec<&'static str>,
     /// The labels of both axes, with the unit.
     pub labels: [&'static str; 2],
-    /// Values that the upright axis has in any case.
+    /// Values that the vertical axis always includes.
     pub included: &'static [f64],
     pub lines: Vec<Line>,
 }
@@ -118,8 +118,8 @@ impl Chart {
         svg
     }
 
-    /// Puts the lines side by side into rows of this width, each with its distance from the left. A
-    /// single line needs no legend.
+    /// Arranges the lines in rows of this width, each with its distance from the left. A single
+    /// line needs no legend.
     fn legend(&self, width: f64) -> Vec<Vec<(f64, (usize, &Line))>> {
         let mut rows: Vec<Vec<(f64, (usize, &Line))>> = Vec::new();
         let mut x = f64::INFINITY;
@@ -183,7 +183,7 @@ fn draw_sample(svg: &mut Svg, look: Look, index: usize, x: f64, y: f64) {
     svg.path(&format!("f{colour}"), &mark);
 }
 
-/// Returns the least and the largest of some values; `usual` if there are none.
+/// Returns the smallest and the largest of some values; `usual` if there are none.
 fn range(values: impl Iterator<Item = f64>, usual: (f64, f64)) -> (f64, f64) {
     let wider = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), wider);
@@ -204,13 +204,13 @@ impl Across {
         Across { low: (low - margin).max(0.0), high: if high > 0.0 { high + margin } else { 1.0 } }
     }
 
-    /// Returns the place of a value: 0 at the low end, 1 at the high end.
+    /// Returns the position of a value: 0 at the low end, 1 at the high end.
     fn place(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 
     /// Returns the values that get a tick on a length in pixels: as many as have room, at most
-    /// fourteen or so.
+    /// about fourteen.
     fn ticks(&self, length: f64) -> Vec<f64> {
         let most = text_width(&self.high.floor().to_string(), FONT) + 6.0;
         let has_room = |step: &f64| {
@@ -238,7 +238,7 @@ impl Upright {
         Upright { low: low / factor, high: high * factor }
     }
 
-    /// Returns the place of a value: 0 at the low end, also for zero, 1 at the high end.
+    /// Returns the position of a value: 0 at the low end, also for zero, 1 at the high end.
     fn place(&self, value: f64) -> f64 {
         if value <= 0.0 { 0.0 } else { (value / self.low).ln() / (self.high / self.low).ln() }
     }
@@ -262,7 +262,7 @@ impl Upright {
     }
 }
 
-/// Formats a value in full steps of `10^exponent`, very large and very small ones with a power of
+/// Formats a value in full steps of `10^exponent`, very large and very small ones as a power of
 /// ten.
 fn label(value: f64, exponent: i32) -> String {
     let decimals = (-exponent).max(0) as usize;

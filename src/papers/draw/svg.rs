@@ -3,9 +3,9 @@
 //! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
 //! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
 //! series, each with a light and a dark value in the style. They are the colours of Okabe and Ito,
-//! which people with colour blindness can tell apart; callers still pair them with different marks.
+//! which people with colour blindness can tell apart; callers also pair them with different marks.
 //!
-//! No font is known here, so [`text_width`] errs on the wide side.
+//! The font is unknown, so [`text_width`] errs on the wide side.
 //!
 //! # Invariants
 //! 1. The output is well-formed XML for any text: markup is escaped, and a character that XML
@@ -56,7 +56,7 @@ fn style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
 }
 
-/// The side of its point on which a text is.
+/// The side of a point on which its text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -93,19 +93,19 @@ impl Svg {
         }
     }
 
-    /// Adds a line of text on the base line `y`.
+    /// Adds a line of text on the baseline `y`.
     pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
     }
 
-    /// Adds lines of text `step` below each other, the first on the base line `y`.
+    /// Adds lines of text `step` below each other, the first on the baseline `y`.
     pub fn lines(&mut self, class: &str, x: f64, y: f64, step: f64, lines: &[String]) {
         for (line, number) in lines.iter().zip(0..) {
             self.text(class, x, y + step * f64::from(number), Anchor::Start, line);
         }
     }
 
-    /// Adds a line of text that runs upwards, its base line to the left of `x`.
+    /// Adds a line of text that runs upwards, its baseline to the left of `x`.
     pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
         self.text_with(class, &place, anchor, text);
@@ -165,7 +165,7 @@ impl Path {
         self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
     }
 
-    /// Adds the mark of a series, about `2 radius` wide. Forms repeat after [`COLOURS`]; all are
+    /// Adds the mark of a series, about `2 radius` wide. Shapes repeat after [`COLOURS`]; all are
     /// closed, so they can be filled or outlined.
     pub fn mark(&mut self, form: usize, x: f64, y: f64, radius: f64) {
         let r = radius;
@@ -205,7 +205,7 @@ impl Path {
 }
 
 /// Formats a length with at most one decimal: a tenth of a pixel is invisible, and rounding errors
-/// are cut off.
+/// disappear.
 fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -237,7 +237,7 @@ pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().count() as f64 * font_px * 0.57
 }
 
-/// Breaks a text into lines that fit `width` pixels where its words allow it.
+/// Breaks a text into lines that fit `width` pixels, as far as its words allow it.
 pub fn wrapped(text: &str, font_px: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -41,7 +41,7 @@ fn cells(layout: &Layout, bid: u32) -> u64 {
     layout.join(Bid(bid), 0)
 }
 
-/// Figures 3, 9 and 10: the BID cells of the layouts whose names begin like this.
+/// Figures 3, 9 and 10: the BID cells of the layouts whose names begin with `first`.
 fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, FigureError> {
     let mut pictures = Vec::new();
     let mut listed = Vec::new();
@@ -106,7 +106,7 @@ fn groups() -> Result<Drawing, FigureError> {
     let counts = Counts::of(&layout).groups;
     let mut chosen = Vec::new();
     for (size, letter) in [(1, 'a'), (2, 'b'), (3, 'c')] {
-        // A block with pieces, so that there is something to see.
+        // A block with pieces, because an empty one shows nothing.
         let canonical = layout.canonical_blocks().iter().map(|bid| bid.0).filter(|bid| *bid > 0);
         let found = canonical.map(|bid| group(&layout, bid)).find(|group| group.len() == size);
         let names = |group: &[u32]| group.iter().map(|bid| format!("B{bid}")).collect::<Vec<_>>().join(", ");
@@ -121,7 +121,7 @@ fn groups() -> Result<Drawing, FigureError> {
     Ok(Drawing { name: "figure-6", svg: blocks(&title, lead, &chosen)?, title })
 }
 
-/// Begins a drawing with its title and lead; returns where they end.
+/// Begins a drawing with its title and lead; returns the height of both.
 fn headed(height: f64, title: &str, lead: &str, description: &str) -> (Svg, f64) {
     let lines = wrapped(lead, 13.0, WIDTH - 2.0 * EDGE);
     let top = EDGE + 24.0;

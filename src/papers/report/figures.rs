@@ -1,5 +1,5 @@
 //! The figures: losses against layers, winning first moves, losses by pieces, positions by
-//! distance; each is a picture with its numbers.
+//! distance. Each is a picture with its numbers.
 
 use super::{Solution, Variant, variant_words};
 use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
@@ -14,12 +14,12 @@ use trinim_game::position::{self, cells};
 use trinim_game::published;
 use trinim_game::{Board, LAYERS_MAX, Rule, Value};
 
-/// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one
-/// is free of the other.
+/// Distance of the marks of two variants at the same number of layers, in pixels, so that a ring
+/// around one does not touch the other.
 const APART: f64 = 13.0;
 
 pub(super) struct Figure {
-    /// The section that it begins.
+    /// The section that begins with it.
     pub heading: Option<String>,
     /// The name of its files, without the extension.
     pub name: String,
@@ -115,7 +115,7 @@ fn losses(solutions: &[Solution]) -> Figure {
 fn winning_moves(solution: &Solution) -> Figure {
     let (game, board) = (solution.game(), &solution.board);
     let title = format!("Winning first moves, {}", game.words());
-    // Winning moves that are images of each other under the symmetries of the board are a class.
+    // Winning moves that are images of each other under the symmetries of the board form a class.
     let classes = board.classes(&solution.winning);
     let of_class = |(number, (_, members)): (u64, &(u64, Vec<u64>))| {
         let row = move |mask: &u64| {
@@ -164,7 +164,7 @@ fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64
             format!("The start is won by {of_all}{kinds}.")
         }
     };
-    // As the program prints them.
+    // In the notation of the program.
     let names = Names::new(board);
     let caption = |taken: u64, images: usize| {
         let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };

@@ -18,18 +18,17 @@
 //! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
-//! Tables are Markdown; figures are SVG, with what they plot as CSV. Nine layers, which are built
-//! in, are in the tables of both rules and of first moves, and in the sequences, of every report.
-//! The name of a game with a limit of N pieces a move ends in `-takeN`. A report costs one lookup
-//! for each first move of each database. It does not check every position (`verify` does), nor
-//! compare winning moves and figure 13 with the papers, which print them as pictures without
-//! numbers.
+//! Tables are Markdown; figures are SVG, with the plotted values as CSV. The tables of both rules
+//! and of first moves, and the sequences, include the built-in nine layers in every report. The
+//! name of a game with a limit of N pieces a move ends in `-takeN`. A report costs one lookup for
+//! each first move of each database. It does not check every position (`verify` does), nor compare
+//! winning moves and figure 13 with the papers, which print them as pictures without numbers.
 //!
 //! # Invariants
 //! 1. The bytes depend only on the contents of the databases: not on their folders, nor on the
 //!    order or number of times they are given.
-//! 2. One game has one set of values: databases that disagree about a game are refused, whatever
-//!    their layouts.
+//! 2. One game has one set of values: databases that disagree about a game are refused, with any
+//!    layouts.
 //! 3. A manifest that is damaged, or contradicts itself or the start, is refused before any of it
 //!    is reported.
 //! 4. A published value is compared with the computed one in every place where both exist, and each
@@ -68,7 +67,7 @@ pub struct Solution {
     max_take: Option<u32>,
     digest: String,
     bid_cells: Vec<u8>,
-    /// Digests are of these.
+    /// The values to which digests refer.
     values: Values,
     census: Census,
     /// Positions by their distance to the end; empty unless the database has distances.
@@ -114,7 +113,7 @@ impl Solution {
             board: board.clone(),
             layers,
             rule: database.rule(),
-            // A limit as high as the longest line limits nothing.
+            // A limit of at least the longest line has no effect.
             max_take: board.max_take().filter(|take| *take < layers),
             digest: database.manifest().digest.clone(),
             bid_cells: database.manifest().bid_cells.clone(),
@@ -130,8 +129,8 @@ impl Solution {
     }
 }
 
-/// A game, in the order of the report: the papers' game before its variants; misère, the game
-/// people play, before normal.
+/// A game, in the order of the report: the papers' game before its variants; misère, the usual
+/// game, before normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variant {
     max_take: Option<u32>,
@@ -150,7 +149,7 @@ impl Variant {
         format!("k{}-{}{take}", self.layers, self.rule)
     }
 
-    /// Returns the game for people: `5 layers, misère, at most 3 pieces a move`.
+    /// Returns the description of the game: `5 layers, misère, at most 3 pieces a move`.
     fn words(self) -> String {
         let layers = if self.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", self.layers) };
         format!("{layers}, {}", variant_words(self.rule, self.max_take))
@@ -183,13 +182,13 @@ pub struct Document {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The folder is sound, but only triangles are reported on.
+    /// The folder is sound, but reports support only triangles.
     #[error("{} solves the board {board}: a report is about triangles", path.display())]
     NotATriangle { path: PathBuf, board: String },
     /// Two databases of one game have different values.
     #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
     Disagreement { game: String, one: PathBuf, other: PathBuf, what: &'static str },
-    /// A database, perhaps one that is built in, cannot be read or is damaged.
+    /// A database, possibly a built-in one, cannot be read or is damaged.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     #[error(transparent)]
@@ -287,7 +286,7 @@ impl Report {
     /// # Errors
     /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
     pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
-        // Of several databases of a game, one with distances stands for all.
+        // One database of each game is used, preferably with distances.
         let key = |one: &Solution| (one.game().key(), one.by_distance.is_empty(), one.digest.clone());
         solutions.sort_by_key(key);
         for (index, one) in solutions.iter().enumerate() {

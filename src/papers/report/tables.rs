@@ -25,7 +25,7 @@ pub(super) struct Table {
 /// A board of the tables: the limit of pieces a move, and the layers.
 type BoardKey = (Option<u32>, u32);
 
-/// What a table has where nothing is known.
+/// The cell of an unknown value.
 pub(super) const NOTHING: &str = "-";
 
 fn cell<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
@@ -44,7 +44,7 @@ fn value_word(value: Value) -> String {
     if value.is_loss() { "Loss" } else { "Win" }.to_owned()
 }
 
-/// A verdict, of which people see the no.
+/// Formats a verdict; `NO` is in capitals so that readers notice it.
 fn verdict(agrees: Option<bool>) -> String {
     cell(agrees, |agrees| if agrees { "yes" } else { "NO" }.to_owned())
 }
@@ -55,7 +55,7 @@ pub(super) fn board_words(layers: u32, max_take: Option<u32>) -> String {
 }
 
 impl Tables {
-    /// Makes the tables of these solutions; those that are only counted and compared have the
+    /// Makes the tables of these solutions. Tables that only count and compare include the
     /// `built_in` ones, too.
     pub(super) fn new(solutions: &[Solution], built_in: &[Solution]) -> Tables {
         let mut contradictions = Vec::new();
@@ -109,7 +109,7 @@ fn sorted(boards: impl Iterator<Item = BoardKey>) -> Vec<BoardKey> {
     boards
 }
 
-/// A row for each board, with what is known of both rules.
+/// A row for each board, with the known values of both rules.
 fn rules(known: &[&Solution]) -> String {
     let row = |(max_take, layers): BoardKey| {
         let of = |rule| {
@@ -152,8 +152,8 @@ fn moves(known: &[&Solution]) -> String {
     markdown(&heads, &known.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Returns the sequences of the papers' game in the form of the OEIS, one term a line: losses and
-/// winning first moves by layers, as far as no board is missing, and losses by pieces.
+/// Returns the sequences of the papers' game in the format of the OEIS, one term a line: losses and
+/// winning first moves by layers, up to the first missing board, and losses by pieces.
 pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
     let of_papers: Vec<&Solution> = known.iter().copied().filter(|solution| solution.max_take.is_none()).collect();
     let file = |name: String, title: &str, terms: &mut dyn Iterator<Item = (u32, u64)>| {

@@ -8,19 +8,19 @@ pub enum Action {
     Solve,
     /// Verification of every position of an existing database.
     Verify,
-    /// Probes of an existing database; the time is that of one probe.
+    /// Probes of an existing database; the time is per probe.
     Probe,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Its name in words.
+    /// Its description.
     pub name: String,
     /// Cases of one group are compared with each other.
     pub group: String,
-    /// Whether a short table shows it.
+    /// Whether it is in the short table.
     pub headline: bool,
-    /// Whether it is the first one of its group once more.
+    /// Whether it repeats the first case of its group.
     pub again: bool,
     pub action: Action,
     pub arguments: Vec<String>,
@@ -38,7 +38,7 @@ impl Case {
         }
     }
 
-    /// Returns the case once more.
+    /// Returns the case as a repetition.
     pub fn again(&self) -> Case {
         Case { name: format!("{}, again", self.name), again: true, ..self.clone() }
     }
@@ -47,13 +47,13 @@ impl Case {
         Case { headline: true, ..self }
     }
 
-    /// Returns the argument that names the file of the board, if one describes it.
+    /// Returns the argument that names the file of the board, if it comes from a file.
     pub fn board_file(&self) -> Option<&str> {
         let board = self.arguments.iter().skip_while(|argument| *argument != "--board").nth(1)?;
         Some(board.as_str()).filter(|board| board.starts_with("file:"))
     }
 
-    /// Returns the command that solves, without trinim itself.
+    /// Returns the solving command, without the program name.
     pub fn solve_words(&self) -> Vec<&str> {
         solve_words(self.arguments.iter().map(String::as_str))
     }
@@ -69,7 +69,7 @@ impl Case {
     }
 }
 
-/// Returns the command that solves with these arguments: `solve`, which has update logs only, or
+/// Returns the command that solves with these arguments: `solve`, which has only update logs, or
 /// `papers solve` for another strategy.
 pub fn solve_words<'a>(arguments: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let arguments: Vec<&str> = arguments.collect();
@@ -108,7 +108,7 @@ pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
     all.into_iter().map(case).collect()
 }
 
-/// Adds the first case of each group of solves once more.
+/// Repeats the first case of each group of solves at the end.
 pub fn with_first_again(mut cases: Vec<Case>) -> Vec<Case> {
     let mut groups: Vec<&str> = Vec::new();
     let mut firsts = Vec::new();
@@ -137,8 +137,8 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// Default number of warm-up rounds: the first run of seven layers is slower than all later
-    /// ones, of eight layers it is not.
+    /// Default number of warm-up rounds. At seven layers the first run is slower than all later
+    /// ones, at eight layers it is not.
     pub fn warm_up(self) -> u32 {
         u32::from(self == Suite::Quick)
     }
@@ -167,7 +167,7 @@ const WAYS: [(&str, &[&str]); 8] = [
 /// Memory budgets to try with every strategy.
 const MEMORIES: [&str; 3] = ["256MiB", "1GiB", "4GiB"];
 
-/// Whether a strategy keeps the whole board in memory and takes one position at a time.
+/// Returns whether a strategy keeps the whole board in memory and takes one position at a time.
 fn is_in_memory(flags: &[&str]) -> bool {
     flags.contains(&"retrograde") || flags.contains(&"forward")
 }
@@ -199,7 +199,7 @@ fn everything(layers: &'static str) -> Vec<Case> {
     }
     let verify = Case { action: Action::Verify, ..solve(&named("verify, every position"), &[]).headline() };
     let probe = Case { action: Action::Probe, ..solve(&named("probe, warm, with all children"), &[]).headline() };
-    // These are not solves, so nothing is compared with them.
+    // These are not solves, so they are not compared with any.
     cases.push(Case { group: format!("{group}, verify"), ..verify });
     cases.push(Case { group: format!("{group}, probe"), ..probe });
     cases

@@ -1,4 +1,4 @@
-//! Checks of every measured run: no time counts without the right answer.
+//! Checks of every measured run: a time counts only with the right answer.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -9,16 +9,16 @@ use trinim_game::published;
 /// Compares answers with known counts, and with each other.
 #[derive(Default)]
 pub struct Checker {
-    /// Positions and losses of a game, whatever its layout.
+    /// Positions and losses of a game, the same for any layout.
     counts: BTreeMap<String, [u64; 2]>,
     /// Digests, by game, values and layout.
     digests: BTreeMap<String, String>,
 }
 
 impl Checker {
-    /// Checks the report of a solve, whose board `file` describes if it has no name of its own: the
-    /// known number of losses, all positions, the counts of every other solve of the same game, and
-    /// the digest of every other one of the same layout.
+    /// Checks the report of a solve; `file` describes a board that has no name of its own. Compares
+    /// the number of losses with the known one, and the positions and counts with every other solve
+    /// of the same game, and the digest with every other one of the same layout.
     pub fn solve(&mut self, file: Option<&str>, report: &Value) -> Result<(), String> {
         let number = |name: &str| report[name].as_u64().ok_or_else(|| format!("no {name} in the report"));
         let text = |name: &str| report[name].as_str().ok_or_else(|| format!("no {name} in the report"));
@@ -60,7 +60,7 @@ impl Checker {
     }
 }
 
-/// Checks a verifier's report: no finding, and every position examined.
+/// Checks a verifier's report: no findings, and every position examined.
 pub fn verify(report: &Value) -> Result<(), String> {
     if report["ok"] != true || report["depth"] != "full" || report["positions"].as_u64().unwrap_or(0) == 0 {
         return Err(format!("the verifier says: {report}"));
@@ -75,7 +75,7 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
     for line in output.lines() {
         let answer: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
         let moves = answer["moves"].as_array().ok_or_else(|| format!("no moves in {line}"))?;
-        // The rule alone decides the empty position.
+        // Only the rule decides the empty position.
         let wins = moves.iter().any(|step| step["value"] == "loss");
         if !moves.is_empty() && answer["value"] != if wins { "win" } else { "loss" } {
             return Err(format!("value and moves contradict each other in {line}"));
@@ -88,7 +88,7 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The refusal of a wrong answer of a measured command.
+/// Builds the refusal for a wrong answer of a measured command.
 pub fn wrong_answer(command: &str, what: &str) -> Refused {
     let hint = "this is a bug in trinim: please report it with the command";
     Refused::with(Exit::Refuted, format!("wrong answer of {command}: {what}"), hint)
@@ -133,7 +133,7 @@ mod tests {
         let mut other = Checker::default();
         let wrong = json!({ "losses": 143 });
         assert_eq!(other.solve(None, &with(wrong)), Err("143 losses, expected 142".to_owned()));
-        // What is known holds without limits only.
+        // The known counts hold only without limits.
         assert_eq!(other.solve(None, &with(json!({ "losses": 143, "max_take": 2 }))), Ok(()));
     }
 
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(checker.solve(None, &nimbers(5)), Ok(()));
         let found = checker.solve(None, &nimbers(6)).unwrap_err();
         assert_eq!(found, "6 losses of 16 positions, but 5 of 16 in another run of the same game");
-        // A file may give its board any name.
+        // A file can give its board any name.
         assert_eq!(checker.solve(Some("file:star.toml"), &nimbers(6)), Ok(()));
         assert!(checker.solve(Some("file:star.toml"), &nimbers(5)).is_err());
     }

@@ -1,4 +1,4 @@
-//! What this machine has: processors, memory and disk.
+//! The processors, memory and disk of this machine.
 
 use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
@@ -11,7 +11,7 @@ fn system() -> Option<System> {
     System::new_with_specifics(wanted).ok()
 }
 
-/// Describes the machine; `folder` is where it is to work.
+/// Describes the machine; `folder` is where it will work.
 pub fn facts(folder: &Path) -> Machine {
     let system = system();
     let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));

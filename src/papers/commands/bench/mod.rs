@@ -1,17 +1,16 @@
 //! `trinim papers bench`: complete solves side by side, every answer checked.
 //!
 //! A case is a set of arguments of `trinim solve`, or of `trinim papers solve` if it names one of
-//! its strategies; each run is a separate process in a fresh folder, so that time, memory and bytes
+//! its strategies. Each run is a separate process in a fresh folder, so that time, memory and bytes
 //! are those of a real run. Each round runs every case once, in an order of its own, so that a
-//! machine whose speed drifts favours none; the first case runs twice, and a ratio counts only
-//! outside of what it does to itself. [`trinim_papers::record`] evaluates the figures;
-//! `tools/src/bin/readme` makes pages and plots from them.
+//! machine whose speed drifts favours none. The first case runs twice, and a ratio counts only if
+//! it lies outside the spread of that case to itself. [`trinim_papers::record`] evaluates the
+//! figures; `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
-//! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
-//! 2. A case that is refused before it writes anything is not a failure: a scan leaves
-//!    it out with a remark, a suite shows a row with the reason. If no case is left, the bench is
-//!    refused.
+//! 1. A run with a wrong answer ends the bench with exit code 1; its figures are not shown.
+//! 2. A case that is refused before it writes anything is not a failure: a scan leaves it out with
+//!    a remark, a suite shows a row with the reason. If no case is left, the bench is refused.
 //! 3. A stopped bench reports the runs so far, and that it was stopped.
 
 mod case;
@@ -62,7 +61,7 @@ Every value of a list is combined with every value of the other lists. Each run 
 fresh folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first \
 one twice: a ratio inside of what that does to itself is not shown. Ctrl-C ends the bench and reports the runs so far.";
 
-/// Returns a parser of elements of a list; each run reads them again.
+/// Returns a parser of elements of a list; each run parses them again.
 fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
     offered(names, |text| Ok(text.to_owned()))
 }
@@ -155,7 +154,7 @@ impl Scan {
         if values.is_empty() || !known.contains(&flag) {
             return Err(format!("expected FLAG=VALUE,.. with one of {}", known.join(", ")));
         }
-        // Cells have commas of their own.
+        // Cells contain commas.
         let values: Vec<String> = match flag {
             "bid-cells" => vec![values.to_owned()],
             _ => values.split(',').map(str::to_owned).collect(),
@@ -174,7 +173,7 @@ fn yardstick(text: &str) -> Result<Yardstick, String> {
     if text == "none" { Ok(Yardstick(None)) } else { Ok(Yardstick(Some(text.parse()?))) }
 }
 
-/// Returns a yardstick of the bits of the largest board, which a solve has to move at least.
+/// Returns a yardstick with the bits of the largest board, the least that a solve must move.
 fn fitting(cases: &[Case]) -> Yardstick {
     let read = |[flag, name]: &[String; 2]| match flag.as_str() {
         "--layers" => board::read(flag, &format!("triangle:{name}"), Takes::ANY).ok(),
@@ -205,7 +204,7 @@ impl BenchArgs {
             .chain(after)
             .chain([pairs("threads", &self.threads), layouts.flatten().collect()])
             .collect();
-        // A value that `solve` rejects is a typo, whatever it is combined with.
+        // A value that `solve` rejects is a typo in any combination.
         for [flag, value] in lists.iter().flatten() {
             let others: &[&str] = match flag.as_str() {
                 "--layers" | "--board" => &[],

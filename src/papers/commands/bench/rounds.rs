@@ -1,8 +1,8 @@
 //! Rounds: each runs every case once, as complete processes, timed from outside.
 //!
 //! # Invariants
-//! 1. A child inherits none of trinim's environment variables, and reads only the given
-//!    input. What it reads and writes are files, so that neither side waits for the other.
+//! 1. A child inherits none of trinim's environment variables, and reads only the given input. Its
+//!    input and output are files, so that neither side waits for the other.
 //! 2. The time runs from before the start of the process until its end is seen, at most a
 //!    thousandth later.
 //! 3. When the bench has to stop, it kills the child at once: the child's folder is deleted anyway.
@@ -26,14 +26,14 @@ use trinim_game::amount::seconds;
 use trinim_game::random::Random;
 use trinim_papers::record::{Row, Run};
 
-/// Positions in the shorter and the longer list: the difference in time is that of the extra
-/// probes, which are warm.
+/// Number of positions in the shorter and the longer list. The difference in time is that of the
+/// extra probes, which are warm.
 const PROBES: [u64; 2] = [2_000, 12_000];
 
-/// Shortest and longest time between two looks at a child.
+/// Shortest and longest interval between looks at a child.
 const LOOKS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(20)];
 
-/// The runs of a bench, and what is kept of them from round to round.
+/// The runs of a bench, and the state that is kept from round to round.
 pub struct Rounds<'a> {
     executable: PathBuf,
     folder: &'a Path,
@@ -100,7 +100,7 @@ impl<'a> Rounds<'a> {
                     }
                 }
             }
-            // Choices that come to the same are one row, the first.
+            // Cases with the same configuration become one row, the first.
             for place in (0..cases.len()).filter(|place| !cases[*place].again) {
                 let same = (0..place).find(|other| configurations[*other] == configurations[place]);
                 if let Some(same) = same.filter(|_| configurations[place].is_some() && rows[place].refused.is_none()) {
@@ -142,7 +142,7 @@ impl<'a> Rounds<'a> {
 
     /// Runs the program with these arguments; returns `None` if the bench has to stop.
     fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<RunEnd>, Error> {
-        // What an earlier run left to write is not part of this one.
+        // Unwritten data of an earlier run must not slow down this one.
         rustix::fs::sync();
         let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
         fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
@@ -190,7 +190,7 @@ impl<'a> Rounds<'a> {
         }
         let mut report = checked(case, &ended, |report| self.checker.solve(case.board_file(), report))?;
         if let Value::Object(fields) = &mut report {
-            // The folder is gone by then.
+            // The folder will be removed.
             fields.remove("out");
         }
         report.sort_all_objects();
@@ -241,7 +241,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Returns what a solve did, as far as its choices and this machine decide that.
+/// Returns the configuration of a solve, as its arguments and this machine determine it.
 fn configuration(report: &Value) -> Value {
     let names = "digest,keep,audit,strategy,redundancy,placement,codec,kernel,threads,workers,memory_bytes";
     names.split(',').filter_map(|name| report.get(name)).cloned().collect()
@@ -263,7 +263,7 @@ fn checked(case: &Case, ended: &RunEnd, check: impl FnOnce(&Value) -> Result<(),
     Ok(report)
 }
 
-/// Refuses a process that failed: it is no measurement.
+/// Refuses a process that failed: it is not a measurement.
 fn succeeded(case: &Case, ended: &RunEnd) -> anyhow::Result<()> {
     if ended.status.success() {
         return Ok(());

@@ -3,7 +3,7 @@
 //! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and
 //! synced; the time includes the sync. Then `fadvise DONTNEED` drops its pages, which works because
 //! they are synced, and the file is read in the same pieces. A cache below the system (the drive's
-//! or a host's) may still speed up the read. The file takes at most a quarter of the free space.
+//! or a host's) can still speed up the read. The file takes at most a quarter of the free space.
 //!
 //! Memory: each thread sums its own buffer, which is far larger than its share of the caches, and
 //! then copies one half of it onto the other. The best of [`PASSES`] passes counts, because other
@@ -83,8 +83,7 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
     Ok(Some(DeviceSpeed { file_bytes, write_bytes_per_second, read_bytes_per_second }))
 }
 
-/// Drops the cached pages of a synced file. The system may refuse without harm; then the read comes
-/// from memory.
+/// Drops the cached pages of a synced file. If the system refuses, the read comes from memory.
 fn forget(path: &Path) -> Result<(), Error> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);

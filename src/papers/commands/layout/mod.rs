@@ -1,7 +1,7 @@
-//! `trinim papers layout`: how a board is cut into blocks, and what a layout costs.
+//! `trinim papers layout`: how a board is divided into blocks, and what a layout costs.
 //!
-//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
-//! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index `row
+//! * (row + 1) / 2 + column`. `plan` reports memory, disk and time of a solve.
 
 pub mod paper;
 pub mod search;
@@ -29,7 +29,7 @@ Examples:
 Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
 canonical blocks.";
 
-/// Updates that `--json` lists without `--edges`.
+/// The most updates that `--json` lists without `--edges`.
 const EDGES_UNASKED: u64 = 1_000;
 
 /// Show how a board is cut into blocks, and search for better layouts

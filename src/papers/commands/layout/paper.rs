@@ -1,5 +1,5 @@
-//! `trinim papers layout --paper`: the published counts beside the computed ones, and what the text
-//! says of the layouts, with verdicts.
+//! `trinim papers layout --paper`: the published counts beside the computed ones, and the paper's
+//! statements about layouts, with verdicts.
 
 use super::mask;
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! The papers' strategies against the update logs: the same database byte by byte, and as many
-//! loads and stores as the papers count.
+//! The papers' strategies compared with the update logs: the same database byte by byte, and as
+//! many loads and stores as the papers count.
 
 use crate::common::breaks::published;
 use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
@@ -169,7 +169,7 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
             other => panic!("{baseline}: {:?}", other.map(|solved| solved.database_bytes)),
         }
         assert_eq!(disk.steps(), 0, "{baseline}: something was touched");
-        // Threads beyond the memory do not run.
+        // Threads for which there is no memory do not run.
         options.memory_bytes = least;
         options.threads = 9;
         let solved =
@@ -181,7 +181,7 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
 /// Solves on a disk.
 type Solver<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> Result<Solved, Error>;
 
-/// What is kept of a result does not depend on the strategy either.
+/// The kept parts of a result do not depend on the strategy either.
 #[test]
 fn every_strategy_keeps_the_same_counts_and_book() {
     let game = Game::triangle(5, Rule::Misere, 7).unwrap();
@@ -206,7 +206,7 @@ fn every_strategy_keeps_the_same_counts_and_book() {
 }
 
 /// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong
-/// database; what is left is no finished database, and no strategy goes on there.
+/// database. The leftovers are no finished database, and no strategy continues there.
 #[test]
 fn a_run_that_broke_off_anywhere_is_not_taken_for_a_result() {
     // More blocks than one commit takes.
@@ -279,8 +279,8 @@ fn every_stored_value_is_that_of_the_reference() {
     }
 }
 
-/// The folder of a baseline is a solved one like any other once it is finished. Nothing goes on in
-/// an unfinished one, and no baseline begins in one that has a run.
+/// A finished folder of a baseline is like that of any other solve. An unfinished one is never
+/// continued, and no baseline begins in the folder of a run.
 #[test]
 fn strategies_do_not_take_over_unfinished_folders() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();

@@ -1,5 +1,4 @@
-//! `trinim papers bench`, as users of the binary meet it: shapes, interruption. No test checks a
-//! time.
+//! `trinim papers bench` from its user's side: shapes, interruption. No test checks a time.
 
 use crate::common::program::{ends, signal, text, trinim};
 use crate::common::scratch;
@@ -82,7 +81,7 @@ fn every_combination_is_measured_checked_and_exported() {
     assert!(names(&path.join("scratch")).is_empty(), "folders of runs are left behind");
     assert_eq!(names(path), ["b.csv", "scratch"]);
 
-    // An export replaces its like.
+    // An export replaces an earlier export.
     let again = tiny(&["--layers", "2", "--csv", "b.csv"]);
     let (table, _) = ends(path, 0, &again);
     assert!(table.trim_start().starts_with("median ") && table.lines().count() == 1 + 2 * 2, "{table}");
@@ -102,7 +101,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     let record = Record::from_json(&out).unwrap();
     assert_eq!(record.rows.len(), 3 + 1);
     assert!(error.contains("left out: --layers 4 --bid-cells \"(4,0)(4,4)\": "), "{error}");
-    // Digests are compared within a layout only.
+    // Digests are compared only within a layout.
     let digests: Vec<&Value> = record.rows.iter().map(|row| &row.runs[0].report["digest"]).collect();
     assert_ne!(digests[1], digests[2]);
 
@@ -111,7 +110,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     // Too little memory for every case.
     let (_, error) = ends(path, 2, &tiny(&["--layers", "7", "--scan", "memory=1MiB,2MiB"]));
     assert!(error.contains("too small"), "{error}");
-    // The papers' ways write no logs.
+    // The papers' strategies write no logs.
     let (out, error) = ends(
         path,
         0,
@@ -125,7 +124,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     assert!(names(path).is_empty());
 }
 
-/// Any board stands beside the triangles, and its counts are compared over all layouts and values.
+/// Any board can be measured, and its counts are compared over all layouts and values.
 #[test]
 fn any_board_is_measured() {
     let folder = scratch();
@@ -146,7 +145,7 @@ fn any_board_is_measured() {
         let found = losses(name);
         assert_eq!(found, [found[0]; 4], "{name}");
     }
-    // A file may give its board the name of another one.
+    // A file can give its board the name of another one.
     let [named, own] = ["--board rect:3x3", "--board file:star.toml"].map(|name| of(name)[0]);
     assert_eq!((named["positions"].as_u64(), own["positions"].as_u64()), (Some(512), Some(16)));
     assert_eq!(own["board"], "rect:3x3");
@@ -156,7 +155,7 @@ fn any_board_is_measured() {
     let takes: Vec<Value> =
         Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.runs[0].report["max_take"].clone()).collect();
     assert_eq!(takes, [2, 3, 2], "{error}");
-    // Nimbers of misère play do not exist.
+    // Misère play has no nimbers.
     let (out, error) =
         ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--scan", "values=nimbers", "--json"]));
     assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1 + 1);

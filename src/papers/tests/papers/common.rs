@@ -1,4 +1,4 @@
-//! What the tests of trinim share.
+//! The helpers that these tests share with those of trinim.
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;

@@ -1,4 +1,4 @@
-//! `trinim papers layout`, as users of the binary meet it.
+//! `trinim papers layout` from its user's side.
 
 use crate::common::program::{ends, json};
 use crate::common::scratch;
@@ -32,7 +32,7 @@ fn a_layout_is_analysed() {
         assert_eq!(found[name], *value, "{name}");
     }
     assert_eq!((&found["block_bytes"], &found["space_factor"]), (&json!(128 << 20), &json!(4.0)));
-    // The same cells as a solve would choose.
+    // The cells that a solve would choose.
     let suggested = report(folder.path(), &["layout", "-k", "8", "--json"]);
     let chosen = choose_layout(&Board::triangle(8, None).unwrap(), 1 << 30);
     assert_eq!(suggested["bid_cells"], json!(chosen.bid_cells()));
@@ -54,8 +54,8 @@ fn the_published_counts_are_met() {
     assert_eq!(rows[13]["computed"]["groups"], json!({"1": 16, "2": 8, "3": 496, "6": 5208}));
 }
 
-/// Thirteen cells that "cannot form symmetry" do, and the set shown for figure 9(c) had a mirror,
-/// which the paper denies.
+/// Thirteen cells that, according to the paper, "cannot form symmetry" do, and the set shown for
+/// figure 9(c) has a mirror.
 #[test]
 fn what_the_paper_says_of_symmetry_gets_a_verdict() {
     let folder = scratch();

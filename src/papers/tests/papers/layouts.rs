@@ -1,5 +1,5 @@
-//! Layouts against the published figures, the counts against the definition, and the search against
-//! looking at every set.
+//! Layouts compared with the published figures, counts with the definition, and the search with an
+//! examination of every set.
 
 use crate::common::layouts::{cells, closure, small_layouts, triangle};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn the_tables_of_the_paper() {
     }
 }
 
-/// The claims beyond counts in the table of the paper's layouts.
+/// The statements of the paper beyond the counts in its tables.
 #[test]
 fn figures_that_other_sets_meet_as_well() {
     let board = triangle(8);
@@ -39,8 +39,8 @@ fn figures_that_other_sets_meet_as_well() {
         |name: &str| layouts::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
     let nine = triangle(9);
     assert_eq!(best_closed(&nine, 15), Some(figure("10(c)")));
-    // Figure 9(c) has no symmetry by the paper. Another set with as many updates has a mirror, and
-    // is the best of all sets of 13 cells.
+    // According to the paper, figure 9(c) has no symmetry. Another set with as many updates has a
+    // mirror, and is the best of all sets of 13 cells.
     let counts = Counts::of(&Layout::new(&nine, &figure("9(c)")).unwrap());
     assert_eq!((counts.canonical_blocks, counts.updates, counts.canonical_updates), (8_192, 88_064, 88_064));
     let mirrored =
@@ -92,7 +92,7 @@ fn counting_arguments_agree_with_looking_at_every_block() {
         assert_eq!(canonical_updates(&board, &cells), u128::from(Counts::of(&layout).canonical_updates));
         assert_eq!(canonical_blocks(&board, &cells), u128::from(Counts::of(&layout).canonical_blocks));
     }
-    // Closed under the rotations only; with the centre, which every symmetry keeps.
+    // Closed only under the rotations; with the centre, which every symmetry keeps.
     let board = triangle(7);
     for (set, symmetries) in [(vec![(1, 0), (6, 1), (5, 5)], 3), (vec![(4, 2)], 6), (vec![(4, 2), (0, 0), (2, 1)], 2)] {
         let layout = Layout::new(&board, &cells(&set)).unwrap();

@@ -1,5 +1,4 @@
-//! What readers of the papers come for: published figures, layouts, strategies, reports and
-//! measurements.
+//! Published figures, layouts, strategies, reports and measurements.
 
 #[expect(dead_code, unused_imports, reason = "the tests of trinim use the rest")]
 mod common;

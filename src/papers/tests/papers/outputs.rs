@@ -1,4 +1,4 @@
-//! Outputs replace only what is their own.
+//! Outputs replace only earlier outputs of the same kind.
 
 use crate::common::outputs::{Output, replace_nothing_else, replace_their_own};
 use crate::common::program::ends;
@@ -18,6 +18,6 @@ fn outputs_replace_only_files_of_their_own() {
         ("report three --out report", "report/report.json", false),
     ];
     replace_nothing_else(path, &outputs);
-    // Without its list, a folder is no report's.
+    // Without its list, a folder does not belong to a report.
     replace_their_own(path, &outputs[..2], |_| None);
 }

@@ -1,4 +1,4 @@
-//! What every command of the program keeps to: schemas, refusals, signals, widths, bytes.
+//! Rules for every command of the program: schemas, refusals, signals, widths, bytes.
 
 use crate::common::program::{ends, run, signal, text, trinim};
 use crate::common::reports::{ReportFields, assert_page};
@@ -42,7 +42,8 @@ fn every_output_is_valid_and_every_field_is_printed() {
         assert_eq!(found, code, "{error}");
         seen.add(&error, "--progress json");
     }
-    // A baseline has no values but who wins, and no audit; its events are those of every solve.
+    // The values of a baseline are only wins and losses, and it has no audit; its events are those
+    // of every solve.
     seen.assert_all_printed(&[
         ("trinim.papers.solve/1", "by_nimber[]."),
         ("trinim.papers.solve/1", "by_distance[]."),
@@ -53,7 +54,7 @@ fn every_output_is_valid_and_every_field_is_printed() {
     assert_page(&page, |_| false);
 }
 
-/// A report takes a folder whatever it keeps and whatever its values are: the same of all.
+/// A report accepts a folder with anything kept and any values, and is always the same.
 #[test]
 fn a_report_is_the_same_whatever_a_folder_keeps() {
     let folder = scratch();
@@ -89,7 +90,7 @@ fn tables_fit_the_width() {
     assert!(large.lines().any(|line| line.starts_with("--layers 4 --rule normal ") && line.contains("ms")), "{large}");
 }
 
-/// SIGTERM later and later: the program ends by its handler or before it exists.
+/// SIGTERM later and later: the program ends by its handler or before the handler exists.
 #[test]
 fn a_signal_in_the_first_milliseconds_is_no_crash() {
     let folder = scratch();
@@ -104,16 +105,16 @@ fn a_signal_in_the_first_milliseconds_is_no_crash() {
     }
 }
 
-/// Lines that measure a bench, by their field: times, rates and shares, threads, and the bytes of
-/// logs, which depend on how much a writer could gather at once.
+/// Measured lines of a bench, by field: times, rates and shares, threads, and the bytes of logs,
+/// which depend on how much a writer could gather at once.
 const MEASURED: &str = "\
     name,command,median,min,max,mad,ratio,write_share,read_share,memory_share,seconds,elapsed_s,peak_rss_bytes,\
     log_bytes_written,disk_bytes_peak,threads,workers,peak_leased_bytes,apply,audit,await_read,await_write,commit,\
     decode,encode,idle,orient,publish,read,settle,write,rate_positions_per_second,write_bytes_per_second,\
     read_bytes_per_second,copy_bytes_per_second,commits,memory_bytes,out";
 
-/// Two processes with the same arguments and different numbers of threads print the same bytes, but
-/// for what they measure, and write the same files.
+/// Two processes with the same arguments and different numbers of threads print the same bytes,
+/// except for measurements, and write the same files.
 #[test]
 fn two_processes_print_the_same_bytes() {
     let folders = [("1", scratch()), ("3", scratch())];
@@ -135,7 +136,7 @@ fn two_processes_print_the_same_bytes() {
             let (out, _) = ends(folder.path(), 0, &all);
             let is_measured = |line: &&str| {
                 let field = line.trim_start().strip_prefix('"').and_then(|line| line.split('"').next());
-                // What stands alone is a ratio of a round.
+                // A number without a name is a ratio of a round.
                 field.is_some_and(|field| MEASURED.split(',').any(|name| name == field))
                     || line.trim().trim_end_matches(',').parse::<f64>().is_ok()
             };
@@ -157,7 +158,7 @@ fn pretty(out: &str) -> String {
     serde_json::to_string_pretty(&value).unwrap()
 }
 
-/// What the page shows, and what is refused and analysed, in `sessions`.
+/// The sessions of the page, refusals and analyses, in `sessions`.
 #[test]
 fn sessions_are_those_of_the_program() {
     let folder = scratch();

@@ -1,5 +1,5 @@
-//! `trinim papers report`, as its users meet it: the papers' numbers in tables and figures, the
-//! same bytes for the same databases, and refusals.
+//! `trinim papers report` from its user's side: the papers' numbers in tables and figures, the same
+//! bytes for the same databases, and refusals.
 
 use crate::common::program::{ends, run};
 use crate::common::scratch;
@@ -16,7 +16,7 @@ use trinim::game::position;
 use trinim::game::reference;
 use trinim::game::{Board, Takes};
 
-/// The figures of the papers once more.
+/// The figures of the papers, repeated here.
 ///
 /// Layers, misère wins and losses, their rate in per cent as printed ([LWS09] table 4-1), and the
 /// start in normal and in misère play ([SWLK12] table 5).
@@ -85,7 +85,7 @@ fn json(text: &str) -> Value {
 }
 
 /// The rows of the table in the section of report.md that begins with this title, as maps from head
-/// to cell. Of heads that are there more than once, the later ones have their number.
+/// to cell. Repeated heads get their number.
 fn table(report: &str, title: &str) -> Vec<BTreeMap<String, String>> {
     let (_, section) = report.split_once(&format!("\n## {title}")).unwrap();
     let lines = section.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
@@ -147,7 +147,7 @@ fn the_tables_of_the_papers_come_out() {
         let rate: f64 = row["loss rate"].strip_suffix(" %").unwrap().parse().unwrap();
         assert_eq!(format!("{rate:.decimals$}"), percent);
 
-        // Normal play, which has no published counts, against the definition.
+        // Normal play has no published counts, so it is compared with the definition.
         let truth = grouped(reference_losses(layers, Rule::Normal));
         let row = find(&counts, &[("k", &k), ("rule", "normal")]);
         assert_eq!((&row["losses"], &*row["published losses"], &*row["agrees"]), (&truth, "-", "-"));
@@ -173,7 +173,7 @@ fn the_tables_of_the_papers_come_out() {
     let by_distance = rows(&found["positions-by-distance-k4-misere.csv"]);
     let sum = |head: &str| by_distance.iter().map(|row| row[head].parse::<u64>().unwrap()).sum::<u64>();
     assert_eq!((sum("wins"), sum("losses")), (882, 142));
-    // The empty board is won, a single piece is lost, and so on in turn.
+    // The empty board is won, a single piece is lost, and so on, alternating.
     let first: Vec<[&str; 3]> =
         by_distance[..2].iter().map(|row| ["distance", "wins", "losses"].map(|head| &*row[head])).collect();
     assert_eq!(first, [["0", "1", "0"], ["1", "0", "10"]]);
@@ -181,7 +181,7 @@ fn the_tables_of_the_papers_come_out() {
     assert_eq!(found.keys().filter(|name| name.starts_with("positions-by-distance")).count(), 2);
 }
 
-/// Checks what lays the rules side by side; six layers and a variant were solved, nine are built
+/// Checks the tables that compare the rules; six layers and a variant were solved, nine are built
 /// in.
 fn both_rules_and_their_sequences(found: &BTreeMap<String, String>) {
     let both = table(&found["report.md"], "Both rules side by side");
@@ -197,7 +197,7 @@ fn both_rules_and_their_sequences(found: &BTreeMap<String, String>) {
             let head = if rule == Rule::Normal { "losses, normal" } else { "losses, misère" };
             assert_eq!(find(&both, &[("k", &format!("{layers}"))])[head], grouped(*losses), "{layers}");
         }
-        // Seven and eight layers are missing, and so is what comes after them.
+        // Seven and eight layers are missing, so the sequence ends there.
         let lines: String = (1..).zip(&losses).map(|(layers, losses)| format!("{layers} {losses}\n")).collect();
         assert_eq!(found[&format!("b-losses-{rule}.txt")], lines);
         let moves: Vec<&str> = found[&format!("b-first-moves-{rule}.txt")].lines().collect();
@@ -251,7 +251,7 @@ fn the_winning_moves_are_those_of_the_definition() {
         let document = roxmltree::Document::parse(svg).unwrap();
         let captions = document.descendants().filter(|found| found.attribute("class") == Some("small"));
         let captions: Vec<&str> = captions.map(|caption| caption.text().unwrap()).collect();
-        // A picture a class, with its smallest move: the names of its ends.
+        // A picture for each class, with its smallest move: the names of its ends.
         let name_of = |cell: &str| board.cell(cell.parse().unwrap()).to_string();
         let written = |cells: &str| match &cells.split(' ').collect::<Vec<_>>()[..] {
             [only] => name_of(only),
@@ -281,12 +281,12 @@ fn the_winning_moves_are_those_of_the_definition() {
     assert_no_ring_around_another_mark(&found["figure-13.svg"]);
 }
 
-/// In figure 13 a ring marks the published rate of misère play; at four and five layers, it crossed
+/// In figure 13 a ring marks the published rate of misère play; at four and five layers, it touched
 /// the square of normal play.
 fn assert_no_ring_around_another_mark(svg: &str) {
     let document = roxmltree::Document::parse(svg).unwrap();
-    // The shapes of a class: each a list of numbers. The last path is the plot's, others are the
-    // legend's.
+    // The shapes of a class: each a list of numbers. The last path is the plot's, the others are
+    // the legend's.
     let shapes = |class: &str| -> Vec<Vec<f64>> {
         let path = document.descendants().rfind(|found| found.attribute("class") == Some(class)).unwrap();
         let shapes = path.attribute("d").unwrap().split('M').skip(1);
@@ -394,8 +394,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     assert_eq!(left.remove("notes.txt").as_deref(), Some("mine"));
     assert!(left == files(&path.join("fresh")), "{:?}", left.keys());
 
-    // A report that was cut short is recognised, and the outside files that it names are not
-    // touched.
+    // An interrupted report is recognized, and the outside files that it names are not touched.
     let mut cut = json(&left["report.json"]);
     cut["complete"] = false.into();
     for (name, bytes) in [("../k4-misere/db/SUMS", 1), ("losses-by-pieces-k9-normal.csv", 5), ("notes.txt", 5)] {
@@ -406,7 +405,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     fs::write(path.join("report/report.json"), cut.to_string()).unwrap();
     made(path, &[&two, "--out", "report"]);
     assert!(path.join("k4-misere/db/SUMS").is_file() && !path.join("report/losses-by-pieces-k9-normal.csv").exists());
-    // What another length has is a file of the user's, although its name is listed.
+    // A file of another length is the user's, although its name is listed.
     assert_eq!(fs::read_to_string(path.join("report/notes.txt")).unwrap(), "mine");
     assert_eq!(files(&path.join("report")).len(), left.len() + 1);
 
@@ -420,7 +419,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     fs::write(path.join("file"), "mine").unwrap();
     assert!(refused(path, 2, &[&two, "--out", "file"]).contains("is not a folder"));
     assert!(refused(path, 2, &[&two, "--out", &four]).contains(", and no report"), "a run folder");
-    // What systems put into an empty folder is passed over, by all that want one.
+    // System files in an otherwise empty folder are ignored by every command that needs one.
     for out in ["fresh-report", "fresh-solve"] {
         fs::create_dir(path.join(out)).unwrap();
         fs::write(path.join(out).join(".DS_Store"), "").unwrap();

@@ -1,4 +1,4 @@
-//! `trinim papers solve`, as users of the binary meet it.
+//! `trinim papers solve` from its user's side.
 
 use crate::common::program::{ends, json, signal, text, trinim};
 use crate::common::{assert_same_files, database_files, scratch, tree};
@@ -9,7 +9,7 @@ use trinim::Solve;
 use trinim::game::{Board, Rule, Takes};
 use trinim::layout::Layout;
 
-/// Every strategy leaves the database of update logs, and reports what it moved.
+/// Every strategy leaves the database of update logs, and reports the bytes it moved.
 #[test]
 fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     let folder = scratch();
@@ -74,7 +74,7 @@ fn other_boards_are_solved_too() {
     }
 }
 
-/// A stop ends it at once, and nothing goes on in its folder; in a new one it is solved.
+/// A stop ends it at once, and its folder is never continued; a new folder is solved.
 #[test]
 fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
     let folder = scratch();
