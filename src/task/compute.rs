@@ -301,8 +301,7 @@ impl<'a> Tasks<'a> {
         let streams = loop {
             match recomputer.blocks(&left, &|block, output| self.commit(block, output, done)) {
                 Ok(streams) => break streams,
-                // Sources are removed if another task meanwhile committed the blocks that need
-                // them.
+                // Sources are removed once another task has committed their targets.
                 Err(error) if matches!(&error, Error::Run(error) if error.is_not_found()) => {
                     let all = left.len();
                     let mut still = Vec::new();

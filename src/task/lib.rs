@@ -7,14 +7,12 @@
 //! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
 //! ```
 //!
-//! A driver decides which task runs when and where: [`plan`] lists the blocks and their
-//! dependencies, [`committed`] those that are done. `FORMAT.md` of this package has the bytes of
-//! the store.
+//! A driver decides which task runs when and where: [`plan`] lists the blocks and their sources,
+//! [`committed`] those that are done. `FORMAT.md` of this package has the bytes of the store.
 //!
 //! # Invariants
-//! 1. The bytes of every file depend only on the store's `task.json`. A name never has two
-//!    contents: a file is created whole or not at all, and if its name is taken, its bytes are
-//!    compared.
+//! 1. The bytes of a file depend only on the store's `task.json`. A name never has two contents: a
+//!    file is created whole or not at all, and if its name is taken, its bytes are compared.
 //! 2. So any number of tasks can compute the same block at the same time, be killed at any moment,
 //!    or continue after they were taken for dead.
 //! 3. A block is committed when its file exists; in a store that keeps only counts, when its

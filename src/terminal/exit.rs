@@ -9,9 +9,8 @@ pub enum Exit {
     /// Done.
     #[default]
     Done = 0,
-    /// A check found an error in undamaged files: `verify` or the audit of a solve in a value,
-    /// `papers bench` in an answer, `papers report` or `papers layout --paper` in a published
-    /// value.
+    /// A check found an error in undamaged files: `verify` or an audit in a value, `papers bench`
+    /// in an answer, `papers report` or `papers layout --paper` in a published value.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,

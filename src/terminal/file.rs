@@ -1,6 +1,5 @@
 //! Files and folders named by an argument: small texts to read, and outputs, which are checked
-//! before the work begins and written at its end. The file is long because each kind of output is
-//! tested.
+//! before the work begins and written at its end. Long because each kind of output is tested.
 //!
 //! # Invariants
 //! 1. Only a regular file is replaced, and only if its first line is that of an earlier output of

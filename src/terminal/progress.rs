@@ -135,8 +135,7 @@ pub type Status<'a> = &'a (dyn Fn(f64) -> Reading + Sync);
 /// A function that prints a remark without disturbing the bar.
 pub type Say<'a> = &'a (dyn Fn(String) + Sync);
 
-/// The status of work that takes time in proportion to its share; `line` gets the time left in
-/// words.
+/// The status of work whose time is proportional to its share; `line` gets the time left in words.
 pub fn at_share(share: f64, elapsed: f64, line: impl FnOnce(String) -> String) -> Reading {
     let eta_s = left_s(elapsed, share, 1.0 - share);
     Reading { share, line: line(in_words(eta_s)), eta_s, ..Reading::default() }

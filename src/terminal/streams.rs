@@ -70,8 +70,7 @@ pub fn colour_errors(is_coloured: bool) {
 /// The check for a request to stop while a reader does not read.
 static STOP_CHECK: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// Sets the check that a writer calls while it waits for its reader; the writer ends with its
-/// error. Only the first call counts.
+/// Sets the check that a waiting writer calls, and with whose error it ends. The first call counts.
 pub fn check_stops_with(check: fn() -> io::Result<()>) {
     let _ = STOP_CHECK.set(check);
 }

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use trinim_game::amount::binary;
 
-/// Returns the bytes of a unit of sizes, in lower case; a single letter is binary, as in most
-/// tools.
+/// Returns the bytes of a unit of sizes, in lower case; a bare letter is binary, as in most tools.
 fn unit_bytes(name: &str) -> Option<u64> {
     let Some(letter) = name.chars().next().filter(|_| name != "b") else { return Some(1) };
     let power = 1 + "kmgt".find(letter)? as u32;
@@ -80,8 +79,7 @@ fn duration_up_to(text: &str, most: Duration, examples: &str) -> Result<Duration
         .ok_or_else(|| format!("{text:?} is not a duration: expected seconds or one like {examples}"))
 }
 
-/// The largest seed: up to it, programs that read JSON as JavaScript does represent every whole
-/// number.
+/// The largest seed. Readers of JSON like JavaScript represent every whole number up to it.
 pub const SEED_MAX: u64 = 1 << 53;
 
 /// Parses a seed of random numbers, which reports repeat.
