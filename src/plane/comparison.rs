@@ -1,7 +1,6 @@
 //! Comparison of the formulas with the rules.
 //!
-//! [`compare`] sets what [`super::winning`] says of every small point beside what follows from the
-//! rules alone.
+//! [`compare`] compares [`super::winning`] at every small point with what follows from the rules.
 
 use super::goals::{self, Budget, Condition, Flip};
 use super::heaps::{Move, Point};

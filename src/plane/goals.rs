@@ -1,4 +1,4 @@
-//! The goal of a game, and Flip-Flop, where the players may change it.
+//! The goal of a game, and Flip-Flop, in which the players can change it.
 //!
 //! The paper's goals are the rules: normal play, and *attrition* for misère. \[Ver10\] section 20
 //! lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7`

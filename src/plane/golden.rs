@@ -1,9 +1,9 @@
-//! Fractions in place of the golden ratio, and how exact they have to be.
+//! Fractions in place of the golden ratio, and their necessary precision.
 //!
 //! \[Ver10\] (38) is Newton's iteration: `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each
-//! step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the
-//! [first failure](first_failure) of `x_r`. `x_r` is kept as an exact fraction. Nothing is rounded,
-//! so a finding about the paper's rules is a property of the rules.
+//! step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the [first
+//! failure](first_failure) of `x_r`. `x_r` is kept as an exact fraction. Nothing is rounded, so a
+//! finding about the paper's rules is a property of the rules.
 //!
 //! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` is between
 //! them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is the denominator of the first fraction
@@ -142,7 +142,7 @@ pub fn decimals_needed(digits: usize) -> usize {
     least(2 * digits as u64 + 1, |decimals| first_failure(&cut(decimals as usize)) > power) as usize
 }
 
-/// Returns the least number up to `last` that a test accepts, as it does all from there on.
+/// Returns the least number up to `last` that a test accepts; it must accept all larger ones.
 fn least(mut last: u64, accepts: impl Fn(u64) -> bool) -> u64 {
     let mut first = 0;
     while first < last {

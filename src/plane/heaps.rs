@@ -1,4 +1,4 @@
-//! Heaps of any length, points and moves, and numbers as people write them.
+//! Heaps of any length, points and moves, and the notation of numbers.
 //!
 //! A point is two heaps, the shorter one first. A move takes one or more from one heap, or the same
 //! number from both. The input is bounded before anything is computed from it, and long numbers are
@@ -61,7 +61,7 @@ pub fn parse(text: &str) -> Result<UBig, NumberError> {
     if length(&value) > DIGITS_MAX { Err(too_long()) } else { Ok(value) }
 }
 
-/// Parses the digits of one number, a part of the whole text that an error shows.
+/// Parses the digits of one number, a part of the whole text, which an error shows.
 fn part(text: &str, whole: &str) -> Result<UBig, NumberError> {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if text.strip_prefix('-').is_some_and(are_digits) {

@@ -114,7 +114,7 @@ fn carry_out() -> Exit {
             let hint = error.downcast_ref::<Refusal>().map(|refusal| &*refusal.hint);
             let reason = error.to_string();
             let failure = Failure { finished: false, command, exit_code: exit as u8, reason, hint };
-            // Standard error has said the same.
+            // Standard error already says the same.
             let _ = json_line("trinim.failure/1", &failure, &mut out).and_then(|()| out.flush());
         }
         exit

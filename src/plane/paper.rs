@@ -1,24 +1,24 @@
-//! What the paper's program does: the algorithm V, the first point of a game, the generator of the
-//! points, and the order of the equations.
+//! The paper's program: the algorithm V, the first point of a game, the generator of the points,
+//! and the order of the equations.
 //!
 //! V is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
-//! are too few, V mistakes a wrong point for a loss and throws a won game away; the smallest case
-//! is (378, 611). Two things are added. [`choose`] has no move at (0, 0), where V would call itself
+//! are too few, V takes a wrong point for a loss and throws a won game away; the smallest case is
+//! (378, 611). Two things are added. [`choose`] has no move at (0, 0), where V would call itself
 //! the winner. At (1, 2), where V has no move, it takes one from the longer heap.
 //!
-//! The first point is to satisfy (49), `L ≥ (e - 1) S ≥ Q` with a level Q. As e - 1 is above φ, the
+//! The first point must satisfy (49), `L ≥ (e - 1) S ≥ Q` with a level Q. As e - 1 is above φ, the
 //! first player wins such a point, except at the small losses (1, 2) and (4, 7), which also satisfy
 //! it. Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
 //!
 //! The [`Generator`] (section 6) builds each point from those before it: the next `a` is the
 //! smallest number that is in no point yet. `covered` is the paper's `c`, the largest number such
-//! that every number up to it is in a point; `passed` is its `j`, how many `b` there are up to
-//! `covered`. Only the `a` with indices above `passed` are stored, because the earlier ones are
-//! never needed again: about 0.38 n of them, 8 bytes each. A point costs a few additions.
+//! that every number up to it is in a point; `passed` is its `j`, the number of `b` up to
+//! `covered`. Only the `a` with indices above `passed` are stored, because the earlier ones are not
+//! needed again: about 0.38 n of them, 8 bytes each. A point costs a few additions.
 //!
 //! To place a number, section 17 tries the equation of `a`, then that of `b`; section 18 proposes
-//! to start with either at random, in proportion to how many numbers each sequence has. Starting
-//! with `a` is best, and one equation is enough anyway: it also gives the answer of the other.
+//! to start with either at random, in proportion to the numbers of each sequence. Starting with `a`
+//! is best, and one equation is enough: it also gives the answer of the other.
 
 use super::golden::{Ratio, paper_steps};
 use super::heaps::{self, Kind, Move, Point};
@@ -39,14 +39,14 @@ pub fn steps(point: &Point) -> u32 {
     if m.is_zero() { 0 } else { paper_steps(logarithm(&m)) }
 }
 
-/// Returns whether V takes the player to move for lost.
+/// Returns whether V considers the player to move lost.
 pub fn gives_up(point: &Point) -> bool {
     let m = point.difference();
     !m.is_zero() && Ratio::newton(steps(point)).a(&m) == *point.short()
 }
 
-/// Returns the move of V in normal play, `None` only at the end. V tosses a coin at points it takes
-/// for lost.
+/// Returns the move of V in normal play, `None` only at the end. V tosses a coin at points that it
+/// considers lost.
 ///
 /// ```
 /// use trinim_game::random::Random;
@@ -106,7 +106,7 @@ fn stretched(s: &UBig) -> UBig {
     UBig::ZERO
 }
 
-/// Returns whether a game of this level may start at a point.
+/// Returns whether a game of this level can start at a point.
 pub fn is_allowed(point: &Point, level: u64) -> bool {
     let stretched = stretched(point.short());
     // (e - 1) S is irrational unless S is 0, so it is at least Q exactly if its ceiling is more

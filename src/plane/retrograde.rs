@@ -1,4 +1,4 @@
-//! Small heaps, solved by the rules alone.
+//! Small heaps, solved only by the rules.
 //!
 //! This is the slow, obvious solver that the formulas are tested against: it tries every option of
 //! every point, from the end upwards. It uses the moves, the goals and the flips, and no golden
@@ -6,10 +6,10 @@
 //! [`Situation`]; heaps go up to `most`.
 //!
 //! \[Ver10\] section 21 also proposes, without an analysis, that the flipper pays and the winner
-//! takes the bank. [`bank`] computes from the rules what both players gain, where a flip is a part
-//! of the move after it, costs its player one unit, and the winner gets a stake from the loser and
-//! all that was paid. The result follows from (56): a flip changes no winner, so the loser never
-//! pays for one and the winner gets back what it pays.
+//! takes the bank. [`bank`] computes the gains of both players from the rules. A flip is a part of
+//! the move after it and costs its player one unit; the winner gets a stake from the loser and all
+//! payments. The result follows from (56): a flip changes no winner, so the loser never pays for
+//! one and the winner gets its own payments back.
 //!
 //! # Invariants
 //! 1. A move makes the heaps smaller, so only situations of one point can depend on each other, and
@@ -206,7 +206,7 @@ impl Table {
 /// Flips in a game, by both players together.
 const FLIPS: u8 = 2;
 
-/// What best play leads to.
+/// The result of best play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gains {
     /// Situations solved: heaps, goal, flips left and payments so far.

@@ -2,7 +2,7 @@
 //!
 //! `printed.txt` has what the paper prints; `numbers` has the sequences, the golden ratio and the
 //! examples; `play` has who wins, the paper's algorithm and the variants of the game. The available
-//! text of the paper is damaged; what it has lost is listed as undecided.
+//! text of the paper is damaged; missing parts are listed as undecided.
 
 mod numbers;
 mod play;
@@ -52,7 +52,7 @@ pub fn all(effort: Effort) -> Vec<Claim> {
     claims
 }
 
-/// What the available text of the paper does not have.
+/// The parts of the paper that are missing in its available text.
 fn lost() -> Vec<Claim> {
     let lost = "the text at hand is damaged: what stood between a less-than and a greater-than sign is gone";
     let claim = |place, claim| Claim::undecided(place, claim, "lost", "-", lost);

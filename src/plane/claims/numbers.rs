@@ -1,4 +1,4 @@
-//! The sequences, how exact the golden ratio has to be, and the examples.
+//! The sequences, the necessary precision of the golden ratio, and the examples.
 
 use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, paper_steps, steps_needed};
 use super::super::heaps::{self, grouped};
@@ -22,7 +22,7 @@ fn decimal(number: u64, scale: u32, places: u32) -> String {
 /// Sections 6, 13 and 16: the generator and the equations of the indices.
 pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
     let most = effort.numbers;
-    // How often a number is in a point, and where it is.
+    // How many points contain a number, and its place.
     let mut places: Vec<(u32, Option<Place>)> = vec![(0, None); most as usize + 1];
     let mut wrong = None;
     for (n, a, b) in Generator::default().take_while(|(_, a, _)| *a <= most) {

@@ -35,7 +35,7 @@ pub(super) fn rules(effort: Effort) -> Vec<Claim> {
     ]
 }
 
-/// Describes a move in a won point, and a right one, if it throws the game away.
+/// Describes the move in a won point and a right one, if the move throws the win away.
 fn blunder(point: &Point, step: Option<Move>) -> Option<String> {
     let after = step.and_then(|step| point.after(&step));
     if after.as_ref().is_some_and(|after| winning::value(Rule::Normal, after) == Value::Loss) {
@@ -47,7 +47,7 @@ fn blunder(point: &Point, step: Option<Move>) -> Option<String> {
 }
 
 /// Counts wrong moves among random won points with heaps below `most`, with the Newton steps of V
-/// or these.
+/// or with `steps`.
 fn blunders(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let (mut tried, mut wrong) = (0, 0);
@@ -80,7 +80,7 @@ pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
     for (steps, _, _) in TABLE_2 {
         let ratio = Ratio::newton(steps);
         let m = first_failure(&ratio);
-        // From here V goes along the diagonal to ⌊mx⌋.
+        // From here V moves along the diagonal to ⌊mx⌋.
         let short = ratio.a(&m).max(sequence::a(&m)) + 1u8;
         let point = Point::new(short.clone(), short + &m);
         let found = blunder(&point, paper::choose(&point, &mut random));
@@ -117,7 +117,7 @@ fn rates(effort: Effort) -> Claim {
     .because(format!("with the steps needed in place of V's: {}", rates.each_ref().map(|rate| &*rate.1).join(", ")))
 }
 
-/// Points for which V does not say what to do.
+/// Points for which V has no instruction.
 fn edges() -> [Claim; 3] {
     let end = Point::new(0u8, 0u8);
     let at_the_end = winning::value(Rule::Normal, &end);
@@ -231,7 +231,7 @@ pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
     ]
 }
 
-/// The condition and the claim of Flip-Flop, by each reading of what a flip is, and the bank.
+/// The condition and the claim of Flip-Flop, for each reading of what a flip is, and the bank.
 pub(super) fn flips(effort: Effort) -> Vec<Claim> {
     let heaps = effort.flip_heaps;
     let by = |flip, budget, condition| {

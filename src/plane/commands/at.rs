@@ -13,7 +13,7 @@ use trinim_plane::heaps::{DIGITS_MAX, Move, Point, brief};
 use trinim_plane::retrograde::{Setting, Situation, Step, Table};
 use trinim_plane::winning;
 
-/// Largest heap where no formula is known, so that all smaller points are decided first.
+/// Largest heap without a known formula, where all smaller points are decided first.
 const TURN_HEAP_MAX: usize = 500;
 
 /// Longest input in bytes: two numbers of the most digits, and some space.
@@ -196,7 +196,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let value = table.value(at);
     let replies = |at: Situation| setting.turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
     let delay = setting.turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
-    // Of the moves with the fewest winning replies, the first takes least.
+    // Of the moves with the fewest winning replies, the one that takes least.
     let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
     let report = |(step, to): (Option<Step>, Situation)| MoveReport {
         kind: step.map_or("flip", |(kind, _)| kind.name()),

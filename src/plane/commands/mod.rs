@@ -17,14 +17,14 @@ use terminal::streams::{self, PatientWriter};
 use trinim_game::Rule;
 use trinim_plane::{UBig, heaps};
 
-/// Standard output. Its errors travel up as bare `io::Error`, a type that no other error has.
+/// Standard output. Its errors are returned as bare `io::Error`, a type that no other error has.
 pub type Out = BufWriter<PatientWriter<Stdout>>;
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done; what was checked holds.
+    /// Done; a check succeeded.
     Done = 0,
     /// A check or a claim fails.
     Refuted = 1,

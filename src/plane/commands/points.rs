@@ -167,7 +167,7 @@ fn by_newton(from: UBig, end: &UBig) -> impl Iterator<Item = Term> + use<> {
     })
 }
 
-/// Returns the point of that index under a goal; only the first two differ.
+/// Returns the point of that index under a goal; only the first two differ between goals.
 fn under_goal(rule: Rule, term: Term) -> Term {
     match (rule, u8::try_from(&term.index)) {
         (Rule::Misere, Ok(0)) => Term { short: UBig::ZERO, long: UBig::ONE, ..term },
@@ -176,7 +176,7 @@ fn under_goal(rule: Rule, term: Term) -> Term {
     }
 }
 
-/// Converts the first of numbers that the generator can count to.
+/// Converts the first number, up to which the generator can count.
 fn countable(name: &str, from: &UBig, end: &UBig) -> Result<usize, Refusal> {
     let is_within = u64::try_from(end).is_ok_and(|end| end <= paper::MOST);
     usize::try_from(from).ok().filter(|_| is_within).ok_or_else(|| {

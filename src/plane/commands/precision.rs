@@ -1,4 +1,4 @@
-//! `trinim-plane precision`: how exact the golden ratio has to be, in the paper and in fact.
+//! `trinim-plane precision`: the precision of the golden ratio in the paper and the necessary one.
 
 use super::{Exit, Out, json, table};
 use clap::Args;

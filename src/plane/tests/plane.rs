@@ -1,7 +1,7 @@
-//! The library against [Ver10], against the rules and against another library of large numbers.
+//! The library compared with [Ver10], with the rules and with another library of large numbers.
 //!
-//! `tests/claims.json` has all claims of the paper as the program computes them; here is what goes
-//! further, or is computed in another way.
+//! `tests/claims.json` has all claims of the paper as the program computes them; the tests here go
+//! further or compute in another way.
 
 use dashu_int::UBig;
 use num_bigint::BigUint;
@@ -57,8 +57,8 @@ fn losses_of_both_goals() {
     assert_eq!(winning::value(Rule::Misere, &point(0, 0)), Value::Win);
 }
 
-/// Points with 0 to 3 points to win by. Two moves may lead to the same point, which swaps its
-/// heaps: there are 41 more moves.
+/// Points with 0 to 3 winning points. Two moves can lead to the same point, which swaps its heaps:
+/// there are 41 more moves.
 #[test]
 fn numbers_of_winning_moves() {
     for (rule, expected) in [(Rule::Normal, [58, 8752, 2085, 581]), (Rule::Misere, [59, 8751, 2085, 581])] {
@@ -216,7 +216,7 @@ fn v_loses_won_games() {
             assert_eq!((moves.len(), start.after(&moves[0])), (1, Some(point(right.0, right.1))));
         }
     }
-    // It takes a won point for lost where its ratio gives the wrong one.
+    // It considers a won point lost where its ratio gives the wrong one.
     assert!(paper::gives_up(&point(376, 609)) && winning::value(Rule::Normal, &point(376, 609)) == Value::Win);
     // One above the loss whose index is the first failure of the ratio that V takes.
     for m in ["233", "46368", "4807526976", "19740274219868223167"].map(big) {
@@ -247,8 +247,8 @@ fn differences(flip: Flip, budget: Budget, condition: Condition, most: usize) ->
     compare(Setting { flip, budget, condition }, most)
 }
 
-/// Each condition at its edges, and as it is defined for numbers of any length: those at the ends
-/// of machine words are beside each other, and as far apart.
+/// Each condition at its edges, compared with its definition for numbers of any length: the ends of
+/// machine words beside each other, and as far apart as possible.
 #[test]
 fn conditions_hold_as_they_are_defined() {
     for (condition, holds, fails) in [

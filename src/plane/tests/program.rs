@@ -1,7 +1,7 @@
-//! The program `trinim-plane`, by its binary: what it prints, what it refuses, and how it ends.
+//! The program `trinim-plane`: what it prints, what it refuses, and how it ends.
 //!
-//! `commands.txt` shows commands with what they print, `claims.json` what `claims --json` prints:
-//! scripts rely on each byte of the JSON.
+//! `commands.txt` has commands with what they print, `claims.json` what `claims --json` prints:
+//! scripts depend on each byte of the JSON.
 
 use processes::session::Place;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn program(args: &[&str]) -> Command {
 /// Runs a command, which must end with `code`; returns standard output and standard error.
 fn ends(code: i32, args: &[&str], input: &str) -> (String, String) {
     let mut child = program(args).spawn().unwrap();
-    // The program may end without reading its input.
+    // The program can end without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     ended(code, args, child)
 }
@@ -78,7 +78,7 @@ fn an_interrupt_ends_a_long_command() {
 #[test]
 fn standard_error_that_nobody_reads_holds_up_nothing() {
     let (_reader, mut writer) = std::io::pipe().unwrap();
-    // As much as a pipe takes.
+    // As much as a pipe holds.
     writer.write_all(&[0; 65_536]).unwrap();
     let mut child = program(&["at", "x", "1"]).stderr(writer).spawn().unwrap();
     let mut ended = None;
