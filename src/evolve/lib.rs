@@ -1,11 +1,12 @@
-//! Formulas that tell wins from losses, found by Multi Expression Programming and then checked.
+//! Formulas that distinguish wins from losses, found by Multi Expression Programming and then
+//! checked.
 //!
 //! M. Oltean, *Evolving winning strategies for Nim-like games*, arXiv:2109.13109: a chromosome is a
 //! list of genes, each a terminal or a function of earlier genes. The fitness of a formula is the
 //! number of positions at which it breaks the rules of a strategy, so the true winners need not be
 //! known. Every point that the paper leaves open is a choice in [`search::Settings`].
 //!
-//! | room | what it knows, from the rooms above it only |
+//! | module | contents; each uses only the modules above it |
 //! |---|---|
 //! | [`language`] | formulas of integers over the heaps of a game, read, written, simplified and computed |
 //! | [`games`] | games by their text, positions and moves as a graph, the period of a heap |
@@ -37,15 +38,14 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A run is a function of game, settings, seed and run number; the number of threads changes
-//!    nothing.
+//! 1. A run depends only on game, settings, seed and run number, not on the number of threads.
 //! 2. Everything fast has a slow, obvious counterpart that tests compare it with: columns and
 //!    single values, counting by parents and by options, offspring judged by their changes and
 //!    formulas judged from scratch, proofs bit by bit and whole integers.
-//! 3. No text, file or number of a user causes a panic, and no floating point takes part in the
-//!    value of a formula.
+//! 3. No text, file or number of a user causes a panic, and the value of a formula uses no floating
+//!    point.
 //!
-//! Files and printing are left to the program, `main.rs` and `commands`.
+//! The program, `main.rs` and `commands`, does the file access and the printing.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]

@@ -1,10 +1,10 @@
-//! `trinim-evolve`: formulas that tell wins from losses of Nim-like games, evolved, checked and
-//! proved.
+//! `trinim-evolve`: formulas that distinguish wins from losses of Nim-like games, evolved, checked
+//! and proved.
 //!
 //! Data goes to standard output, everything else to standard error.
 //!
 //! # Invariants
-//! 1. No argument or signal makes the program panic, and no closed or full output.
+//! 1. No argument or signal makes the program panic, nor does a closed or full output.
 #![forbid(unsafe_code)]
 
 mod commands;
@@ -47,10 +47,10 @@ struct Cli {
 
 /// Exit code for arguments that cannot be carried out.
 const USAGE: u8 = 2;
-/// Exit code where output failed.
+/// Exit code for failed output.
 const SYSTEM: u8 = 4;
 
-/// Flags that `trinim evolve` had, and what to use.
+/// Removed flags of `trinim evolve`, and their replacements.
 const GONE: [(&str, &str); 6] = [
     ("--svg", "use experiment --csv for a plot, score --dot | dot -Tsvg for the tree"),
     ("--progress", "progress is shown on a terminal only: leave it out"),
@@ -94,7 +94,7 @@ fn carry_out() -> u8 {
     let Some(Refusal { message, hint }) = error.downcast_ref() else {
         return failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error);
     };
-    // A formula is shown below what is wrong in it; an argument begins no line of its own.
+    // A formula is shown below the error in it; an argument begins no line of its own.
     for (number, part) in message.split("\n  ").enumerate() {
         streams::line(format_args!("{}{part}", if number == 0 { "error: " } else { "  " }));
     }
@@ -107,7 +107,7 @@ fn carry_out() -> u8 {
     USAGE
 }
 
-/// Returns the exit code where output failed; nobody is left to read from a closed pipe.
+/// Returns the exit code for failed output; a closed pipe has no reader any more.
 fn failed(kind: io::ErrorKind, error: impl Display) -> u8 {
     if kind == io::ErrorKind::BrokenPipe {
         return 0;

@@ -1,4 +1,4 @@
-//! The paper's three experiments, and what the text says of them.
+//! The paper's three experiments, and its statements about them.
 
 use super::{Bench, ClaimsError, PAPER, game, graph, refused};
 use crate::games::{Game, Graph, Ordering};
@@ -86,7 +86,7 @@ fn best(points: &[PointResult], successes: impl Fn(&PointResult) -> u64) -> Stri
     all.map(|point| point.point.value.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
-/// What the text says of an experiment, compared with its figure and our runs.
+/// The paper's statements about an experiment, compared with its figure and our runs.
 fn text(Repetition { experiment, points, .. }: &Repetition) -> Vec<Claim> {
     let place = format!("experiment {}, text", experiment.number);
     let name = experiment.axis.name();

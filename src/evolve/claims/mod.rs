@@ -20,7 +20,7 @@ use trinim_game::claims::{Claim, Paper};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// The stop was set.
+    /// The stop flag was set.
     #[error("stopped before all runs were done")]
     Stopped,
     /// A game, formula or setting of the paper is refused.
@@ -91,7 +91,7 @@ mod tests {
         let of = |verdict: Verdict| -> Vec<&str> {
             claims.iter().filter(|claim| claim.verdict == verdict).map(|claim| &*claim.place).collect()
         };
-        // Six runs refute no point of an experiment.
+        // Six runs cannot refute a point of an experiment.
         let text = ["experiment 1, text", "experiment 3, text"];
         let contradicted = [&["section 4"][..], &text, &["experiments 1 and 2", "section 4"]].concat();
         assert_eq!(of(Verdict::Contradicted), contradicted);

@@ -16,7 +16,7 @@ pub(super) fn rules() -> Result<Vec<Claim>, ClaimsError> {
     let (xor, values) = column(&small, XOR)?;
     let standing = held.standing(&xor, OnFault::Stop);
     let equal = small.grundy().iter().zip(&values).filter(|(grundy, xor)| grundy == xor).count();
-    // Every way to call the six positions of two heaps of 2 wins and losses.
+    // Every assignment of wins and losses to the six positions of two heaps of 2.
     let two = graph("nim:2,2", Ordering::Descending)?;
     let accepted = |count| {
         let labelings = (0..1i32 << two.len()).map(|bits| (0..two.len()).map(|place| bits >> place & 1).collect());
@@ -47,7 +47,7 @@ pub(super) fn example() -> Result<Vec<Claim>, ClaimsError> {
     let tree = graph("nim:2,1", Ordering::All)?;
     let (_, values) = column(&tree, "a1-a2*a1")?;
     let (_, caption) = column(&tree, "a1-a1*a2")?;
-    // In the order of the drawing, and any other position after those.
+    // In the order of the drawing, then all other positions.
     let figure = PAPER.printed("labels");
     let drawn = |label: &String| figure.find(label.as_str()).unwrap_or(usize::MAX);
     let label = |place: u32| (tree.label(place), if values[place as usize] == 0 { "P" } else { "N" });
@@ -104,7 +104,7 @@ pub(super) fn configuration() -> Result<Vec<Claim>, ClaimsError> {
     ])
 }
 
-/// Sections 3.2 and 4: the formulas that are called correct.
+/// Sections 3.2 and 4: the formulas that the paper calls correct.
 pub(super) fn formulas() -> Result<Vec<Claim>, ClaimsError> {
     let sorted = graph(GAME, Ordering::Descending)?;
     let held = held_out(GAME, Ordering::All, 7)?;

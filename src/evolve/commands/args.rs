@@ -51,7 +51,7 @@ impl Subject {
         self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))
     }
 
-    /// Returns the larger positions to check formulas on, with heaps up to `most` if that is given.
+    /// Returns the larger positions to check formulas on, with heaps up to `most` if given.
     pub fn held_out(&self, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
         HeldOut::new(&self.game, self.rule, self.target, ordering, most).map_err(|error| {
             let hint = match &error {

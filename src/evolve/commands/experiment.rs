@@ -86,7 +86,7 @@ pub struct ExperimentArgs {
 
 /// All points at one number of generations.
 struct Sweep {
-    /// Nothing if they vary.
+    /// `None` if they vary.
     generations: Option<u32>,
     points: Vec<PointResult>,
     /// Log-likelihood of the paper's points at our rates, if no point is missing.

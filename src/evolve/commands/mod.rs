@@ -1,10 +1,10 @@
-//! The commands, one file each, and what they share: arguments ([`args`], [`settings`]) and output
-//! ([`output`]).
+//! The commands, one file each, and their common parts: arguments ([`args`], [`settings`]) and
+//! output ([`output`]).
 //!
 //! # Invariants
 //! 1. A formula is called a strategy only after it was checked on more positions than it was found
 //!    on.
-//! 2. Finding nothing is a result, not a failure.
+//! 2. Finding no formula is a result, not a failure.
 
 mod args;
 mod experiment;

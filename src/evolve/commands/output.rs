@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use terminal::streams;
 
-/// Exit code where a check fails: of a formula, or of a claim.
+/// Exit code if a formula or a claim fails its check.
 pub const FAILED: u8 = 1;
 
-/// Arguments that cannot be carried out, and what to do instead.
+/// Arguments that cannot be carried out, and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
@@ -98,7 +98,7 @@ impl Drop for Progress {
     }
 }
 
-/// Whether a signal has asked a search to stop; the second signal ends the program.
+/// Whether a signal has requested a stop of the search; the second signal ends the program.
 pub struct Stop {
     pub flag: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
@@ -117,7 +117,7 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Says on standard error how far a stopped search came, and returns its exit code.
+    /// Prints the progress of a stopped search on standard error, and returns its exit code.
     pub fn code(&self, came: impl Display) -> u8 {
         streams::line(format_args!("stopped by a signal {came}"));
         128 + self.signal.load(Ordering::Relaxed) as u8

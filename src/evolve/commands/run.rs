@@ -1,5 +1,5 @@
-//! `trinim-evolve run`: runs of the engine, whose formulas are checked on more positions than they
-//! were found on.
+//! `trinim-evolve run`: runs of the engine, and a check of each formula on more positions than
+//! those it was found on.
 
 use super::args::{GameArgs, MaxArgs, SearchArgs, Subject, held_in_words, ordering_in_words};
 use super::output::{Stop, name, refused, table, write_sorted};
@@ -66,7 +66,7 @@ pub fn run(args: &RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8
         let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");
         return Err(refused(message, "leave out --max for a range that is quick"));
     }
-    // Fail before hours of work, not after them.
+    // Fails before hours of work, not after them.
     let held = subject.held_out(settings.ordering, args.max.max)?;
     let stop = Stop::at_signals()?;
     let all = |bench: &Bench<'_>| bench.run_all(&problem, &settings, 0..args.runs);
@@ -82,12 +82,12 @@ pub fn run(args: &RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8
     }
 }
 
-/// A run, and what is known of its formula.
+/// A run, and the verdict on its formula.
 struct Row<'a> {
     run: &'a Run,
     by_rule: Violations,
     simple: Formula,
-    /// Nothing if the formula has violations.
+    /// `None` if the formula has violations.
     check: Option<Verdict>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
         self.rows.iter().filter(|row| row.run.success.is_some()).count() as u64
     }
 
-    /// Counts the runs whose formula a player can rely on.
+    /// Counts the runs with a formula that is a reliable strategy.
     fn strategies(&self) -> u64 {
         let is_strategy = |row: &&Row<'_>| row.check.as_ref().is_some_and(|check| check.standing.is_strategy());
         self.rows.iter().filter(is_strategy).count() as u64
@@ -179,7 +179,7 @@ impl<'a> Report<'a> {
                 "simplified": simple.text(scope),
                 "size": simple.size(),
                 "chromosome": alphabet.text(&run.best.genes, |terminal| scope.name(terminal)),
-                // The one that stands for the chromosome, from 1.
+                // The representative of the chromosome, from 1.
                 "gene": run.best.place + 1,
                 "check": check.as_ref().map(Verdict::json),
                 "front": run.front.iter().map(front).collect::<Vec<_>>(),
@@ -201,7 +201,7 @@ impl<'a> Report<'a> {
             "runs_asked": args.runs,
             "runs_finished": finished,
             "interrupted": *finished < args.runs,
-            // A formula without violations; one that a player can rely on.
+            // A formula without violations; one that is a reliable strategy.
             "success": rate(self.successes()),
             "strategies": rate(self.strategies()),
             "held_out": { "heap_max": held.heap_max, "positions": held.positions() },

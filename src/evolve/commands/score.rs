@@ -1,4 +1,4 @@
-//! `trinim-evolve score`: where a formula breaks the rules, by each way to count.
+//! `trinim-evolve score`: where a formula breaks the rules, for each way of counting.
 
 use super::args::{FormulaArgs, GameArgs, Subject, ordering_in_words};
 use super::output::{counted, name, refused, table, write_sorted};
@@ -118,7 +118,7 @@ pub fn run(args: &ScoreArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<
         write!(out, "{}", tree.dot(graph))?;
         return Ok(0);
     }
-    // On the game tree first, if there is one, then on the positions in each ordering.
+    // First on the game tree, if there is one, then on the positions in each ordering.
     let mut on: Vec<(Option<&Valuation>, [Violations; 4])> = Vec::new();
     if has_tree {
         on.push((None, COUNTS.map(|count| tree_violations(graph, count, column))));

@@ -1,4 +1,4 @@
-//! The settings of the engine: a preset, what replaces single settings of it, and the symbols.
+//! The settings of the engine: a preset, replacements for single settings of it, and the symbols.
 
 use super::output::{name, named, refused};
 use clap::{Args, ValueEnum};
@@ -56,7 +56,7 @@ impl Preset {
         }
     }
 
-    /// Returns the meaning of `n`, the terminals beside the heaps, and the functions.
+    /// Returns the meaning of `n`, the terminals in addition to the heaps, and the functions.
     const fn symbols(self) -> (Number, &'static [&'static str], &'static [&'static str]) {
         match self {
             Preset::Paper | Preset::Source | Preset::Best => (Number::Heaps, &[], &["paper"]),
@@ -161,7 +161,7 @@ fn set(settings: &Settings, text: &str) -> Result<Settings, String> {
     serde_json::from_value(all).map_err(|error| error.to_string())
 }
 
-/// Returns the names that were given, or those of the preset.
+/// Returns the given names, or those of the preset.
 fn given_or<'a>(given: &'a Option<Vec<String>>, preset: &[&'a str]) -> Vec<&'a str> {
     match given {
         Some(names) => names.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect(),

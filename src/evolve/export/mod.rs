@@ -4,12 +4,12 @@
 //! arguments, `@0` all heaps. Below the lines are blocks of code with the symbols that need them.
 //!
 //! The Python function has the values of [`Formula::value`], so it spells out 32-bit wrap,
-//! truncating division and faults; a test runs it. One line computes each distinct term. Where a
-//! quotient has no value it raises `ZeroDivisionError`, unless a value replaces faults.
+//! truncating division and faults; a test runs it. One line computes each distinct term. A quotient
+//! without a value raises `ZeroDivisionError`, unless a value replaces faults.
 //!
-//! LaTeX is the formula alone, in math mode without delimiters, fully parenthesised except for the
-//! outermost pair. A formula too long to be written out becomes a list of definitions. The text
-//! does not say that integers have 32 bits.
+//! LaTeX is only the formula, in math mode without delimiters, fully parenthesised except for the
+//! outermost pair. A formula that is too long becomes a list of definitions. The text does not say
+//! that integers have 32 bits.
 
 use crate::language::{Formula, OnFault, Op, Scope, Term, Terminal};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub enum Language {
     Latex,
 }
 
-/// Writes a formula in a language; LaTeX says nothing of faults.
+/// Writes a formula in a language; LaTeX does not express faults.
 pub fn export(formula: &Formula, scope: &Scope, language: Language, on_fault: OnFault) -> String {
     match language {
         Language::Python => python(formula, scope, on_fault),

@@ -1,7 +1,7 @@
 //! The positions of a game and its moves.
 //!
-//! Formulas are judged, outcomes decided and Grundy values computed on this graph alone; it is
-//! built once from the rules of a game and independent of them afterwards.
+//! Formulas are judged, outcomes decided and Grundy values computed only on this graph. It is built
+//! once from the rules of a game and independent of them afterwards.
 //!
 //! Positions are numbered from the end of the game; features are columns of `i32`. Options and
 //! parents are adjacency lists: `starts[i]..starts[i + 1]` are the places of position `i`. Two
@@ -50,7 +50,7 @@ impl Ordering {
     }
 }
 
-/// A limit that a graph exceeds: the number, and of what.
+/// A limit that a graph exceeds: the number, and its unit.
 pub(super) type Excess = (usize, &'static str);
 
 /// The positions of a game with their moves.
@@ -98,7 +98,7 @@ impl Lists {
 impl Graph {
     /// Builds the graph of all positions that can be reached from `starts`, at least one; the first
     /// is the position the game starts from. `options` calls its second argument with every
-    /// position one move away, in any order, repeated or not.
+    /// position one move away, in any order, possibly repeated.
     pub(super) fn explore(
         scope: Scope,
         rule: Rule,

@@ -1,4 +1,4 @@
-//! The games that formulas are sought for: those of the paper, with any heaps.
+//! The games for which formulas are sought: those of the paper, with any heaps.
 //!
 //! A game is a text such as `nim:4,4,4,4`:
 //!
@@ -50,18 +50,18 @@ pub enum GameError {
 pub enum Moves {
     /// Nim.
     Nim,
-    /// Subtraction game, with the numbers that may be taken, ascending.
+    /// Subtraction game, with the numbers that can be taken, ascending.
     Subtraction(Vec<i32>),
     /// Wythoff's game, Nim on the plane.
     Wythoff,
-    /// Moore's Nim, with the number of heaps that a move may take from.
+    /// Moore's Nim, with the number of heaps that a move can take from.
     Moore(usize),
 }
 
 /// A game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Game {
-    /// What may be taken.
+    /// The moves.
     pub moves: Moves,
     /// The heaps at the start, at least one.
     pub heaps: Vec<i32>,
@@ -145,15 +145,15 @@ impl Game {
         self.graph_from([self.heaps.clone()], rule, ordering, positions_max)
     }
 
-    /// Builds the graph of all positions with heaps up to those at the start, whether they can be
-    /// reached from there or not, and of all that can be reached from these.
+    /// Builds the graph of all positions with heaps up to those at the start, including unreachable
+    /// ones, and of all that can be reached from these.
     ///
     /// # Errors
     /// [`GameError::TooLarge`] beyond the limits.
     pub fn graph_of_all(&self, rule: Rule, ordering: Ordering, positions_max: usize) -> Result<Graph, GameError> {
         match self.moves {
             Moves::Subtraction(_) => self.graph_from(size::tuples(&self.heaps), rule, ordering, positions_max),
-            // Where any number may be taken from a heap, all smaller heaps can be reached.
+            // If any number can be taken from a heap, all smaller heaps can be reached.
             _ => self.graph_within(rule, ordering, positions_max),
         }
     }

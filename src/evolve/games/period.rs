@@ -1,11 +1,11 @@
 //! Games on one heap that repeat: subtraction games.
 //!
-//! What a heap is worth depends on the heaps that one move leaves, all of them at most `window`
+//! The value of a heap depends on the heaps that one move leaves, all of them at most `window`
 //! smaller. So if two runs of `window` consecutive heaps have the same values, everything after
 //! them is the same too, for ever: the values repeat from the first run on, with the distance of
 //! the two as their period. In normal play the value is the Grundy value, and a sum of heaps is
 //! lost exactly if the xor of its values is 0 (Sprague 1935, Grundy 1939). In misère play it is 0
-//! for a loss and 1 for a win, and says nothing about sums.
+//! for a loss and 1 for a win, and determines nothing about sums.
 //!
 //! # Invariants
 //! 1. [`Period::value`] is exact for every heap: it was computed for all heaps before the repeat,

@@ -1,10 +1,10 @@
-//! How many positions and options a game has at least, known before its graph is built.
+//! Lower bounds on the positions and options of a game, known before its graph is built.
 //!
-//! To explore 2^26 options takes ten seconds; a game beyond the limits is refused at once where
-//! counting is possible. In Nim, Wythoff's game and Moore's Nim any smaller heaps can be reached:
-//! if every ordering counts, each tuple is a position and each of its moves an option of its own,
-//! and both numbers are exact. If one ordering stands for all, they are lower bounds: at most n!
-//! tuples of n heaps are one position, and at most n!² pairs of them one option.
+//! Exploring 2^26 options takes ten seconds; where counting is possible, a game beyond the limits
+//! is refused at once. In Nim, Wythoff's game and Moore's Nim any smaller heaps can be reached. If
+//! every ordering counts, each tuple is a position and each of its moves an option of its own, and
+//! both numbers are exact. If one ordering represents all, they are lower bounds: at most n! tuples
+//! of n heaps are one position, and at most n!² pairs of them one option.
 
 use super::graph::{Excess, OPTIONS_MAX, Ordering, POSITIONS_MAX};
 use super::{Game, Moves};
@@ -20,7 +20,7 @@ impl Game {
             if count > limit as u128 { Err((limit, what)) } else { Ok(()) }
         };
         within(positions, positions_max, "positions")?;
-        // The moves of one position of Moore's Nim lead to all of them, and are listed in one go.
+        // The moves of one position of Moore's Nim lead to all of them, and are listed at once.
         if let Moves::Moore(_) = self.moves {
             within(self.least(Ordering::All).0, POSITIONS_MAX, "positions")?;
         }
@@ -62,7 +62,7 @@ impl Game {
     }
 }
 
-/// Lists all tuples of heaps, that of the given ones first.
+/// Lists all tuples of heaps, starting with the given ones.
 pub(super) fn tuples(heaps: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     let mut next = Some(heaps.to_vec());
     let most = heaps.to_vec();

@@ -21,7 +21,7 @@ pub struct Alphabet {
     pub functions: Vec<Op>,
 }
 
-/// A gene: a symbol with the places of its arguments, also of those that the symbol does not need.
+/// A gene: a symbol with the places of its arguments, including those that it does not need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gene {
     /// Number of the symbol in the [`Alphabet`], terminals first.

@@ -4,8 +4,8 @@
 //! types. Value 0 calls a position a loss for the player to move (P), any other value a win (N).
 //!
 //! [`Formula::terms`] lists each distinct subterm once, arguments before operations and left before
-//! right, the whole formula last: a tree whose equal parts are shared. [`Formula::size`] counts the
-//! subterms and is the complexity in the Pareto list. The written form repeats shared parts and may
+//! right, the whole formula last: a tree with shared equal parts. [`Formula::size`] counts the
+//! subterms and is the complexity in the Pareto list. The written form repeats shared parts and can
 //! be exponentially longer, so beyond [`WRITTEN_MAX`] symbols or [`DEPTH_MAX`] levels a list of
 //! definitions replaces it.
 //!
@@ -51,7 +51,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Describes the division: which term, and what it divides by what.
+    /// Describes the division: the term, the dividend and the divisor.
     pub fn text(&self, formula: &Formula, scope: &Scope) -> String {
         let [dividend, divisor] = self.pair;
         format!("{} divides {dividend} by {divisor}", formula.part(scope, self.term))
@@ -173,8 +173,8 @@ impl Formula {
                 Term::Terminal(terminal) => scope.fill(*terminal, features, &mut out),
                 Term::Apply(op, args) => {
                     let args = args.map(|arg| &columns[usize::from(arg)][..end]);
-                    // Positions after a fault no longer matter, but another term may fault at an
-                    // earlier one.
+                    // Positions after a fault do not matter any more, but another term can fault at
+                    // an earlier one.
                     if let Err(index) = op.fill(args, &mut out[..end], on_fault) {
                         end = index;
                     }

@@ -3,9 +3,9 @@
 //! The paper leaves width, rounding and division by zero open; here they are those of a C `int`
 //! made total. Sum, difference and product wrap at 32 bits; `div` truncates toward zero; `mod` has
 //! the sign of the dividend; `and or xor not` work on the bits of the two's complement, so `not 0`
-//! is −1. A division by zero has no value, and neither has `−2147483648 div −1` nor the `mod` of
-//! the same pair, which C leaves undefined and processors trap: both are *faults*, and [`OnFault`]
-//! decides their value.
+//! is −1. A division by zero has no value, nor does `−2147483648 div −1` or the `mod` of the same
+//! pair, which C leaves undefined and processors trap. Both are *faults*, and [`OnFault`] decides
+//! their value.
 //!
 //! Beyond the paper: `min max eq lt if` (comparisons give 1 or 0; `if` takes its second argument
 //! where the first is not 0), `phi(x) = ⌊x·φ⌋` with φ the golden ratio, exact for every x, and
@@ -14,7 +14,7 @@
 //! # Invariants
 //! 1. Nothing here panics or uses floating point.
 //! 2. [`Op::fill`] equals [`Op::apply`], the definition, position by position.
-//! 3. Where there is no fault, the value wraps what it is among integers of any size.
+//! 3. Without a fault, a value is the value among integers of any size, wrapped.
 //!
 //! # Cost
 //! The loops of [`Op::fill`] compile to vector code: about a nanosecond for ten positions, but one
@@ -131,7 +131,7 @@ impl Op {
         matches!(self, Op::Div | Op::Mod)
     }
 
-    /// Returns whether the arguments may be exchanged.
+    /// Returns whether the arguments can be exchanged.
     pub const fn commutes(self) -> bool {
         matches!(self, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Min | Op::Max | Op::Eq)
     }
@@ -167,7 +167,7 @@ impl Op {
         })
     }
 
-    /// Computes [`Op::apply`] with faults replaced as `on_fault` says.
+    /// Computes [`Op::apply`] with faults replaced according to `on_fault`.
     pub fn apply_with(self, args: [i32; ARITY_MAX], on_fault: OnFault) -> Option<i32> {
         self.apply(args).or_else(|| on_fault.value(args[0]))
     }

@@ -1,8 +1,8 @@
 //! Reads chromosomes in the paper's notation: `1: a1  2: a2  3: + 1, 2`.
 //!
 //! Each gene has its number and a colon, then a terminal, or a function and the numbers of earlier
-//! genes. Commas, semicolons, line ends, quotes and brackets separate as white space does, so what
-//! `trinim-evolve run` prints is read, and its JSON too.
+//! genes. Commas, semicolons, line ends, quotes and brackets separate as white space does, so the
+//! output of `trinim-evolve run` can be read, including its JSON.
 
 use crate::language::{Builder, Formula, GENES_MAX, LENGTH_MAX, Op, Scope, Term, first};
 

@@ -1,6 +1,6 @@
 //! The language of formulas: integers and operations, terminals, text and chromosomes.
 //!
-//! | file | what it has |
+//! | file | contents |
 //! |---|---|
 //! | `int` | the operations on 32-bit integers, one value or a column at a time |
 //! | `scope` | the terminals of a game and their values |

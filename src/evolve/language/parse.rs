@@ -1,9 +1,9 @@
 //! Reads formulas, by precedence climbing.
 //!
-//! Operators bind as in C, which is not how the paper prints its example: unary `not -`, then `*
-//! div mod`, `+ -`, `and`, `xor`, `or`, each to the left. The C spellings `~ / % & ^ |` mean the
-//! same. Functions are called like `min(a1, a2)`. A formula may begin with definitions: `t0 = a1
-//! xor a2; t0 - a3`.
+//! Operators bind as in C, unlike in the paper's printed example: unary `not -`, then `* div mod`,
+//! `+ -`, `and`, `xor`, `or`, each to the left. The C spellings `~ / % & ^ |` mean the same.
+//! Functions are called like `min(a1, a2)`. A formula can begin with definitions: `t0 = a1 xor a2;
+//! t0 - a3`.
 //!
 //! # Invariants
 //! 1. No text causes a panic or a recursion deeper than [`DEPTH_MAX`] levels.
@@ -65,8 +65,8 @@ fn error(text: &str, at: usize, mut message: String) -> ParseError {
     ParseError { column: at + 1, message }
 }
 
-/// Splits a text into words and symbols, each with its place in characters; the last one, the end,
-/// is empty.
+/// Splits a text into words and symbols, each with its place in characters; an empty one marks the
+/// end.
 fn tokens(text: &str) -> Vec<(usize, &str)> {
     let (mut tokens, mut at, mut rest) = (Vec::new(), 0, text);
     loop {
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unary(&mut self, depth: usize) -> Result<u16, ParseError> {
-        // A list rather than recursion: there may be as many signs as characters.
+        // A list rather than recursion: there can be as many signs as characters.
         let mut signs: Vec<(usize, Op)> = Vec::new();
         loop {
             let (at, token) = self.tokens[self.next];

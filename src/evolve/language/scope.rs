@@ -1,10 +1,10 @@
 //! Terminals and their meaning in a game.
 //!
-//! The paper's terminals are the heaps `a1..an` and their number `n`. Others help where those do
-//! not suffice: constants, `largest`, `smallest` and `sum` of the features, `nonempty` and `big`
-//! (the number of features of at least 1, at least 2), and `m` (a parameter of the rules). A
-//! position is a list of `i32` features, named by a [`Scope`]; the values of a terminal at all
-//! positions form a column.
+//! The paper's terminals are the heaps `a1..an` and their number `n`. Where those do not suffice,
+//! there are constants, `largest`, `smallest` and `sum` of the features, `nonempty` and `big` (the
+//! number of features of at least 1, at least 2), and `m` (a parameter of the rules). A position is
+//! a list of `i32` features, named by a [`Scope`]; the values of a terminal at all positions form a
+//! column.
 //!
 //! # Invariants
 //! 1. [`Scope::fill`] equals [`Scope::value`] position by position.

@@ -1,9 +1,9 @@
 //! Shorter formulas with the same values.
 //!
-//! Evolved formulas carry dead weight such as `x xor x`. Each pass simplifies every term after its
-//! arguments; passes repeat until nothing changes. The rewrites hold for all 32-bit integers and
-//! keep every fault: a part that could divide by zero is never dropped. Questions that concern
-//! heaps or outcomes only are decided by `prove`, without rewriting.
+//! Evolved formulas contain useless parts such as `x xor x`. Each pass simplifies every term after
+//! its arguments; passes repeat until nothing changes. The rewrites hold for all 32-bit integers
+//! and keep every fault: a part that could divide by zero is never dropped. `prove` decides
+//! questions about heaps or outcomes, without rewriting.
 //!
 //! # Invariants
 //! 1. The result has the values of the formula for all arguments, including its faults under every

@@ -1,12 +1,12 @@
-//! Whether a formula is right beyond the positions it was found on.
+//! Checks whether a formula is right beyond the positions it was found on.
 //!
 //! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or
 //! larger heaps. So a formula counts as a strategy only once it has been checked on more positions
 //! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position
 //! with heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`]
 //! tries all orderings of the heaps, then the ordering the formula was found in. A formula that is
-//! right on all of them is proved if it can be: bit by bit (`prove`) or by a theorem about
-//! the game (`settle`). Otherwise it is tried at large heaps (`probe`).
+//! right on all of them is then proved, if possible: bit by bit (`prove`) or by a theorem about the
+//! game (`settle`). Otherwise it is tried at large heaps (`probe`).
 //!
 //! # Invariants
 //! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it
@@ -40,7 +40,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Returns whether the formula may be called a strategy.
+    /// Returns whether the formula can be called a strategy.
     pub const fn is_strategy(&self) -> bool {
         self.ordering().is_some()
     }
@@ -71,14 +71,14 @@ pub struct HeldOut {
     /// Largest heap; `None` if nothing is checked.
     pub heap_max: Option<i32>,
     law: Option<Law>,
-    /// The positions of all orderings first, then those of the ordering formulas are found in if it
-    /// is another; with points beyond, if there is a law.
+    /// The positions of all orderings first, then those of the ordering formulas are found in, if
+    /// different; with points beyond them, if there is a law.
     truths: Vec<(Ordering, Truth, Option<Probes>)>,
 }
 
 impl HeldOut {
     /// Builds the graphs of all positions with heaps up to `heap_max`, or by default up to a size
-    /// that is quick.
+    /// that is quick to check.
     ///
     /// # Errors
     /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::TooSmall`] if the
@@ -125,7 +125,7 @@ impl HeldOut {
     }
 
     /// Returns the number of points beyond these positions that are probed where there is no proof,
-    /// in the first ordering, and the theorem that tells the truth there.
+    /// in the first ordering, and the theorem with the truth about them.
     pub fn probed(&self) -> Option<(usize, &'static str)> {
         let (.., probes) = self.truths.first()?;
         Some((probes.as_ref()?.points(), self.law.as_ref()?.name()))
@@ -146,7 +146,7 @@ impl HeldOut {
             if standing.is_strategy() {
                 return standing;
             }
-            // The last one is in the ordering the formula was found in, and is the most telling.
+            // The last one, in the ordering the formula was found in, says most.
             refuted = standing;
         }
         refuted

@@ -1,4 +1,4 @@
-//! What theorems say about all heaps of a game, however large.
+//! Theorems about all heaps of a game, of any size.
 //!
 //! | game | theorem |
 //! |---|---|
@@ -14,7 +14,7 @@ use crate::proof::{Theorem, TrueValue, is_loss};
 use crate::search::Target;
 use trinim_game::{Rule, Value};
 
-/// What is known for all heaps of a game.
+/// The known theorem for all heaps of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Bouton's and Moore's theorems, which [`Question`](crate::proof::Question) decides bit by
@@ -38,7 +38,7 @@ impl Law {
         Some(match &game.moves {
             Moves::Nim if grundy => Law::Bits(Theorem::Grundy),
             Moves::Nim => Law::Bits(Theorem::Outcome { most: 1, rule }),
-            // Grundy values say nothing about sums in misère play.
+            // Grundy values determine nothing about sums in misère play.
             Moves::Subtraction(numbers) if rule == Rule::Normal || game.heaps.len() == 1 => {
                 Law::Repeats { period: Period::find(numbers, rule)?, grundy }
             }
@@ -77,7 +77,7 @@ impl Law {
     }
 }
 
-/// A formula, and the law that it is held against.
+/// A formula, and the law with which it is compared.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub law: &'a Law,
@@ -116,8 +116,8 @@ fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
 
 #[cfg(test)]
 impl Law {
-    /// What tests of probes and of proofs begin with: a law by the text of its game, and a formula
-    /// over its heaps.
+    /// The common start of tests of probes and of proofs: a law by the text of its game, and a
+    /// formula over its heaps.
     pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {
         let game = Game::parse(game).unwrap();
         let formula = crate::language::parse(&game.scope(), formula).unwrap();

@@ -1,10 +1,10 @@
 //! Whether a formula is right beyond the positions it was found on.
 //!
-//! | file | what it has |
+//! | file | contents |
 //! |---|---|
 //! | `check` | the check on larger positions, and the standing of a formula |
 //! | `truth` | a graph with its true outcomes, and where a formula is wrong on it |
-//! | `law` | what theorems say about all heaps of a game |
+//! | `law` | theorems about all heaps of a game |
 //! | `prove` | proofs bit column by bit column, for Nim and Moore's Nim |
 //! | `settle`, `residues` | proofs by Wythoff's theorem, and by the period of a subtraction game |
 //! | `probe` | large heaps to try where there is no proof |

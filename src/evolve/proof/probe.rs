@@ -1,4 +1,4 @@
-//! Formulas on large heaps: points where a theorem tells the truth, far beyond any graph.
+//! Formulas on large heaps: points far beyond any graph, with the truth from a theorem.
 //!
 //! `65536 · (a1 xor a2)` is right for all heaps of less than 65,536, more than any graph holds, and
 //! wrong beyond. [`Probes`] holds points where formulas of 32-bit integers tend to fail: powers of
@@ -10,7 +10,7 @@
 //! pieces, then by lexicographic order.
 //!
 //! # Invariants
-//! 1. The points are a function of law, number of heaps and ordering.
+//! 1. The points depend only on law, number of heaps and ordering.
 //! 2. The points are sorted by their sum, then lexicographically: the first wrong one is the
 //!    smallest of them.
 
@@ -54,8 +54,8 @@ impl Probes {
         self.expected.len()
     }
 
-    /// Returns heaps for which a formula is wrong, made as small as can be, if one of the points is
-    /// or one near a constant of the formula.
+    /// Returns heaps for which a formula is wrong, made as small as possible, if it is wrong at one
+    /// of the points or near a constant of the formula.
     pub(super) fn wrong(&self, case: &Case<'_>) -> Option<Vec<i32>> {
         let own = || {
             let values = constants(case.formula, case.scope);
@@ -90,8 +90,8 @@ fn values() -> Vec<i32> {
     sorted(values)
 }
 
-/// Returns the constants of a formula with their neighbours and multiples; nothing if it has none
-/// that the other points lack.
+/// Returns the constants of a formula with their neighbours and multiples; empty if the other
+/// points already have them all.
 fn constants(formula: &Formula, scope: &Scope) -> Vec<i32> {
     let known = values();
     let constant = |term: &Term| match term {
@@ -137,7 +137,7 @@ fn points(law: &Law, width: usize, values: &[i32]) -> Vec<Vec<i32>> {
         if !complete(law, &mut heaps, &mut random) {
             continue;
         }
-        // A P-position, and points a step away from it that should not pass for one.
+        // A P-position, and points one move away from it that must not pass as one.
         points.push(heaps.clone());
         let heap = random.index(width);
         let bit = 1i32 << random.below(31);
@@ -184,7 +184,7 @@ fn multiples(width: usize, values: &[i32], random: &mut Random, points: &mut Vec
     }
 }
 
-/// Changes some of the heaps so that the player to move loses; false if there is no way to.
+/// Changes some of the heaps so that the player to move loses; returns false if that is impossible.
 fn complete(law: &Law, heaps: &mut [i32], random: &mut Random) -> bool {
     match law {
         Law::Bits(theorem) => {
@@ -192,7 +192,7 @@ fn complete(law: &Law, heaps: &mut [i32], random: &mut Random) -> bool {
                 Theorem::Outcome { most, .. } => *most as usize,
                 Theorem::Grundy => 1,
             };
-            // The last heaps, as many as a move may change, make every column a multiple.
+            // The last heaps, as many as a move can change, make every column a multiple.
             let (fixed, free) = heaps.split_at_mut(heaps.len() - most);
             free.fill(0);
             for bit in 0..31 {
@@ -244,7 +244,7 @@ pub(super) fn shrink(case: &Case<'_>, mut heaps: Vec<i32>) -> Vec<i32> {
     }
 }
 
-/// Lists changes of the heaps that may make them smaller and keep them wrong.
+/// Lists changes of the heaps that can make them smaller and keep them wrong.
 fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
     let mut steps: Vec<Vec<i32>> = Vec::new();
     let mut change = |places: &[usize], of: &dyn Fn(i32) -> i32| {

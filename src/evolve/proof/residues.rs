@@ -5,9 +5,9 @@
 //! the value by a fixed `drift`. A heap is such a term, and sums, differences and products with
 //! constants are. `mod` and `div` by a constant end the drift, if the period is lengthened until it
 //! does not matter; comparisons end it once the heap is so large that it decides them. The low bits
-//! of sums, differences, products and bitwise terms depend on low bits alone, so `and` with a
-//! constant always repeats. A formula without drift repeats. So do the values of
-//! the game, hence both are compared on one tuple of heaps for each tuple of classes.
+//! of sums, differences, products and bitwise terms depend only on low bits, so `and` with a
+//! constant always repeats. A formula without drift repeats. So do the values of the game, hence
+//! both are compared on one tuple of heaps for each tuple of classes.
 //!
 //! # Invariants
 //! 1. A shape holds for all heaps from 0 to 2^31 − 1, with the wrap of 32-bit integers: exactly if
@@ -48,7 +48,7 @@ impl Shape {
         }
         if !self.exact {
             (self.low, self.high) = (i32::MIN.into(), i32::MAX.into());
-            // Only its residue modulo 2^32 means anything.
+            // Only its residue modulo 2^32 has a meaning.
             self.drift.iter_mut().for_each(|drift| *drift = i64::from(*drift as i32));
         }
         self
@@ -130,7 +130,7 @@ pub(super) fn settle(case: &Case<'_>, values: &Period) -> Answer {
 
 struct Part {
     shape: Option<Shape>,
-    /// Start and period of what its low bits depend on, beside as many low bits of the heaps.
+    /// Start and period of the low bits, and on how many low bits of the heaps they depend.
     low_bits: Option<(i64, i64)>,
 }
 
@@ -163,7 +163,7 @@ fn shape_of(formula: &Formula, scope: &Scope) -> Result<Shape, String> {
         let shape = shape.filter(Shape::fits);
         let repeats = shape.as_ref().filter(|shape| shape.repeats());
         let low_bits = repeats.map(|shape| (shape.start, shape.period)).or(low_bits);
-        // The low bits of a part may be enough, but not of the whole formula.
+        // The low bits of a part can be enough, but not those of the whole formula.
         if shape.is_none() && (low_bits.is_none() || index + 1 == formula.size()) {
             return Err(format!("{} is not known to repeat", formula.part(scope, index)));
         }
@@ -350,7 +350,7 @@ mod tests {
         }
     }
 
-    /// What a shape promises, tried at random heaps up to the largest.
+    /// Checks the promises of a shape at random heaps up to the largest.
     #[test]
     fn shapes_hold_up_to_the_largest_heap() {
         let scope = Scope::heaps(2, None);

@@ -1,16 +1,16 @@
-//! Proofs by theorems about a game, where formulas cannot be decided bit by bit.
+//! Proofs by theorems about a game, for formulas that cannot be decided bit by bit.
 //!
 //! All are exact for heaps up to 2^31 − 1 and integers of 32 bits that wrap. Where the values of
-//! heaps repeat, `residues` shows that the formula repeats as well and compares one period of
-//! both. The rest is Wythoff's game: whether a formula is ⌊φ·(L − S)⌋ − S in disguise, with S the
+//! heaps repeat, `residues` shows that the formula repeats as well and compares one period of both.
+//! The other case is Wythoff's game: whether a formula is equivalent to ⌊φ·(L − S)⌋ − S, with S the
 //! smaller heap and L the larger one.
 //!
 //! Wythoff 1907: the player to move loses exactly if S = ⌊φ·(L − S)⌋. Every term is written as a
 //! combination of S, L, the first heap, ⌊φ·(L − S)⌋ and 1 with factors modulo 2^32; sums,
-//! differences and products with constants keep that form. The formula is right if it is
-//! ⌊φ·(L − S)⌋ − S times an odd number, because an odd number times x vanishes modulo 2^32 only
-//! with x, or if it is `A xor B` and A − B is. ⌊φ·(L − S)⌋ is less than 2^32, so it wraps to a
-//! negative number where it exceeds every heap, and is never mistaken for S.
+//! differences and products with constants keep that form. The formula is right if it is ⌊φ·(L −
+//! S)⌋ − S times an odd number, because an odd number times x vanishes modulo 2^32 only with x, or
+//! if it is `A xor B` and A − B is. ⌊φ·(L − S)⌋ is less than 2^32, so it wraps to a negative number
+//! where it exceeds every heap, and is never mistaken for S.
 
 use super::residues;
 use crate::games::Ordering;

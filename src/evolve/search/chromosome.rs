@@ -1,7 +1,7 @@
 //! Chromosomes: lists of genes, drawn, crossed and mutated, by random numbers.
 //!
 //! The arguments of a gene come from lower places, so a chromosome holds one formula for every
-//! gene. A mutation of a symbol alone may use arguments again that the symbol before it did not
+//! gene. If only a symbol is mutated, it can use arguments again that the previous symbol did not
 //! need.
 //!
 //! The random numbers are ChaCha's with 8 rounds, one stream for each run of a seed. The step from

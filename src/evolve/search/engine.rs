@@ -1,16 +1,16 @@
 //! One run of Multi Expression Programming, steady state.
 //!
 //! In each generation a number of pairs of parents are chosen by tournament, crossed and mutated;
-//! the offspring replace the worst chromosome as [`Settings`] says. The fitness of a chromosome is
-//! the number of violations of its representative gene; the run ends at 0.
+//! the offspring replace the worst chromosome according to [`Settings`]. The fitness of a
+//! chromosome is the number of violations of its representative gene; the run ends at 0.
 //!
 //! The values of a gene at all positions form a column. Terminal columns are computed once; a gene
 //! that is a terminal refers to its column. Only the genes that matter are computed: those that a
-//! representative uses and, where a division by zero changes the gene, all divisions and what they
-//! use.
+//! representative uses and, where a division by zero changes the gene, all divisions and their
+//! arguments.
 //!
 //! # Invariants
-//! 1. A run is a function of problem, settings, seed and run number.
+//! 1. A run depends only on problem, settings, seed and run number.
 //! 2. The violations of the result are those that `score` counts for its formula.
 //!
 //! # Cost
@@ -31,7 +31,7 @@ const COLUMN_BYTES_MAX: usize = 512 << 20;
 
 /// A search for formulas: the positions and the alphabet.
 pub struct Problem {
-    /// The positions formulas are judged by.
+    /// The positions on which formulas are judged.
     pub graph: Graph,
     /// Terminals and functions.
     pub alphabet: Alphabet,
@@ -98,8 +98,8 @@ pub struct Run {
 struct Member {
     genes: Vec<Gene>,
     place: usize,
-    /// Violations of each gene if any gene may become the representative, otherwise of the last
-    /// gene only.
+    /// Violations of each gene if any gene can become the representative, otherwise only of the
+    /// last gene.
     totals: Vec<u32>,
 }
 
@@ -273,8 +273,8 @@ impl Front {
         }
     }
 
-    /// Returns the formulas, without those that follow a better one of fewer genes: they were
-    /// entered before it.
+    /// Returns the formulas, except those after a better one of fewer genes, which were entered
+    /// before it.
     fn formulas(self, alphabet: &Alphabet) -> Vec<Candidate> {
         let mut least = None;
         let mut front: Vec<Candidate> = Vec::new();
@@ -325,7 +325,7 @@ struct Evolution<'a> {
 }
 
 impl Evolution<'_> {
-    /// Returns the generation that found a formula without violations, if one did; nothing if it is
+    /// Returns the generation that found a formula without violations, if one did; `None` if it is
     /// stopped.
     fn evolve(&mut self, stop: &AtomicBool) -> Option<Option<u32>> {
         if self.populate(stop)? {

@@ -1,6 +1,6 @@
 //! Multi Expression Programming: formulas evolved from random chromosomes.
 //!
-//! | file | what it has |
+//! | file | contents |
 //! |---|---|
 //! | `engine` | one run |
 //! | `chromosome` | its random numbers, and how chromosomes are drawn, crossed and mutated |

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// How runs are made: their seed, their threads, and the caller's say.
+/// How runs are made: their seed, their threads, and the caller's controls.
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
     /// Seed of all runs.

@@ -4,14 +4,14 @@
 //! none of three rules: (i) no move leads from a loss to a loss, (ii) some move leads from every
 //! win to a loss, (iii) a position without moves is a loss, in misère play a win. No true outcome
 //! has to be known. Other targets are the outcomes themselves and the Grundy values, which need no
-//! labels either: the value has to be the mex of the values of the options.
+//! labels either: the value must be the mex of the values of the options.
 //!
 //! The paper counts one violation for each position that breaks a rule ([`Count::Position`]; its
 //! figure 1 shows it). [`Count::Edge`] counts each move from a loss to a loss.
 //! [`Count::AllOptions`] is the literal text of the paper, all options being losses; it exists to
-//! show that wrong formulas pass it. A rule can be broken at one position and the outcomes be wrong
-//! at many: in misère Nim of two heaps `a1 - a2` breaks rule (iii) at the end and nothing else, and
-//! is wrong at four. [`Count::Wrong`] counts these, with the outcomes as they follow from the end.
+//! show that wrong formulas pass it. A formula can break a rule at one position and be wrong at
+//! many: in misère Nim of two heaps `a1 - a2` breaks only rule (iii) at the end, and is wrong at
+//! four. [`Count::Wrong`] counts these, with the outcomes as they follow from the end.
 //!
 //! # Invariants
 //! 1. [`Judge::total`], the fast count over the parents of losses, agrees with [`violations`],
@@ -67,7 +67,7 @@ pub enum Breach {
 }
 
 impl Breach {
-    /// Returns the rule in the paper's numbering, or what takes its place.
+    /// Returns the rule in the paper's numbering, or its replacement.
     pub const fn name(self) -> &'static str {
         match self {
             Breach::LossToLoss => "(i)",
@@ -110,7 +110,7 @@ impl Violations {
     }
 }
 
-/// Returns what is wrong with one position, by the definition, and how often it counts.
+/// Returns the mistake at one position, by the definition, and how often it counts.
 pub fn broken(graph: &Graph, target: Target, count: Count, column: &[i32], index: u32) -> Option<(Breach, u64)> {
     let is_loss = |index: u32| column[index as usize] == 0;
     let options = graph.options(index);
@@ -145,7 +145,7 @@ fn compares(target: Target, count: Count) -> bool {
     target == Target::Labels || (target, count) == (Target::Rules, Count::Wrong)
 }
 
-/// Explains in words what is wrong with a position.
+/// Explains the mistake at a position in words.
 pub fn explain(graph: &Graph, column: &[i32], index: u32, breach: Breach) -> String {
     let value = column[index as usize];
     match breach {
@@ -260,7 +260,7 @@ impl<'a> Judge<'a> {
                 .sum()
             }
         };
-        // Wins without options have counted as stuck so far, which is right in normal play.
+        // Wins without options were counted as stuck so far, which is right in normal play.
         match self.graph.rule.empty() {
             Value::Loss => counted,
             Value::Win => self.ends.iter().fold(counted, |counted, end| match column[*end as usize] == 0 {

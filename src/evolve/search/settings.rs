@@ -144,7 +144,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The paper, with its gaps filled in the way that reproduces its experiments 2 and 3.
+    /// The paper, with its gaps filled in so that it reproduces experiments 2 and 3.
     pub const fn paper() -> Settings {
         Settings {
             population: 100,
@@ -193,8 +193,8 @@ impl Settings {
 
     /// Misère play: wrong positions are counted instead of broken rules, and there is more room.
     /// Only the end of the game differs, so a formula of normal play breaks one rule and evolution
-    /// gets stuck there. It needs symbols that tell the end from the rest: the terminal `big` and
-    /// the functions `eq`, `lt` and `if`.
+    /// gets stuck there. It needs symbols that distinguish the end from the rest: the terminal
+    /// `big` and the functions `eq`, `lt` and `if`.
     pub const fn misere() -> Settings {
         Settings { population: 200, genes: 25, count: Count::Wrong, ..Settings::best() }
     }

@@ -71,8 +71,7 @@ mod tests {
     fn tests_are_fishers() {
         // Fisher's lady tasting tea: 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 0.485_714).abs() < 1e-6);
-        // The paper against itself: population 100, 100 generations, 15 genes in experiments 1 and
-        // 2.
+        // The paper's own experiments 1 and 2, with population 100, 100 generations and 15 genes.
         assert!((fisher((25, 50), (41, 50)) - 0.0014).abs() < 1e-4);
         assert!((fisher((7, 50), (7, 50)) - 1.0).abs() < 1e-9);
         assert!((fisher((0, 0), (0, 0)) - 1.0).abs() < 1e-9);

@@ -1,9 +1,9 @@
 //! The game tree, which repeats a position for every path to it.
 //!
 //! The paper's example counts violations on the tree of (2,1), where (0,1) appears twice; its
-//! experiments count on the graph. Reproducing the paper takes both. [`tree_violations`] counts
+//! experiments count on the graph. Reproducing the paper needs both. [`tree_violations`] counts
 //! without building the tree: each position counts once for every path from the start, up to
-//! `u64::MAX`. [`Tree::grow`] builds the tree for drawing; its broken branches are as many as
+//! `u64::MAX`. [`Tree::grow`] builds the tree for drawing. It has as many broken branches as
 //! [`tree_violations`] counts with [`Count::Position`].
 
 use crate::games::Graph;
@@ -93,7 +93,7 @@ impl Tree {
         text + "}\n"
     }
 
-    /// Draws the tree as text, one branch a line; `label` writes a position and what is broken
+    /// Draws the tree as text, one branch a line; `label` writes a position and the rule broken
     /// there.
     pub fn text(&self, label: impl Fn(&Branch) -> String) -> String {
         // Whether a branch is the last one of its parent, so that no line continues below it.

@@ -1,4 +1,4 @@
-//! One bit column after another: what a formula and a theorem remember between them, and how a
+//! One bit column after another: the memory of a formula and a theorem between columns, and how a
 //! column changes it.
 //!
 //! A condition of the proof is a set of bits, the variables of the diagrams:
@@ -8,13 +8,13 @@
 //! | one for each comparison | its outcome, guessed before the first column and never changed |
 //! | one for each comparison | the outcome for the bits read so far |
 //! | value | the formula has a bit other than 0 |
-//! | column | a column of the heaps is lost to no one: its sum is not a multiple of k + 1 |
+//! | column | the sum of some column of the heaps is not a multiple of k + 1 |
 //! | big, one | misère: some heap is 2 or more; the lowest column leaves 1 |
 //! | one for each pair of neighbours | the heaps are in the wrong order by the bits read so far |
 //! | carries | each sum's carry in two's complement |
 //!
-//! After the last column a guess counts only if it is what was read. Exactly one guess of all
-//! comparisons is right for given heaps, so nothing is counted twice or left out.
+//! After the last column a guess counts only if it agrees with the bits read. Exactly one guess of
+//! all comparisons is right for given heaps, so nothing is counted twice or left out.
 
 use super::Theorem;
 use super::diagram::{Diagrams, FALSE, Function, TRUE};
@@ -91,11 +91,11 @@ impl Columns {
             Word::Flag(..) => 1,
             _ => 0,
         };
-        // The lowest column has a part in misère play.
+        // Misère play needs the lowest column.
         self.words.words.iter().map(of).max().unwrap_or(0).max(1)
     }
 
-    /// Computes what a column makes of a condition: a function of the condition and the inputs for
+    /// Computes how a column changes a condition: a function of the condition and the inputs for
     /// each bit. `read` has the column's bit of each heap; the last column of a word is its sign.
     pub(super) fn step(&self, diagrams: &mut Diagrams, column: u32, read: &[Function], is_sign: bool) -> Vec<Function> {
         let mut after: Vec<Function> = (0..self.bits).map(|bit| diagrams.variable(bit)).collect();

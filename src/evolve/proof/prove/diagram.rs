@@ -1,13 +1,13 @@
 //! Binary decision diagrams: Boolean functions in a canonical form (Bryant 1986).
 //!
-//! A diagram is reduced and ordered, so two functions are equal exactly where their indices are.
-//! Nothing is freed: a proof takes one table and drops it. The prover replaces all variables by
-//! functions at once within a budget of work and then removes the inputs, the lowest variables,
-//! which needs no more than one pass; libraries offer neither as one step with a budget.
+//! A diagram is reduced and ordered, so two functions are equal exactly if their indices are.
+//! Nothing is freed: a proof uses one table and drops it. The prover replaces all variables by
+//! functions at once within a budget of work, and then removes the inputs, the lowest variables,
+//! which needs at most one pass. Libraries offer neither as one step with a budget.
 //!
 //! # Invariants
-//! 1. Indices depend on the calls alone: no address and no random state enters a hash.
-//! 2. Once the budget is used up, every answer is `FALSE` and [`Diagrams::is_exhausted`] says so.
+//! 1. Indices depend only on the calls: no address and no random state enters a hash.
+//! 2. Once the budget is used up, every answer is `FALSE` and [`Diagrams::is_exhausted`] is true.
 
 pub(super) type Function = u32;
 pub(super) const FALSE: Function = 0;
@@ -153,7 +153,7 @@ impl Diagrams {
         self.choose(a, not, b)
     }
 
-    /// Returns what this call has made of a function before.
+    /// Returns the earlier result of this call for a function.
     fn known(&self, function: Function) -> Option<Function> {
         let known = self.replaced.get(function as usize).filter(|(call, _)| *call == self.calls);
         known.map(|(_, result)| *result)
@@ -190,8 +190,8 @@ impl Diagrams {
 
     /// Returns where some values of the variables from `first` on make the function true.
     ///
-    /// These are the lowest, so every node of theirs is a function of them alone, and true for
-    /// some values because it is not `FALSE`.
+    /// These are the lowest variables, so every node of theirs is a function of only them, and true
+    /// for some values because it is not `FALSE`.
     pub(super) fn exists_from(&mut self, function: Function, first: u32) -> Function {
         self.calls += 1;
         self.exists_below(function, first)

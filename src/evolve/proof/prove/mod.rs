@@ -3,20 +3,20 @@
 //! A check up to some heap size proves nothing beyond it. But formulas of `+ - and or xor not`,
 //! products with constants, comparisons and choices can read heaps from the lowest bit upwards with
 //! a bounded memory: they are finite automata over bit columns (`columns`). So is the outcome of
-//! Nim and of Moore's Nim (Bouton 1901, Moore 1910: a bit column whose sum is not a multiple of
-//! k + 1), in misère play too, and so is the order of heaps. Read side by side, they tell for any
-//! heaps whether formula and theorem disagree. A comparison is decided by the highest bits, which
-//! come last: its outcome is guessed first and checked in the end. Ours.
+//! Nim and of Moore's Nim (Bouton 1901, Moore 1910: a bit column whose sum is not a multiple of k +
+//! 1), in misère play too, and so is the order of heaps. Read in parallel, they show for any heaps
+//! whether formula and theorem disagree. The highest bits decide a comparison and come last, so its
+//! outcome is guessed first and checked at the end. This method is ours.
 //!
 //! The search goes backwards: from the conditions that are wrong after the last column to those
-//! from which some column leads there, as sets in decision `diagram`s. If the condition before
-//! the first column is not among them, no heaps are wrong. A set needs only those carries that can
-//! still matter, and conditions that are wrong for the same heaps to come are one.
+//! from which some column leads there, as sets in decision `diagram`s. If the condition before the
+//! first column is not among them, no heaps are wrong. A set needs only those carries that can
+//! still matter, and conditions that are wrong for the same further heaps are merged.
 //!
-//! There are two theorems, as a formula can be read in two ways ([`Domain`]): with words of 32 bits
-//! that wrap, as the program computes, for all heaps below 2^31; and with integers of any size, for
-//! all heaps. For integers the columns have no end: those above all constants are equal, so the
-//! sets grow until nothing changes, and a condition is wrong if zeros for ever make it wrong.
+//! There are two theorems, for two readings of a formula ([`Domain`]): words of 32 bits that wrap,
+//! as the program computes, for all heaps below 2^31; and integers of any size, for all heaps. For
+//! integers the columns have no end. Columns above all constants are equal, so the sets grow until
+//! nothing changes, and a condition is wrong if zeros for ever make it wrong.
 //!
 //! First all heaps of few bits are tried one by one (`small`), which refutes most wrong formulas.
 //! Products of two variables, most quotients, `phi` and `isqrt` can only be refuted.
@@ -25,7 +25,7 @@
 //! 1. `Proved` means that no wrong condition can be reached. Anything undecided is `Open`, with the
 //!    reason.
 //! 2. Every refutation is confirmed by the value of the formula.
-//! 3. The answer is a function of the arguments: no order of a hash table has a part in it.
+//! 3. The answer depends only on the arguments, not on the order of a hash table.
 //! 4. Of several counterexamples, the one whose largest heap has the fewest bits is reported, of
 //!    these the one with the smallest sum, then the lexicographically first; unless more than
 //!    [`PATHS_MAX`] conditions lead to the same number of bits.
@@ -62,7 +62,7 @@ const HEAP_BITS_MAX: usize = 62;
 pub enum Theorem {
     /// The outcome of Moore's Nim with moves on up to `most` heaps; 1 is Nim.
     Outcome {
-        /// Most heaps that a move may change.
+        /// The most heaps that a move can change.
         most: u32,
         /// Who wins when no move is left.
         rule: Rule,
@@ -124,7 +124,7 @@ impl Question<'_> {
         };
         let mut root = words.add(formula, self.scope)?;
         if self.theorem == Theorem::Grundy {
-            // The value is right where it differs in no bit from the xor of all heaps.
+            // The value is right if it differs in no bit from the xor of all heaps.
             for heap in 0..heaps {
                 let heap = words.heap(heap);
                 root = words.xor(root, heap);
@@ -143,8 +143,8 @@ struct Search<'a> {
     diagrams: Diagrams,
     inputs: Vec<Function>,
     steps: Vec<Vec<Function>>,
-    /// Conditions before a column that zeros in it and in all further ones make wrong. Above the
-    /// last of these columns all are equal.
+    /// Conditions before a column that become wrong if it and all further columns are zeros. Above
+    /// the last of these columns all are equal.
     ends: Vec<Function>,
 }
 
@@ -246,7 +246,7 @@ impl<'a> Search<'a> {
         if !self.is_reached(set) {
             return Ok(None);
         }
-        // What fewer bits reach, more bits reach too.
+        // Conditions reached by fewer bits are also reached by more bits.
         let limit = match self.domain {
             Domain::Words(bits) => bits as usize - 1,
             Domain::Integers => HEAP_BITS_MAX,

@@ -17,7 +17,7 @@ impl Question<'_> {
                 Term::Terminal(terminal) => self.scope.exact(*terminal, heaps),
                 Term::Apply(op, args) => {
                     let args = first(op.arity(), |index| values[usize::from(args[index])]);
-                    // What a quotient of words lacks depends on their width.
+                    // Whether a quotient of words has a value depends on their width.
                     match self.domain {
                         Domain::Words(WORD_BITS) if op.may_fault() => op.apply(args.map(|arg| arg as i32))?.into(),
                         _ => op.exact(args)?,

@@ -69,7 +69,7 @@ proptest! {
         let scope = Scope::heaps(3, None);
         let formula = parse(&scope, &text).unwrap();
         let question = Question { formula: &formula, scope: &scope, theorem, ordering, domain: Domain::Words(bits) };
-        // Without the heaps of few bits, which would be all.
+        // Without the heaps of few bits, which would already be all.
         let answer = question.columns().and_then(|columns| Search::new(&columns, question.domain).decide());
         match answer {
             Ok(None) => prop_assert!(is_right(&question), "{text} is called right"),

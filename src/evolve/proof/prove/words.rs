@@ -1,10 +1,10 @@
 //! Formulas in the form the prover reads: sums, bits, choices.
 //!
-//! What costs a proof is the memory between bit columns: the carry of a sum and the outcome of a
+//! The cost of a proof is the memory between bit columns: the carry of a sum and the outcome of a
 //! comparison. So nested sums, differences and products with constants become one sum with
 //! coefficients and one carry; `min max eq lt if`, `largest`, `smallest`, `nonempty` and `big`
 //! become choices by comparisons; `n`, `m` and constant parts become constants. Where only zero or
-//! not matters, common factors go, and `x - y` becomes `x xor y`, which has no carry.
+//! not matters, common factors are removed, and `x - y` becomes `x xor y`, which has no carry.
 //!
 //! # Invariants
 //! 1. A word has the value of its formula in its [`Domain`], for all heaps.
@@ -55,7 +55,7 @@ pub(super) enum Word {
     Sum(Vec<(i64, Place)>, i64),
     /// The first word where the condition holds, otherwise the second.
     Pick(usize, Place, Place),
-    /// 1 where the condition is so, holding or not, otherwise 0.
+    /// 1 where the condition holds (or, if false, does not hold), otherwise 0.
     Flag(usize, bool),
 }
 
@@ -251,7 +251,7 @@ impl Words {
         }
     }
 
-    /// Adds a sum of products, with the sums among its words dissolved.
+    /// Adds a sum of products, and merges the sums among its words into it.
     fn sum(&mut self, terms: impl IntoIterator<Item = (i64, Place)>, constant: i64) -> Result<Place, String> {
         let mut all: BTreeMap<Place, i128> = BTreeMap::new();
         let mut total = i128::from(constant);
@@ -289,7 +289,7 @@ impl Words {
         })
     }
 
-    /// Adds a word that is 0 exactly where this one is, with less to remember.
+    /// Adds a word that is 0 exactly where this one is, with less memory between columns.
     ///
     /// # Errors
     /// A coefficient is too large.

@@ -28,7 +28,7 @@ fn formula(text: &str) -> Formula {
     parse(&scope(), text).unwrap()
 }
 
-/// Lists arguments at every edge of the semantics: zero, signs, wrap, the trap of the least
+/// Lists arguments at every edge of the semantics: zero, signs, wrap, the trap of the smallest
 /// integer.
 fn arguments() -> Vec<[i32; 4]> {
     let edges = [0, 1, -1, 2, 3, 13, 21, -5, 46_341, i32::MAX, i32::MIN, 102_334_155];
@@ -52,8 +52,8 @@ pub(crate) fn golden(name: &str, found: &str) {
     assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
 }
 
-/// A formula is written out, after `=` simplified; a chromosome becomes the formula of its last
-/// gene or of the one named; a mistake is named with its place.
+/// A formula is written, after `=` simplified; a chromosome becomes the formula of its last gene or
+/// of the requested one; an error shows its place.
 #[test]
 fn texts_are_read_or_refused() {
     let scope = scope();

@@ -1,4 +1,4 @@
-//! The graphs of games against facts known by other means.
+//! The graphs of games compared with facts from other sources.
 
 use trinim_evolve::games::{Game, GameError, Graph, Ordering};
 use trinim_evolve::language::Op;

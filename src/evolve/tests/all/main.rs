@@ -1,6 +1,6 @@
-//! Evolution against the paper: success rates over hundreds of seeded runs each.
+//! Evolution compared with the paper: success rates over hundreds of seeded runs each.
 //!
-//! Every run is a function of its seed, so a bar that holds today holds until the engine changes.
+//! Every run depends only on its seed, so these bounds hold until the engine changes.
 
 mod export;
 mod games;
@@ -214,8 +214,8 @@ fn other_games_come_out_as_known() {
         let runs = runs_of(&problem(game, rule, settings, extra), settings, runs, 2);
         assert!(runs.iter().filter(|run| run.success.is_some()).count() >= least, "{game} {rule}");
     }
-    // Wythoff's losses are golden pairs, which need multiples of the golden ratio; a formula found
-    // has to hold far beyond its positions.
+    // Wythoff's losses are golden pairs, which need multiples of the golden ratio; a formula that
+    // is found must hold far beyond its positions.
     let plane = Settings { ordering: Ordering::Ascending, ..Settings::best() };
     let game = Game::parse("wythoff:10").unwrap();
     let graph = game.graph(Rule::Normal, plane.ordering).unwrap();

@@ -36,7 +36,7 @@ fn json(args: &[&str]) -> Value {
 fn json_is_golden() {
     let cases: [(&str, i32, &[&str]); 10] = [
         ("run", 0, &["run", "--game", "nim:3,3,3", "--preset", "best", "--runs", "2", "--seed", "7"]),
-        // Which formula was fit depended on the order of a hash table.
+        // The best formula depended on the order of a hash table.
         (
             "run-masks",
             0,
@@ -88,7 +88,7 @@ fn settings_are_set_by_name() {
     assert_eq!((&source["settings"]["terminal_share"], &source["settings"]["steps"]), (&Value::Null, &"half".into()));
 }
 
-/// What a run prints is read back: the chromosome of each run gives its formula.
+/// The output of a run can be read: the chromosome of each run gives its formula.
 #[test]
 fn chromosomes_are_read_as_they_are_printed() {
     let report = json(&["run", "--game", "nim:3,3", "--runs", "3", "--preset", "misere", "--misere"]);
@@ -149,7 +149,7 @@ fn what_is_interrupted_keeps_what_was_found() {
 #[test]
 fn standard_error_that_nobody_reads_holds_up_nothing() {
     let (_reader, mut writer) = std::io::pipe().unwrap();
-    // As much as a pipe takes.
+    // As much as a pipe holds.
     std::io::Write::write_all(&mut writer, &[0; 65_536]).unwrap();
     let mut child = program(&["score", "--game", "chess", "--formula", "a1"]).stderr(writer).spawn().unwrap();
     let mut ended = None;
@@ -160,7 +160,7 @@ fn standard_error_that_nobody_reads_holds_up_nothing() {
     assert_eq!(ended.and_then(|status| status.code()), Some(2));
 }
 
-/// As of a command behind which `&` stands in a script.
+/// As for a command followed by `&` in a script.
 #[test]
 fn an_ignored_interrupt_stays_ignored() {
     let args = ["run", "--game", "nim:2,2", "--runs", "100000", "--generations", "30", "--json"];

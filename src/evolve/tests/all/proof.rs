@@ -1,5 +1,5 @@
-//! What formulas are checked by, and proofs against the definition. `golden/session.txt` has
-//! formulas that are proved, refuted or left open.
+//! Checks of formulas, and proofs compared with the definition. `golden/session.txt` has formulas
+//! that are proved, refuted or left open.
 
 use trinim_evolve::games::{Game, Ordering};
 use trinim_evolve::language::{OnFault, Scope, golden, parse};
@@ -110,7 +110,7 @@ fn wythoffs_law_is_exact_up_to_the_largest_heap() {
 }
 
 /// Made-up formulas: right in every ordering of the heaps, in their own, or in none; for words, for
-/// integers, or for both; with and without a theorem. A proof is of the ordering that it is about.
+/// integers, or for both; with and without a theorem. A proof is about one ordering.
 #[test]
 fn standings_and_theorems_are_of_one_ordering() {
     use Ordering::{All, Ascending, Descending};
@@ -124,7 +124,7 @@ fn standings_and_theorems_are_of_one_ordering() {
         ("nim:4,4", Rule::Normal, Ascending, "a1 and not a2", "refuted", None, Some([false, false])),
         ("nim:4,4", Rule::Normal, All, "a1 and not a2", "refuted", None, Some([false, false])),
         ("nim:4,4", Rule::Misere, Descending, "a1 xor a2", "refuted", None, Some([false, false])),
-        // Right on every position that is checked, and not for all of them.
+        // Right on every position that is checked, but not for all of them.
         ("nim:4,4", Rule::Normal, Descending, "4 * (a1 xor a2)", "refuted", None, Some([false, true])),
         ("nim:4,4", Rule::Normal, Ascending, "(a1 xor a2) and 2147483647", "proved", Some(All), Some([true, false])),
         ("nim:4,4", Rule::Normal, All, "(a1 xor a2) and 65535", "refuted", None, Some([false, false])),
