@@ -1,15 +1,15 @@
-//! One way to solve beside its rivals on the first blocks of a board, on this disk or on one with
-//! an arm.
+//! One way to solve, to be compared with its rivals, on the first blocks of a board, on this disk
+//! or on a simulated hard disk.
 //!
 //! ```text
 //! cargo run --release -p tools --bin rivals -- WAY FOLDER [--layers K] [--block-bits N] [--blocks N]
 //!     [--minutes N] [--memory-mib N] [--disk-gib N] [--arm]
 //! ```
 //!
-//! Solves misère play for counts alone and without an audit until the blocks are computed, the time
-//! is over or the disk that it may take is full, then prints a row of a table and removes the
-//! folder. All ways have the same layout, kernel, threads and memory. With `--arm` every read and
-//! write waits for a device of 8 ms a seek and 150 MB/s that caches nothing, a hard disk.
+//! Solves misère play, only for counts and without an audit, until the blocks are computed, the
+//! time is over or the allowed disk is full. Then prints a row of a table and removes the folder.
+//! All ways have the same layout, kernel, threads and memory. With `--arm` every read and write
+//! waits for a device of 8 ms a seek and 150 MB/s that caches nothing, like a hard disk.
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};

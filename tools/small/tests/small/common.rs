@@ -1,4 +1,4 @@
-//! What the tests of the library share, without the program.
+//! The helpers that the tests of the library share, without the program.
 
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;

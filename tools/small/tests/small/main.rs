@@ -1,6 +1,5 @@
-//! Tests of the engine and of the library again, on copies of their sources whose constants are so
-//! small that small boards have streams of many frames, books of many pages, and caches that are
-//! full.
+//! The tests of the engine and of the library on copies of their sources with such small constants
+//! that small boards have streams of many frames, books of many pages, and full caches.
 
 mod common;
 #[path = "../../../../src/task/tests/tasks/contract.rs"]

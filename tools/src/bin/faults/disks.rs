@@ -34,19 +34,19 @@ impl Mount {
         Ok(Mount { point, mounted: true })
     }
 
-    /// Mounts a folder once more: by bindfs, or by sshfs over SFTP from a server on this machine.
+    /// Mounts a folder again: by bindfs, or by sshfs over SFTP from a server on this machine.
     pub fn once_more(setup: &Setup, program: &str, folder: &Path) -> Result<Mount> {
         let (point, folder) = (setup.disk_folder()?, text(folder)?);
         let mut command = Command::new(program);
         match program {
-            // sshfs gives the shell more words, which are parameters that nothing reads.
+            // sshfs passes more words to the shell, as parameters that are not read.
             "sshfs" => {
                 let server = "ssh_command=setsid sh -c /usr/lib/openssh/sftp-server";
                 command.args(["-o", server, &format!("here:{folder}")])
             }
             _ => command.arg(folder),
         };
-        // What stays in the background would keep a pipe open.
+        // A process in the background would keep a pipe open.
         let status = command.arg(&point).stdout(Stdio::null()).stderr(Stdio::null()).status();
         let status = status.with_context(|| format!("{program} cannot be started"))?;
         ensure!(status.success(), "{program} cannot mount a folder here: {status}");
@@ -81,7 +81,7 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         if self.unmount().is_err() {
-            // Detach it at least; the kernel releases it with its last user.
+            // Detaches it at least; the kernel releases it with its last user.
             if let Ok(point) = text(&self.point) {
                 let _ = system_program("umount", &["-l", point]);
             }
@@ -145,7 +145,7 @@ impl Disk {
     }
 }
 
-/// Whether this kernel has the file system; there is an exFAT in user space as well.
+/// Returns whether this kernel has the file system; an exFAT in user space also exists.
 fn is_known(kind: &str) -> bool {
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     known.split_whitespace().any(|name| name == kind)
@@ -193,7 +193,7 @@ pub fn fill(folder: &Path) -> Result<PathBuf> {
         let bytes = vec![0x55; size];
         while file.write_all(&bytes).is_ok() {}
     }
-    // Delayed allocation takes the room only now.
+    // Delayed allocation takes the space only now.
     if file.sync_all().is_err() && !path.exists() {
         bail!("{} cannot be filled", folder.display());
     }

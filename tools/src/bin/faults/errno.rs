@@ -1,9 +1,9 @@
 //! Every file call fails, once or permanently, with every error that makes sense; so does standard
 //! output.
 //!
-//! A run that meets an error has to end with the code of the table in `src/terminal/exit.rs`,
-//! naming path and operation, and the same command has to continue afterwards to the golden
-//! database. Interrupted and short calls have to be invisible.
+//! A run that meets an error must end with the code of the table in `src/terminal/exit.rs` and name
+//! path and operation. The same command must continue afterwards to the golden database.
+//! Interrupted and short calls must be invisible.
 
 use crate::kill::complete;
 use crate::report::Sheet;
@@ -171,8 +171,7 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     }
     sheet.count("failed calls", 1);
     match ended.code {
-        // An error without consequence may be ignored, like that of checking whether a folder
-        // exists.
+        // An error without consequence can be ignored, such as in a check whether a folder exists.
         Some(0) => sheet.count(&format!("failed calls of no consequence ({kind})"), 1),
         _ => complaint(sheet, &text, &ended),
     }
@@ -183,8 +182,8 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     complete(setup, sheet, &text, &case.solve, golden, lane, &out, &safe)
 }
 
-/// Checks for the code of the table, the path and operation of a call that was hit, and a way out.
-/// With several threads, the first call hit need not be the first one reported.
+/// Checks for the code of the table, the path and operation of a failed call, and a hint. With
+/// several threads, the first failed call need not be the first one reported.
 fn complaint(sheet: &Sheet, text: &str, ended: &Ended) {
     let named = ended.hits().any(|(kind, path)| {
         let operations = OPERATIONS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, words)| words);
@@ -194,7 +193,7 @@ fn complaint(sheet: &Sheet, text: &str, ended: &Ended) {
     sheet.check(right, || format!("{text}: {}", ended.summary()));
 }
 
-/// Fails the two calls that bypass the C library by strace: a run needs neither forecast nor
+/// Uses strace to fail the two calls that bypass the C library: a run needs neither forecast nor
 /// advice.
 fn past_the_library(setup: &Setup, sheet: &Sheet, goldens: &Goldens) -> Result<()> {
     let folder = setup.folder()?;
@@ -320,7 +319,7 @@ fn standard_output(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Returns the lines without those about times and memory.
+/// Returns the lines except those about times and memory.
 fn comparable(out: &str) -> Vec<&str> {
     let told = ["elapsed", "rss", "free", "time", "memory", "/s)", "per_second", "seconds", "disk"];
     out.lines().filter(|line| !told.iter().any(|word| line.contains(word))).collect()
@@ -332,7 +331,7 @@ pub fn behaves(sheet: &Sheet, text: &str, ended: &Ended, codes: &[i32]) -> bool 
     sheet.check(fine, || format!("{text}: {}", ended.summary()))
 }
 
-/// Returns whether the message names something below `root`.
+/// Returns whether the message contains a path below `root`.
 pub fn names_a_path(ended: &Ended, root: &Path) -> bool {
     root.to_str().is_some_and(|root| ended.error.contains(root))
 }

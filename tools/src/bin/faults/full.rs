@@ -2,8 +2,8 @@
 //! solver runs, a limit on file sizes, a quota.
 //!
 //! The solver rejects a disk that is too small before it writes. So it is also stopped at a call
-//! while the disk is filled to the last block, and continued. Finally there is room again, and the
-//! same command has to finish with the golden database.
+//! while the disk is filled to the last block, and continued. Finally space is freed, and the same
+//! command must finish with the golden database.
 
 use crate::disks::{Disk, Mount, fill, no_disk, no_mounts, system_program};
 use crate::errno::behaves;
@@ -43,7 +43,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Checks the end of a run on a full disk: code 4, a path and a way out, or 0 if the room was just
+/// Checks the end of a run on a full disk: code 4, a path and a hint, or 0 if the space was just
 /// enough. Returns the finished blocks, which must stay.
 fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTreeSet<BlockId> {
     sheet.count("full disks", 1);
@@ -141,7 +141,7 @@ fn filled_image(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane, 
     Ok(())
 }
 
-/// Stops a solve at a call, fills the disk, continues, makes room, and finishes.
+/// Stops a solve at a call, fills the disk, continues, frees space, and finishes.
 pub fn filled(
     setup: &Setup,
     sheet: &Sheet,
@@ -177,7 +177,7 @@ fn room(disk: &Path) -> Result<u64> {
     Ok(RealStorage::open(disk)?.free_bytes()?)
 }
 
-/// Waits up to some seconds for the room of a removed file, which XFS gives back in the background.
+/// Waits up to some seconds for the space of a removed file, which XFS frees in the background.
 fn wait_for_room(disk: &Path, before_bytes: u64) -> Result<()> {
     for _ in 0..500 {
         if room(disk)? >= before_bytes / 10 * 9 {

@@ -1,5 +1,5 @@
-//! A control group with a limit, of version 1 or 2, and a group in it for the processes: a limit
-//! is usually set on a group above that of the process.
+//! A control group with a limit, of version 1 or 2, and a group in it for the processes: a limit is
+//! usually set on a group above that of the process.
 
 use anyhow::{Context, Result};
 use std::fs;

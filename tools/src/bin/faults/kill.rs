@@ -1,7 +1,7 @@
 //! SIGKILL at every file call, at random times, during recovery, and in chains.
 //!
 //! A kill leaves the written bytes in the page cache, so this part proves that a run resumes after
-//! any prefix of its file calls and keeps what it acknowledged. Power cuts are another part.
+//! any prefix of its file calls and keeps acknowledged blocks. Power cuts are another part.
 
 use crate::report::Sheet;
 use crate::setup::{Lane, Setup, picks};
@@ -45,7 +45,7 @@ enum Manner {
 struct Case {
     solve: Solve,
     manner: Manner,
-    /// Whether the resume is killed as well.
+    /// Whether the resume is also killed.
     twice: bool,
     calls: u64,
 }
@@ -145,7 +145,7 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     complete(setup, sheet, &text, &case.solve, golden, lane, &out, &safe)
 }
 
-/// Returns whether the run was killed; if it was over before, checks that it ended well.
+/// Returns whether the run was killed; if it ended before, checks that it ended well.
 pub fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
     if ended.was_killed() {
         sheet.count(what, 1);
@@ -156,7 +156,7 @@ pub fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
     false
 }
 
-/// Checks that the folder can be read and holds every safe block; adds the blocks that are safe
+/// Checks that the folder is readable and holds every safe block; adds the blocks that are safe
 /// now.
 pub fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) -> bool {
     match finished(out) {
@@ -169,7 +169,7 @@ pub fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>
     }
 }
 
-/// Finishes a folder by a clean run, which has to give the golden database and leave nothing over.
+/// Finishes a folder by a clean run, which must give the golden database and leave no other files.
 #[expect(clippy::too_many_arguments, reason = "the account of one case")]
 pub fn complete(
     setup: &Setup,

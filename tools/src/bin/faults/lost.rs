@@ -1,10 +1,10 @@
-//! Syncs that fail for real, a disk that goes away, and bad sectors.
+//! Syncs that fail for real, a disk that disappears, and bad sectors.
 //!
 //! - *Failed syncs*: the sparse image of the file system is on a file system in memory, which is
 //!   filled while the solver is stopped. From then on the disk accepts writes that it cannot keep,
 //!   and the sync fails. The kernel then marks the pages clean, so a second sync would succeed: the
 //!   solver must not retry it.
-//! - *Gone*: the file system is cut off its device, and the solver continues into errors.
+//! - *Gone*: the file system is cut off from its device, and the solver continues into errors.
 //! - *Bad sectors*: the image is cut below the first byte of a file (reads fail), or has a hole
 //!   there (reads give zeros).
 
@@ -183,14 +183,14 @@ impl Field<'_> {
         let folder = self.setup.folder()?;
         let mut disk = Disk::new(self.setup, kind, DISK_MIB, &folder)?;
         let out = disk.point().join("run");
-        // Kill the run repeatedly, until finished blocks have written logs that other blocks still
+        // Kills the run repeatedly, until finished blocks have written logs that other blocks still
         // need.
         let mut log = None;
         for _ in 0..40 {
             let running = SOLVE.launch(self.setup, &self.lane.folder, &out).start()?;
             std::thread::sleep(Duration::from_millis(30 + self.lane.random.below(60)));
             running.kill()?;
-            // Write back, because the bytes need a place on the device.
+            // Writes back, because the bytes need a place on the device.
             disk.again()?;
             log = needed_log(&out)?;
             if log.is_some() {
@@ -206,7 +206,7 @@ impl Field<'_> {
         let copy = self.spoil(&mut disk, &log, unreadable)?;
         let ended = SOLVE.launch(self.setup, &self.lane.folder, &out).run()?;
         self.sheet.count("spoilt logs", 1);
-        // 0 if the log was no longer needed.
+        // 0 if the log was not needed any more.
         if behaves(self.sheet, &text, &ended, if unreadable { &[0, 3, 4] } else { &[0, 3] }) {
             if ended.code == Some(0) {
                 self.sheet.count("spoilt logs that were not needed", 1);

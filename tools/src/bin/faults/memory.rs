@@ -82,7 +82,7 @@ fn within(sheet: &Sheet, text: &str, ended: &Ended, budget: u64, losses: &mut st
     losses.insert(answer["losses"].to_string());
     let (peak, told) = (ended.peak_rss_bytes >> 20, answer["peak_rss_bytes"].as_u64().unwrap_or(0) >> 20);
     sheet.check(peak < budget + BEYOND_MIB, || format!("{text}: peak {peak} MiB"));
-    // The kernel's two accounts may differ by some pages.
+    // The kernel's two counts can differ by some pages.
     sheet.check(told <= peak + 2, || format!("{text}: the program reports {told} MiB, the kernel {peak} MiB"));
     sheet.note(format!("{text}: {peak} MiB at most"));
 }

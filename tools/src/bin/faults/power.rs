@@ -1,9 +1,9 @@
-//! Power cuts on ext4 and XFS: the file system is cut off its device while the solver is stopped,
-//! at marked calls and at random times, several times in a row.
+//! Power cuts on ext4 and XFS: the file system is cut off from its device while the solver is
+//! stopped, at marked calls and at random times, several times in a row.
 //!
-//! The solver is stopped first, because a sync that races with the cut may succeed too early, which
-//! no power cut causes. The log of the syncs before the cut tells what was acknowledged. As a
-//! control, the same with syncs that do nothing has to lose blocks, otherwise the cuts would prove
+//! The solver is stopped first, because a sync that races with the cut can succeed too early, which
+//! no power cut causes. The log of the syncs before the cut shows the acknowledged blocks. As a
+//! control, the same with syncs that do nothing must lose blocks; otherwise the cuts would prove
 //! nothing.
 
 use crate::disks::{Disk, no_disk};
@@ -81,7 +81,7 @@ pub fn calls_of(setup: &Setup, solve: &Solve) -> Result<u64> {
     Ok(calls)
 }
 
-/// Cuts a run up to five times in a row, then finishes it. A `control` has no syncs: it may lose
+/// Cuts a run up to five times in a row, then finishes it. A `control` has no syncs: it can lose
 /// blocks, but must not be wrong.
 fn chain(
     setup: &Setup,
@@ -162,7 +162,7 @@ fn chain(
     }
     sheet.count("controls", 1);
     sheet.count("controls that lost blocks", u64::from(lost));
-    // Without syncs the folder may be rejected; a published database has to be right.
+    // Without syncs the folder can be rejected; a published database must be right.
     let ended = solve.launch(setup, &lane.folder, &out).run()?;
     match ended.code {
         Some(0) => {

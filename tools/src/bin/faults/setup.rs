@@ -1,4 +1,4 @@
-//! The setup shared by all parts: programs, scratch folders, amount of work, random numbers,
+//! The setup shared by all parts: programs, temporary folders, amount of work, random numbers,
 //! threads.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use trinim::random::Random;
 
-/// Time between lines of progress.
+/// Interval between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(20);
 /// The file system in memory on Linux.
 const MEMORY: &str = "/dev/shm";
@@ -60,7 +60,7 @@ impl Setup {
         ensure!(status.success(), "the programs cannot be built");
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
-        // Runs have other current folders.
+        // Absolute, because runs have other current folders.
         let binary = std::path::absolute(built.unwrap_or_else(|| target.join("release/trinim")))?;
         let preload = target.join("release/libpreload.so");
         for file in [&binary, &preload] {
@@ -83,7 +83,7 @@ impl Setup {
         })
     }
 
-    /// Returns an amount of work: `ci` within the bound of CI, else `full` for each unit of effort.
+    /// Returns an amount of work: `ci` within the bound of CI, or `full` for each unit of effort.
     pub fn amount(&self, full: u64, ci: u64) -> u64 {
         if self.ci { ci } else { full * self.effort }
     }

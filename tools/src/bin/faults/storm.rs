@@ -1,6 +1,6 @@
-//! All commands beside each other on one folder: solves, second solves, repairs, checks at every
-//! depth, verify, status, probe, stats, and signals to the writer. The data are sound all the
-//! time, so any report of damage is a failure.
+//! All commands at the same time on one folder: solves, second solves, repairs, checks at every
+//! depth, verify, status, probe, stats, and signals to the writer. The data are always sound, so
+//! any report of damage is a failure.
 
 use crate::errno::behaves;
 use crate::kill::complete;
@@ -19,7 +19,7 @@ const SOLVES: [Solve; 4] = [
     Solve::new(6, 12, "dedicated", 2),
     Solve::new(6, 12, "shared", 2),
 ];
-/// Commands that only read, with what follows the folder; `db` is the folder of the database.
+/// Commands that only read, with the words after the folder; `db` is the folder of the database.
 const READERS: [(&str, &str, &[&str]); 10] = [
     ("check", "", &["--depth", "metadata"]),
     ("check", "", &["--depth", "sums"]),
@@ -32,7 +32,7 @@ const READERS: [(&str, &str, &[&str]); 10] = [
     ("stats", "", &[]),
     ("repair", "", &["--dry-run"]),
 ];
-/// Commands that run side by side at a time, besides the writer.
+/// Number of commands that run at the same time, in addition to the writer.
 const BESIDE: usize = 3;
 const SIGNALS: [i32; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGKILL];
 
@@ -67,13 +67,13 @@ fn storm(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, solve
             beside(setup, sheet, lane, solve, &out, &slots)?;
         }
         let signal = SIGNALS[lane.random.below(SIGNALS.len() as u64) as usize];
-        // A failure means that the writer has ended; its exit code tells.
+        // A failure means that the writer has ended; its exit code shows how.
         let _ = system::signal(writer.pid, signal);
         sheet.count("signals to a writer", 1);
         let ended = writer.wait()?;
         let killed = signal == libc::SIGKILL && ended.was_killed();
         let text = format!("{solve}: {} after signal {signal}", if repairs { "a repair" } else { "a solve" });
-        // 2: killed before it had begun anything, so that there is nothing to repair.
+        // 2: killed before it had begun anything, so there is nothing to repair.
         if !killed {
             behaves(
                 sheet,
@@ -104,7 +104,7 @@ fn beside(setup: &Setup, sheet: &Sheet, lane: &mut Lane, solve: &Solve, out: &Pa
     for (text, codes, command) in running {
         let ended = command.wait()?;
         sheet.count("commands beside a writer", 1);
-        // A writer that was killed before it wrote the lists, and the next has only begun.
+        // A writer was killed before it wrote the lists, and the next has only begun.
         let is_unsealed = text.starts_with("check ") && ended.out.contains("verdict   not finished\n");
         behaves(sheet, &format!("{solve}: {text}"), &ended, if is_unsealed { &[3] } else { codes });
     }

@@ -257,19 +257,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Returns whether a SIGKILL ended it that was not the harness's answer to a hang.
+    /// Returns whether it was ended by a SIGKILL other than the harness's own after a hang.
     pub fn was_killed(&self) -> bool {
         self.signal == Some(libc::SIGKILL) && !self.hung
     }
 
-    /// Returns the panic, abort, signal or hang that no run may end with, if there is one.
+    /// Returns the panic, abort, signal or hang that must end no run, if there is one.
     pub fn misbehaviour(&self) -> Option<String> {
         let bad_code = self.code.is_some_and(|code| ![0, 1, 2, 3, 4, 6, 7, 129, 130, 143].contains(&code));
         let panicked = self.error.contains("panicked") || self.out.contains("panicked");
         (self.hung || bad_code || panicked || self.signal.is_some()).then(|| self.summary())
     }
 
-    /// Lists the calls that were hit: kind and path.
+    /// Lists the failed calls: kind and path.
     pub fn hits(&self) -> impl Iterator<Item = (&str, &str)> {
         self.log.lines().filter_map(|line| line.strip_prefix("f ")?.split_once(' '))
     }

@@ -1,6 +1,6 @@
 //! Surroundings that mostly need root: limits of control groups on memory and processes, another
-//! namespace of processes, file systems in user space and without links, folders renamed among
-//! files of others, a disk that turns read-only.
+//! namespace of processes, file systems in user space and without links, renamed folders among
+//! foreign files, a disk that turns read-only.
 //!
 //! The folder of `--scratch` is one of the file systems, so that a mounted NFS or SMB can be tried.
 
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use trinim::game::{Rule, published};
 
-/// Small disks are filled, too, by the solve of that part.
+/// The solve of the part that fills small disks is used here, too.
 const SOLVES: [Solve; 2] = [full::SOLVE, Solve { placement: "shared", ..full::SOLVE }];
 const DISK_MIB: u64 = 24;
 
@@ -102,7 +102,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Checks what the commands that look after a folder say about sound data.
+    /// Checks what the maintenance commands report about sound data.
     fn looked_after(&self, text: &str, out: &Path, is_done: bool) -> Result<()> {
         for (command, more) in
             [("status", ""), ("check", "--depth full"), ("verify", ""), ("repair", "--dry-run"), ("repair", "")]
@@ -115,7 +115,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// The least number of processes is one, without room for a thread.
+    /// The smallest number of processes is one, without room for a thread.
     fn few_processes(&mut self, group: &Group) -> Result<()> {
         let (five, new) = (self.lane.folder.join("five"), self.lane.folder.join("new"));
         let solved = self.command("solve --layers 5 --out", &five, "").run()?;
@@ -171,7 +171,7 @@ impl<'a> Field<'a> {
         server.wait()
     }
 
-    /// A process that cannot be seen is reported without its number, and its lock holds.
+    /// An invisible process is reported without its number, and its lock holds.
     fn another_namespace(&mut self) -> Result<()> {
         const ENTRY: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
         if let Err(error) = system_program("unshare", &[&ENTRY[..], &["true"]].concat()) {
@@ -219,7 +219,7 @@ impl<'a> Field<'a> {
             match Mount::once_more(self.setup, program, &below.point) {
                 Ok(mount) => {
                     self.file_system(program, &mount.point)?;
-                    // SFTP has no word for a full disk.
+                    // SFTP has no error code for a full disk.
                     if program != "sshfs" {
                         self.full(program, &mount.point)?;
                     }
@@ -260,7 +260,7 @@ impl<'a> Field<'a> {
         self.store(name, &disk.join("store"))
     }
 
-    /// Renames the folder of a solve, puts another in its place, and files of others in it.
+    /// Renames the folder of a solve, puts another in its place, and foreign files in it.
     fn renamed(&mut self, name: &str, which: usize, disk: &Path) -> Result<()> {
         let (out, moved) = (disk.join("run"), disk.join("moved"));
         let text = format!("{name}: {}: renamed among files of others", SOLVES[which]);
@@ -275,7 +275,7 @@ impl<'a> Field<'a> {
         let planted: Vec<PathBuf> = places
             .iter()
             .flat_map(|place| names.iter().map(|name| place.join(OsStr::from_bytes(name))))
-            // A file system may refuse a name.
+            // A file system can refuse a name.
             .filter(|path| fs::write(path, "foreign").is_ok())
             .collect();
         self.sheet.check(planted.len() >= 12, || format!("{text}: only {} files of others", planted.len()));
@@ -296,7 +296,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// What commands write beside the folder of a run.
+    /// Files that commands write beside the folder of a run.
     fn other_files(&mut self, name: &str, disk: &Path) -> Result<()> {
         let [out, metrics, timeline, losses] =
             ["run", "metrics.prom", "timeline.json", "losses.npy"].map(|name| disk.join(name));
@@ -437,8 +437,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What a command that looks after an unfinished folder ends with: 2 if nothing was saved yet, 3 if
-/// only the lists are missing.
+/// The exit codes of a maintenance command on an unfinished folder: 2 if nothing was saved yet, 3
+/// if only the lists are missing.
 fn unfinished(ended: &Ended) -> &'static [i32] {
     if ended.out.contains("verdict   not finished\n") { &[3] } else { &[0, 2] }
 }

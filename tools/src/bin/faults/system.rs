@@ -58,8 +58,8 @@ const SHUTDOWN: libc::c_ulong = 0x8004_587d;
 /// Flushes neither log nor data, like a power cut.
 const NO_LOG_FLUSH: u32 = 2;
 
-/// Cuts a mounted ext4 or XFS off its device, like a power cut: from now on nothing is written and
-/// every call fails.
+/// Cuts a mounted ext4 or XFS off from its device, like a power cut: from now on nothing is written
+/// and every call fails.
 pub fn cut_off(mount: &File) -> io::Result<()> {
     let flags = NO_LOG_FLUSH;
     // SAFETY: the call reads one u32.

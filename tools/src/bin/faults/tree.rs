@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub const FOREIGN: [&[u8]; 6] =
     [b".DS_Store", b".fuse_hidden", b".nfs", b"a b", b"\xff.bin", b"x\x1b]0;forged\x07\nerror: forged"];
 
-/// Reads every file below a folder, by its path in the folder, but those of other programs.
+/// Reads every file below a folder, by its path in the folder, except those of other programs.
 pub fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     fn collect(folder: &Path, root: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
         for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -63,8 +63,8 @@ impl Golden {
         Ok(files(folder)? == self.database)
     }
 
-    /// Returns what is wrong with a finished folder, if anything: a difference in the database or
-    /// files left over.
+    /// Returns a description of what is wrong with a finished folder, if anything: a difference in
+    /// the database or superfluous files.
     pub fn compare(&self, out: &Path) -> Option<String> {
         let found = match files(out) {
             Ok(found) => found,

@@ -1,4 +1,4 @@
-//! JSON.md: what the command `schema` of each program says of its reports, as a page with tables.
+//! JSON.md: the output of the command `schema` of each program as a page with tables.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub struct Row {
     text: String,
     /// Whether every report of this shape has it.
     always: bool,
-    /// Values of the tag that says which objects have it.
+    /// Values of the tag of the objects that have it.
     tags: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ pub fn schemas(run: impl Fn(&[&str]) -> String) -> Vec<(String, Value)> {
     run(&["schema"]).lines().map(|name| (name.to_owned(), schema(name))).collect()
 }
 
-/// Writes the page below its introduction, which is that of `page`.
+/// Writes the page below the introduction of `page`.
 pub fn written(page: &str, schemas: &[(String, Value)]) -> String {
     let introduction = page.find("\n## `").map_or(page, |end| &page[..=end]);
     let sections = schemas.iter().map(|(name, schema)| section(name, schema));
@@ -47,7 +47,7 @@ pub fn section(name: &str, schema: &Value) -> String {
     text
 }
 
-/// Returns the shapes of a report: itself, or those it is one of.
+/// Returns the shapes of a report: itself, or its alternatives.
 fn shapes(schema: &Value) -> Vec<&Value> {
     match &schema["oneOf"] {
         Value::Array(shapes) if schema["properties"].is_null() => shapes.iter().collect(),
@@ -143,7 +143,7 @@ fn typed(schema: &Value) -> String {
     }
 }
 
-/// Lists what a field may be: types, or values where these are known.
+/// Lists the types of a field, or its values where they are known.
 fn values(schema: &Value) -> Vec<String> {
     let coded = |value: &Value| value.as_str().map_or("null".to_owned(), |value| format!("`{value}`"));
     let parts = parts(schema);

@@ -1,13 +1,13 @@
-//! Generates from a record, which is what `trinim papers bench --json` prints, all that is made of
-//! it: the tables of README.md and benches/README.md, the plots of the latter, and the record's own
+//! Generates everything that is made from a record (the output of `trinim papers bench --json`):
+//! the tables of README.md and benches/README.md, the plots of the latter, and the record's own
 //! page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
 //! between two comments in both pages, and page and plots beside the record. The default is the
 //! record that README.md names. A test compares all of them with that record.
 //!
-//! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from
-//! the schemas that the programs print; build them first.
+//! `cargo run -p tools --bin readme -- JSON.md` rewrites JSON.md below its introduction, from the
+//! schemas that the programs print; build them first.
 
 mod bars;
 mod json;
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
 /// The programs whose reports JSON.md has.
 const PROGRAMS: [&str; 3] = ["trinim", "trinim-task", "trinim-papers"];
 
-/// Writes JSON.md anew, from the schemas of the programs beside this one: each report once.
+/// Rewrites JSON.md from the schemas of the programs beside this one, each report once.
 fn write_json(root: &Path) -> Result<()> {
     let mut schemas: Vec<(String, serde_json::Value)> = Vec::new();
     for name in PROGRAMS {

@@ -1,4 +1,4 @@
-//! A record as a page of its own, beside it: the table of all cases, then every single time.
+//! A record as its own page, beside it: the table of all cases, then every single time.
 
 use anyhow::Result;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ pub fn bytes(value: f64) -> String {
     binary(value as u64)
 }
 
-/// Formats what may be unknown.
+/// Formats a value that can be unknown.
 pub fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
     value.map_or("-".to_owned(), form)
 }
