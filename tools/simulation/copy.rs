@@ -1,5 +1,5 @@
-//! Copies sources that ship and applies diffs to the copy, so that what ships has no test switches.
-//! The packages that are such copies share this build script.
+//! Copies shipped sources and applies diffs to the copy, so that the shipped code has no test
+//! switches. All packages that are such copies share this build script.
 //!
 //! The diffs are in the package's folder `changes`: controls, which leave out rules of the
 //! protocol, or sizes, which make constants small. Line numbers are ignored: the old lines of each
@@ -28,7 +28,7 @@ fn main() {
         fs::remove_dir_all(out.join("src")).expect("the last copy can be removed");
     }
     copy(&sources, &out.join("src"));
-    // Unit tests of the engine take them from there.
+    // Unit tests of the engine include them from there.
     let testing = sources.with_file_name("testing");
     if testing.exists() {
         copy(&testing, &out.join("testing"));
@@ -73,7 +73,7 @@ fn bare(root: &Path) {
     write(root, &lines);
 }
 
-/// Applies one diff below `out`, which stands for the folder of the sources with this name.
+/// Applies one diff below `out`, which replaces the folder of the sources with this name.
 fn apply(change: &Path, out: &Path, name: &str) {
     let diff = read(change);
     let mut file = None;

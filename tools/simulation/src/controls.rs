@@ -2,28 +2,29 @@
 
 use pipeline::omitted::Rule;
 
-/// What notices that a rule is left out.
+/// The test that notices that a rule is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
     /// The exploration of stops and errors, in `tests/simulation/controls.rs`.
     ByCrashes,
     /// The exploration of silent corruption, in `tests/simulation/controls.rs`.
     BySilence,
-    /// Runs with exactly as many files as they may have open, in `tests/simulation/controls.rs`.
+    /// Runs with exactly the number of files that they can have open, in
+    /// `tests/simulation/controls.rs`.
     ByFiles,
     /// Runs on a disk that becomes full at any call, in `tests/simulation/controls.rs`.
     ByFullDisks,
     /// One case of damage for each rule, in `tests/simulation/comparisons.rs`.
     ByDamage,
-    /// The sweeps of damage, in `tests/simulation/damage.rs`; there also pairs of rules.
+    /// The sweeps of damage, in `tests/simulation/damage.rs`; also pairs of rules there.
     BySweeps,
     /// Checks and repairs, in `tests/simulation/care.rs`.
     ByCare,
-    /// Nothing can: a second rule guarantees the same. The reason.
+    /// No test can, because a second rule guarantees the same; with the reason.
     ByNothing(&'static str),
 }
 
-/// Returns what notices that a rule is left out.
+/// Returns the test that notices that a rule is left out.
 pub fn noticed(rule: Rule) -> Detection {
     use Detection::{ByCare, ByCrashes, ByDamage, ByFiles, ByFullDisks, ByNothing, BySilence, BySweeps};
     match rule {
@@ -85,7 +86,7 @@ pub fn noticed(rule: Rule) -> Detection {
     }
 }
 
-/// Returns the rules that something notices in this way.
+/// Returns the rules that are noticed in this way.
 pub fn rules(how: Detection) -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().copied().filter(move |rule| noticed(*rule) == how)
 }

@@ -2,8 +2,8 @@
 //! or taken from another time or another run.
 //!
 //! A case is a copy of a disk with durable changes to one file, or to two if files are swapped or
-//! both copies are hit. Then one session without faults resumes the run. It has to end right, or be
-//! refused naming a file, or publish a file that the checksums beside it contradict.
+//! both copies are hit. Then one session without faults resumes the run. It must end right, or be
+//! refused with a file named, or publish a file that the checksums beside it contradict.
 
 use crate::explore::Found;
 use crate::judge::{Trust, Verdict, Wrong, judge};
@@ -31,7 +31,7 @@ pub type Changes<'a> = [(&'a str, Option<&'a [u8]>)];
 pub struct Outcomes {
     /// The right result.
     pub right: u64,
-    /// Refused, naming a file.
+    /// Refused, with a file named.
     pub refused: u64,
     /// Contradicted by checksums.
     pub detectable: u64,
@@ -130,7 +130,7 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Swaps every two files, copies one over the other, and deletes each one and each two.
+    /// Swaps any two files, copies one over the other, and deletes each one and each two.
     ///
     /// # Errors
     /// [`Found`] for the first case that ends wrong.
@@ -156,7 +156,7 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Replaces each file by the one that another folder has under the same name.
+    /// Replaces each file by the file of the same name from another folder.
     ///
     /// # Errors
     /// [`Found`] for the first case that ends wrong.

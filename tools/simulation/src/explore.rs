@@ -3,12 +3,12 @@
 //! A *state* is a subject, a disk as a new process finds it (names, contents, and which of the
 //! visible bytes are not durable yet), and the set of blocks acknowledged before. One session of
 //! the engine without faults, under a random interleaving and with random options, takes that disk
-//! to the end, and the result is judged. Before that, no file on the disk may promise one that is
-//! not there. Two states with equal hashes count as one and are explored once.
+//! to the end, and the result is judged. Before that, no file on the disk may promise one that does
+//! not exist. Two states with equal hashes count as one and are explored once.
 //!
 //! States come from *roots*: a subject, options, an interleaving, and a kind of failure.
 //! - *Stop*: one session is watched; before each call that changes something, and within each
-//!   write, the process may be killed or the power cut, under several seeds.
+//!   write, the process can be killed or the power cut, under several seeds.
 //! - *Errors, lies, silent corruption*: the session is repeated with the fault at the next place of
 //!   a random stride; then the process ends or the power is cut.
 //!
@@ -18,7 +18,7 @@
 //! recovery, up to [`DEPTH`].
 //!
 //! # Invariants
-//! 1. The exploration of a state depends on its root's number and the state alone, so the number
+//! 1. The exploration of a state depends only on its root's number and the state, so the number
 //!    repeats a wrong history.
 
 use crate::judge::{FOREIGN, Trust, Verdict, Wrong, bits_of, is_foreign, judge, promises};
@@ -68,11 +68,11 @@ pub struct Tally {
     pub states: u64,
     /// The same by the failure that began the history, in the order of [`Failure::ALL`].
     pub by_failure: [u64; 4],
-    /// Those after a failure of a recovery.
+    /// States after a failure of a recovery.
     pub repeated: u64,
     /// States that were already explored.
     pub duplicates: u64,
-    /// Sessions of the engine, the failing ones included.
+    /// Sessions of the engine, including failed ones.
     pub sessions: u64,
     /// States of lying or corrupting disks that were refused.
     pub refused: u64,
@@ -237,14 +237,14 @@ impl<'a> Root<'a> {
         self.tally.parallel += u64::from(threads > 1);
         let thresholds = self.thresholds();
         let least = self.subject.options(threads, placement, codec);
-        // Streams are held beside a queue of full size only.
+        // Streams are held only in addition to a queue of full size.
         let memory_bytes = if thresholds.held == 0 { least.memory_bytes } else { 128 << 20 };
         let options = Options { thresholds: Some(thresholds), memory_bytes, ..least };
         (options, format!("{placement:?} {codec} x{threads} {thresholds:?}"))
     }
 
-    /// Draws thresholds: one time in four those of a large machine, otherwise so small that a run
-    /// of a few blocks passes every one of them.
+    /// Draws thresholds: one time in four those of a large machine, otherwise such small ones that
+    /// a run of a few blocks reaches all of them.
     fn thresholds(&mut self) -> Thresholds {
         if self.random.below(4) == 0 {
             return Thresholds::LARGEST;
@@ -267,7 +267,7 @@ impl<'a> Root<'a> {
         })
     }
 
-    /// Lists the disks that the next process may find: the disk unchanged, and after power cuts
+    /// Lists the disks that the next process can find: the disk unchanged, and after power cuts
     /// under some seeds.
     fn images(&mut self, disk: &SimulatedStorage, cuts: u64) -> Vec<(SimulatedStorage, String)> {
         let mut images = vec![(disk.kill(), "killed".to_string())];
@@ -388,7 +388,7 @@ impl<'a> Root<'a> {
         Ok(())
     }
 
-    /// Checks that a session struck by a fault ended in an error, or was not affected.
+    /// Checks that a session with a fault ended in an error, or was not affected.
     fn check_struck(&self, ending: &Ending, story: &str, fault: Fault, struck: bool) -> Result<(), Box<Found>> {
         let must_fail = struck && matches!(fault, Fault::FailOnce | Fault::FailForever);
         let wrong = match ending {

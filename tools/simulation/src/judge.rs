@@ -23,9 +23,9 @@ pub enum Trust {
 /// An acceptable end of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The right result, nothing lost, nothing left over.
+    /// The right result; nothing lost, no superfluous files.
     Right,
-    /// The folder was refused, naming a file (never of an honest disk).
+    /// The folder was refused, with a file named (never of an honest disk).
     Refused,
     /// Finished, and a published file contradicts the checksums beside it, so that readers refuse
     /// it (never of an honest disk).
@@ -38,7 +38,7 @@ pub enum Verdict {
 /// A mistake.
 #[derive(Debug)]
 pub enum Wrong {
-    /// An acknowledged block is gone.
+    /// An acknowledged block is lost.
     Lost(u32),
     /// A published file is wrong, and nothing on the disk contradicts it.
     Different(String),
@@ -52,18 +52,18 @@ pub enum Wrong {
     Hangs(scheduler::Stuck),
     /// A session panicked.
     Panic(String),
-    /// Files are left over.
+    /// Superfluous files.
     Leftover(Vec<String>),
-    /// A file of another program is gone.
+    /// A file of another program was removed.
     Removed(String),
-    /// This file is there, and what it promises is not.
+    /// This file exists, but a file that it promises does not.
     Promised(String),
 }
 
 /// Names that other programs and file systems give to files in a run folder.
 pub const FOREIGN: [&str; 6] = [".nfs0001", ".fuse_hidden0001", ".DS_Store", "a b", "0000.blk~", ".manifest.1.a.swp"];
 
-/// Returns whether a file is another program's.
+/// Returns whether a file belongs to another program.
 pub fn is_foreign(name: &str) -> bool {
     FOREIGN.contains(&name.rsplit('/').next().unwrap_or(name))
 }
@@ -106,8 +106,8 @@ pub fn judge(
             return if shown { Ok(Verdict::Detectable) } else { Err(Wrong::Different(name.clone())) };
         }
     }
-    // What is reported as finished stays, and generations that are over do not come back, even if
-    // everything is lost that is not synced.
+    // Reported blocks stay finished, and old generations do not come back, even if everything
+    // unsynced is lost.
     let later = disk.power_cut(0);
     if trust == Trust::Honest
         && let Some(name) = subject.golden.keys().find(|name| later.shared_contents(name) != disk.shared_contents(name))
@@ -130,9 +130,9 @@ pub fn judge(
     Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
 }
 
-/// Checks that no file on the disk of a stop promises one that is missing or has other bytes:
-/// `SUMS` every file, the manifest every block and the book, a record of the journal its published
-/// file, and records without any, of a run that keeps a book, all of these.
+/// Checks that no file on the disk after a stop promises one that is missing or has other bytes.
+/// `SUMS` promises every file, the manifest every block and the book, a record of the journal its
+/// published file, and records without one, in a run that keeps a book, all of these.
 ///
 /// # Errors
 /// [`Wrong::Promised`] with the file that promises.
@@ -143,7 +143,7 @@ pub fn promises(subject: &Subject, disk: &SimulatedStorage) -> Result<(), Wrong>
     let are_right = |left_out: &[&str]| {
         subject.golden.keys().filter(|name| !left_out.contains(&name.as_str())).all(|name| is_right(name))
     };
-    // A book takes the place of its parts, which go after the lists are there.
+    // A book replaces its parts, which are removed once the lists exist.
     let keeps_book = subject.golden.contains_key(LISTS[2]);
     for (number, list) in
         LISTS.into_iter().enumerate().filter(|(_, list)| subject.golden.contains_key(*list) && has(list))

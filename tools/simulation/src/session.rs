@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use testing::SimulatedStorage;
 
-/// Files that a session has open beside the logs, the published files and those of its readers: the
-/// lock, two journals, and a folder or a file of the metadata.
+/// Files that a session has open in addition to the logs, the published files and those of its
+/// readers: the lock, two journals, and a folder or a file of the metadata.
 const OTHER_FILES: u64 = 4;
 
 /// The end of a session.
@@ -37,9 +37,8 @@ pub struct Session {
     pub acknowledged_blocks: u32,
 }
 
-/// Runs a session under the interleaving of `seed`, with exactly as many files as its thresholds
-/// need. `acknowledged` follows the count for a witness
-/// of the disk.
+/// Runs a session under the interleaving of `seed`, with exactly the number of files that its
+/// thresholds need. `acknowledged` follows the count, for a witness of the disk.
 pub fn run_counting(
     subject: &Subject,
     disk: &SimulatedStorage,
@@ -47,7 +46,7 @@ pub fn run_counting(
     seed: u64,
     acknowledged: &AtomicU32,
 ) -> Session {
-    // With a rule left out a session may need more files than it should.
+    // With a rule left out a session can need more files than it should.
     if let Some(thresholds) = options.thresholds.filter(|_| subject.omit == Omit::Nothing) {
         let files = thresholds.files() + options.threads as u64 + OTHER_FILES;
         let _ = disk.clone().with_handles_at_most(files as usize);

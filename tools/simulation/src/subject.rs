@@ -43,7 +43,7 @@ enum Work {
 
 impl Subject {
     /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, boards of
-    /// two to four layers under both rules, and some of them solved for their counts or a book.
+    /// two to four layers under both rules, and some of them solved only for counts or a book.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
@@ -64,7 +64,7 @@ impl Subject {
         Subject::made_up(bits, words, density, false)
     }
 
-    /// Builds the same workload, whose targets read published files in place of shared logs.
+    /// Builds the same workload, but targets read published files instead of shared logs.
     pub fn publishing(bits: u32, words: usize, density: u32) -> Subject {
         Subject::made_up(bits, words, density, true)
     }
@@ -85,7 +85,7 @@ impl Subject {
     /// that of a clean run, with each bit compared to the reference.
     ///
     /// # Panics
-    /// If the clean run is wrong.
+    /// Panics if the clean run is wrong.
     pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
         let subject = Subject::on(layers, rule, offset_bits, Terms::default());
         subject.compare_with_reference();
@@ -96,7 +96,7 @@ impl Subject {
     /// result is that of a clean run, with the counts compared to the reference.
     ///
     /// # Panics
-    /// If the clean run is wrong.
+    /// Panics if the clean run is wrong.
     pub fn counts(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
         let subject = Subject::on(layers, rule, offset_bits, Keep::Counts.into());
         let Work::Game(game, ..) = &subject.work else { return subject };
@@ -116,7 +116,7 @@ impl Subject {
     /// `pieces` pieces, each of its values compared to the reference.
     ///
     /// # Panics
-    /// If the clean run is wrong.
+    /// Panics if the clean run is wrong.
     pub fn book(layers: u32, rule: Rule, offset_bits: u32, pieces: u32) -> Subject {
         let subject = Subject::on(layers, rule, offset_bits, Keep::Book { pieces }.into());
         let Work::Game(game, ..) = &subject.work else { return subject };

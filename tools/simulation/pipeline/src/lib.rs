@@ -1,4 +1,4 @@
-//! The engine's sources with the controls of `../changes` in them; `../copy.rs` makes the copy.
+//! The engine's sources with the controls of `../changes`; `../copy.rs` makes the copy.
 #![forbid(unsafe_code)]
 
 include!(concat!(env!("OUT_DIR"), "/src/lib.rs"));

@@ -2,12 +2,12 @@
 //! and damage notice.
 //!
 //! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the
-//! engine's sources in `../changes`, which asks [`omits`] whether to leave out the rule. There is
-//! a rule for each place where a file or a folder is synced, a name is made final, a hash, a length
+//! engine's sources in `../changes`, which asks [`omits`] whether to leave out the rule. There is a
+//! rule for each place where a file or a folder is synced, a name is made final, a hash, a length
 //! or a summary is compared, or an order is kept. `Sloppy` of package `simulation` leaves out rules
-//! at the seam to the storage, all places at once.
+//! in the storage, at all places at once.
 //!
-//! A rule is left out on one thread, and a simulated run has one.
+//! A rule is left out on one thread; a simulated run has only one.
 
 use std::cell::Cell;
 
@@ -35,9 +35,9 @@ rules! {
     WrittenFirst,
     /// Log entries start on fresh sectors.
     FreshSectors,
-    /// What is held back is written before its file is handed over to be synced.
+    /// Pending bytes are written before their file is handed over to be synced.
     FlushFirst,
-    /// Each open starts a generation and rewrites all metadata.
+    /// Each opening starts a generation and rewrites all metadata.
     NewGeneration,
     /// The number of a generation is larger than that in any file name.
     GenerationNumbers,
@@ -58,9 +58,9 @@ rules! {
     JournalOrder,
     /// The journal has a second copy.
     SecondCopy,
-    /// The writer syncs what it gathered before it opens more files than it may.
+    /// The writer syncs its gathered files before it opens more files than allowed.
     GatheredSync,
-    /// The committer syncs files that are complete before any block is.
+    /// The committer syncs files that are complete before any block is complete.
     RequestedSync,
     /// A new file of the metadata, or of the caller, is synced before it is renamed.
     NewFile,
@@ -68,7 +68,7 @@ rules! {
     FormatName,
     /// `FORMAT` is written under another name first.
     FormatTemporary,
-    /// The names of the folders are made durable, those of an earlier start too.
+    /// The names of the folders are made durable, including those of an earlier start.
     FolderNames,
     /// The names of new journals are durable before the manifests have theirs.
     SwitchBefore,
@@ -84,13 +84,13 @@ rules! {
     AtomicName,
     /// The removal of files that no record names is durable.
     SweepNames,
-    /// A new generation leaves the files of others beside the metadata alone.
+    /// A new generation leaves foreign files beside the metadata alone.
     ForeignMetadata,
-    /// A sweep leaves the files of others beside the logs alone.
+    /// A sweep leaves foreign files beside the logs alone.
     ForeignLogs,
-    /// A sweep leaves the files of others beside the published ones alone.
+    /// A sweep leaves foreign files beside the published ones alone.
     ForeignPublished,
-    /// What is finished when the disk becomes full is committed.
+    /// Blocks that are finished when the disk becomes full are committed.
     FullDiskCommit,
     /// The journal has room for the records of finished blocks.
     JournalRoom,
@@ -101,18 +101,18 @@ rules! {
 
     /// A log file is closed to make room only if it is synced.
     KeptUnsynced,
-    /// The writer makes room before it opens more files than it may.
+    /// The writer closes files before it opens more files than allowed.
     RoomInGathering,
     /// The writer waits for a commit if too many files are unsynced.
     RoomBeforeCommit,
-    /// Log files are closed if more than are to be kept are open.
+    /// Log files are closed if too many are open.
     SurplusClosed,
 
     /// Hashes of the metadata are compared.
     Hashes,
     /// The number of a record is compared.
     JournalSequence,
-    /// The hash of the record before, or of the manifest, is compared.
+    /// The hash of the previous record, or of the manifest, is compared.
     JournalChain,
     /// The generation of a journal is compared with its name.
     JournalGeneration,

@@ -19,8 +19,8 @@ struct Inner<T> {
 }
 
 impl<T> Shared<T> {
-    /// Returns the address that waiting senders are known by. Receivers of the same channel have
-    /// another.
+    /// Returns the address that identifies waiting senders. Receivers of the same channel have
+    /// another one.
     fn senders_key(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }

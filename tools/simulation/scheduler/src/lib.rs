@@ -3,8 +3,8 @@
 //! The package `pipeline` takes its threads, mutexes, condition variables and channels from one
 //! module (`sync`). Compiled for simulation, that module takes them from here: a *thread* is a
 //! coroutine, and at every point where it could wait for, wake or be overtaken by another one, a
-//! random number chooses the next one to run. One seed is one interleaving, repeatable, at the
-//! price of a function call.
+//! random number chooses the next one to run. One seed is one repeatable interleaving, at the cost
+//! of a function call.
 //!
 //! [`run`] is a simulated process: its closure is the first thread, [`scope`] adds more. The points
 //! of choice are taking a lock, waiting on and notifying a condition variable, sending to and
@@ -23,9 +23,10 @@
 //! Some nanoseconds for a point without a switch, some tens for a switch. Processes reuse stacks.
 //!
 //! # Not here
-//! Weak memory: every atomic is visible to all threads at once. Interleavings within code between
-//! points of choice, which shares nothing but counters. The real mutexes and channels, which have
-//! tests with real threads (`pipeline/tests/engine/crash.rs`).
+//! - Weak memory: every atomic is visible to all threads at once.
+//! - Interleavings within code between points of choice, which shares only counters.
+//! - The real mutexes and channels, which are tested with real threads
+//!   (`pipeline/tests/engine/crash.rs`).
 
 mod channel;
 mod locks;

@@ -68,7 +68,7 @@ impl<T> Drop for MutexGuard<'_, T> {
 /// A condition variable.
 #[derive(Default)]
 pub struct Condvar {
-    /// Waiters are known by the address, which a zero-sized value would share.
+    /// The address identifies waiters; zero-sized values would share one.
     _place: u8,
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Spawns threads that may borrow values that outlive the scope.
+/// Spawns threads that can borrow values that outlive the scope.
 pub struct Scope<'env> {
     shared: Rc<Shared>,
     env: PhantomData<Cell<&'env ()>>,
@@ -39,10 +39,10 @@ impl<'env> Scope<'env> {
     }
 }
 
-/// Runs `body`, which may spawn threads, and returns once it and all threads have ended.
+/// Runs `body`, which can spawn threads, and returns once it and all threads have ended.
 ///
 /// # Panics
-/// If the body or a thread panicked.
+/// Panics if the body or a thread panicked.
 pub fn scope<'env, T>(body: impl FnOnce(&Scope<'env>) -> T) -> T {
     let scope = Scope { shared: Rc::default(), env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));

@@ -103,8 +103,8 @@ impl World {
         world
     }
 
-    /// SplitMix64 (Steele, Lea and Flood 2014). This crate has its own: the engine, which has one
-    /// for tests, is compiled against this crate.
+    /// SplitMix64 (Steele, Lea and Flood 2014). The engine's generator is out of reach, because the
+    /// engine is compiled against this crate.
     fn bits(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.random;
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// Makes every thread unwind, as none can continue.
+    /// Makes every thread unwind, because none can continue.
     fn give_up(&mut self) {
         let threads = self.count(|thread| thread.standing != Standing::Ended);
         let points = self.points;
@@ -223,7 +223,7 @@ fn unwind_if_stuck() {
     }
 }
 
-/// Marks a point of choice. Does nothing outside of a simulated process or while a thread unwinds.
+/// Marks a point of choice. Does nothing outside a simulated process or while a thread unwinds.
 pub fn pause() {
     if std::thread::panicking() {
         return;
@@ -237,7 +237,7 @@ pub fn pause() {
 /// Waits until another thread wakes `key` or, if `timed`, until the seed lets the time run out.
 /// Returns whether the time ran out.
 ///
-/// The caller has to check its condition afterwards.
+/// The caller must check its condition afterwards.
 pub(crate) fn wait(key: usize, timed: bool) -> bool {
     if std::thread::panicking() {
         eprintln!("a thread of a simulated process waits while it unwinds");
@@ -255,7 +255,7 @@ pub(crate) fn wait(key: usize, timed: bool) -> bool {
     with_world(|world| world.threads[world.current].timed_out).unwrap_or(false)
 }
 
-/// Waits like [`wait`], also in the clean-up of a stuck process.
+/// Waits like [`wait`], but also during the clean-up of a stuck process.
 pub(crate) fn wait_for_end(key: usize) {
     let next = with_world(|world| {
         let current = world.current;

@@ -1,4 +1,4 @@
-//! The simulated threads are repeatable, find planted mistakes, and never hang themselves.
+//! The simulated threads are repeatable, find planted mistakes, and never hang.
 
 use scheduler::{Condvar, Mutex, RecvTimeoutError, Timing, bounded, pause, run, scope};
 use std::collections::BTreeSet;

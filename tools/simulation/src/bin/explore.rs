@@ -1,4 +1,4 @@
-//! Explores states of the simulated disk until there are enough: `explore [STATES] [FIRST ROOT]`.
+//! Explores the given number of states of the simulated disk: `explore [STATES] [FIRST ROOT]`.
 //!
 //! `SIMULATION_THREADS` sets the number of threads (default: 2), `SIMULATION_SECONDS` a time limit.
 

@@ -1,9 +1,10 @@
 //! Writes run folders of the current format for every later version to open: `golden FOLDER`
 //! (`tests/golden/folders` in this repository).
 //!
-//! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
-//! in the second generation with dedicated logs, with shared logs, and with blocks in their place;
-//! and finished. Folders of an older version stay unchanged; those of a new one get new names.
+//! The board has four layers in eight blocks on the simulated disk, so the bytes are the same each
+//! time. Some folders were killed in the second generation (with dedicated logs, with shared logs,
+//! and with published blocks instead); others are finished. Folders of an older version stay
+//! unchanged; those of a new one get new names.
 
 use pipeline::Placement;
 use simulation::session::{committed, killed_after, run};

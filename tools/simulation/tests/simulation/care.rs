@@ -1,4 +1,4 @@
-//! Checks and repairs on the simulated disk, and with a rule of theirs left out.
+//! Checks and repairs on the simulated disk, also with one of their rules left out.
 
 use crate::mend::{self, file_of, flip, look, wrong_repairs_are_refused};
 use crate::synthetic::Synthetic;
@@ -74,7 +74,7 @@ fn repairs_survive_stops_and_power_cuts() -> Result<u32, String> {
                     let mended = mend::mend(&workload, &storage, &Thresholds::SMALLEST);
                     mended.map_err(|error| format!("{story}: {error}"))?;
                 }
-                // What a repair has reported as done survives a power cut.
+                // The reported result of a repair survives a power cut.
                 let disk = disk.power_cut(0);
                 let report = look(&workload, &disk, Depth::Full).map_err(|error| format!("{story}: {error}"))?;
                 if !report.is_sound() {

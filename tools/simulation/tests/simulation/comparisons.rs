@@ -1,5 +1,5 @@
 //! One case of damage for each comparison of the recovery: the case must be refused at once, in the
-//! file that is wrong, and without the comparison it is not.
+//! wrong file, and without the comparison it must not be.
 
 use pipeline::checkpoint::{Checkpoint, Epoch, Parameters, inspect};
 use pipeline::omitted::{Rule, without};
@@ -18,7 +18,7 @@ fn contents(disk: &SimulatedStorage, name: &str) -> Vec<u8> {
     disk.contents(name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Returns the first folder that is right, of sessions that were killed after `blocks` blocks.
+/// Returns the first right folder from sessions that were killed after `blocks` blocks.
 fn killed(subject: &Subject, blocks: u32, is_right: impl Fn(&SimulatedStorage) -> bool) -> SimulatedStorage {
     let options = || subject.options(1, Placement::Dedicated, "raw");
     let disks = (0..1000).filter_map(|seed| killed_after(subject, &SimulatedStorage::new(1), options(), seed, blocks));
@@ -30,7 +30,7 @@ fn with_records(subject: &Subject) -> SimulatedStorage {
     killed(subject, 3, |disk| contents(disk, "m/journal.1.a").len() > 4096)
 }
 
-/// Resumes the run; asserts that this is refused before anything is computed, in a file whose name
+/// Resumes the run; asserts that it is refused before anything is computed, in a file whose name
 /// begins with `file`.
 fn is_refused(subject: &Subject, disk: &SimulatedStorage, file: &str) -> Result<(), String> {
     let session = run(subject, disk, subject.options(1, Placement::Dedicated, "raw"), 3);
@@ -93,7 +93,7 @@ fn case(rule: Rule) -> Result<(), String> {
             }
             is_refused(&subject, &disk, "m/journal.1")
         }
-        // The manifest of the generation before, under the name of this one, in both copies.
+        // The previous manifest under the name of this one, in both copies.
         Rule::ManifestGeneration => {
             let disk = with_records(&subject);
             let before = contents(&disk, "m/manifest.1.a");
@@ -152,7 +152,7 @@ fn the_chain_of_hashes_covers_numbers_and_generations() {
     };
     let later = (0..1000).find_map(finished).expect("one of the interleavings");
     assert_eq!(committed(&later).map(|blocks| blocks.len()).ok(), Some(8));
-    // The journal of the generation before; this one with its records in another order.
+    // The previous journal; and this one with its records in another order.
     let first = contents(&before, "m/journal.1.a");
     let mut turned = contents(&later, "m/journal.2.a");
     turned.rotate_left(4096);

@@ -94,7 +94,7 @@ fn places_left_out_are_caught() {
     }
 }
 
-/// Runs with as many open files as their thresholds say, and four workers.
+/// Runs with the number of open files that their thresholds allow, and four workers.
 fn short_of_files(rules: &[Rule]) -> Option<u64> {
     let subject = Subject::synthetic(5, 8, 50);
     let short = |seed: u64| {
@@ -121,8 +121,8 @@ fn files_left_open_are_caught() {
     }
 }
 
-/// Runs on a disk that becomes full at one call after another; returns the first after which more
-/// finished blocks are lost than two workers may be sending.
+/// Runs on a disk that becomes full at one call after another. Returns the first call after which
+/// more finished blocks are lost than two workers can be sending.
 fn lost_on_a_full_disk(rules: &[Rule]) -> Option<u64> {
     let subject = Subject::synthetic(4, 40, 50);
     let loses = |step: u64, is_over: &mut bool| {

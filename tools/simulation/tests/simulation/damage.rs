@@ -1,10 +1,9 @@
 //! Every kind of damage to a small run folder, unfinished and finished, ends with the right result
 //! or with a refusal that names the file: never with a panic, a wrong value, a lost block, or
-//! memory for lengths that only the damage declares.
+//! memory allocated for a length that only the damage declares.
 //!
-//! The test command flips one bit of every byte and takes one length in seven.
-//! `TRINIM_TESTS=full cargo test --release -p simulation damage::` takes every length and all
-//! 360,000 flips.
+//! The test command flips one bit of every byte and takes one length in seven. `TRINIM_TESTS=full
+//! cargo test --release -p simulation damage::` takes every length and all 360,000 flips.
 
 use pipeline::Placement;
 use pipeline::RunId;
@@ -25,13 +24,13 @@ fn subject(rule: Play) -> Subject {
     Subject::game(3, rule, 3)
 }
 
-/// The same without the blocks, which take the place of shared logs.
+/// The same without the blocks, which replace shared logs.
 fn logged(rule: Play) -> Subject {
     Subject::counts(3, rule, 3)
 }
 
 /// Creates a folder in its second generation, with blocks in the manifest, blocks in the journal,
-/// and needed logs, or published blocks in their place.
+/// and needed logs or published blocks.
 fn middle(subject: &Subject, placement: Placement) -> SimulatedStorage {
     let options = || subject.options(1, placement, "raw");
     let folders = (0..1000).filter_map(|seed| {
@@ -53,7 +52,7 @@ fn finished(subject: &Subject) -> SimulatedStorage {
         run(subject, &disk, subject.options(1, Placement::Dedicated, "raw"), seed);
         disk.power_cut(1)
     };
-    // Take the shortest journal, because most of its bytes are padding.
+    // Takes the shortest journal, because most of its bytes are padding.
     (0..30).map(one).min_by_key(|disk| disk.contents("m/journal.1.a").map(|journal| journal.len())).unwrap()
 }
 
@@ -173,7 +172,7 @@ fn either_of_salt_and_extent_hash_refuses_foreign_logs() {
     let mut foreign = subject(Play::Normal);
     foreign.run_id = RunId(9);
     // Logs of another run and rule, and logs of another rule with the same identity, which only a
-    // mistake produces.
+    // bug produces.
     let here = |rules: &[Rule], others: &[&Subject]| {
         without(rules, || {
             let here = folder(&misere, middle(&misere, Placement::Dedicated));

@@ -1,4 +1,4 @@
-//! The engine and the solver on simulated threads and disks, and with one rule after another left
+//! The engine and the solver on simulated threads and disks, also with one rule after another left
 //! out.
 
 #[path = "../../../../src/task/tests/tasks/contract.rs"]

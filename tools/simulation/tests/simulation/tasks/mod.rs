@@ -1,7 +1,7 @@
-//! A solve in tasks through every stop: processes are killed and the power is cut at every call
-//! of theirs in the folder of the store, also while two of them race; calls fail; and others go on
-//! with what is left. Everything that was promised before is there, and at the end the store has
-//! the bytes of a solve. With one rule of the store's protocol left out, that is not so.
+//! A solve in tasks through every stop. Processes are killed and the power is cut at every call in
+//! the folder of the store, also while two processes race, and calls fail; then others continue.
+//! Everything that was promised before still exists, and at the end the store has the bytes of a
+//! solve. With one rule of the store's protocol left out, this fails.
 
 mod process;
 
@@ -26,14 +26,14 @@ const FOR_EVER: u64 = u64::MAX;
 /// Seeds of races.
 const RACES: std::ops::Range<u64> = 0..3;
 
-/// What was reported to a caller, who may rely on it from then on.
+/// Everything that was reported to a caller, who can rely on it from then on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Promised {
     /// The store has its definition.
     begun: bool,
     /// Blocks are committed.
     blocks: BTreeSet<BlockId>,
-    /// Every file is there.
+    /// Every file exists.
     sealed: bool,
 }
 
@@ -45,31 +45,31 @@ struct Work {
     game: Game,
     terms: Terms,
     run: Box<Run>,
-    /// Whether it computes blocks; others find them finished.
+    /// Whether it computes blocks; other works find them finished.
     solves: bool,
     /// The files of the store at the end.
     clean: Files,
 }
 
-/// How the first session goes.
+/// The course of the first session.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     /// One process, stopped at every call; the next one at one call in this many.
     Alone(u64),
-    /// Two processes in an order that the seed decides, stopped at every call; one of them may be
+    /// Two processes in an order that the seed decides, stopped at every call; one of them can be
     /// killed while the other continues.
     Race(u64),
     /// One process whose call of this number fails.
     Failing(u64, Fault),
 }
 
-/// A disk that a stop left, with what was promised before.
+/// A disk after a stop, with the promises until then.
 struct Left {
     disk: SimulatedStorage,
     promised: Promised,
     /// Stops so far.
     stops: u64,
-    /// Of the calls of the process that goes on, one in this many is stopped again.
+    /// Of the calls of the next process, one in this many is stopped again.
     again: u64,
     story: String,
 }
@@ -79,7 +79,7 @@ fn files(disk: &SimulatedStorage) -> Files {
     names.map(|name| (name.clone(), disk.contents(&name).unwrap())).collect()
 }
 
-/// Solves in a store, wherever others stopped.
+/// Solves in a store that other processes left at any point.
 fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &Mutex<Promised>) -> Result<(), Error> {
     let options = TaskOptions {
         kernel: Kernel::detect(),
@@ -100,13 +100,13 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &
     init(store, spec)?;
     promised.lock().unwrap().begun = true;
     let sweeper = if sweeps_first { Some(Sweeper::new(store, spec, IDLE)?) } else { None };
-    // Somebody may take it for finished, and it may be.
+    // Another process may consider it finished, possibly correctly.
     seal()?;
     for block in BlockId::all(spec.blocks()) {
         compute(store, spec, &[block], &options)?;
         promised.lock().unwrap().blocks.insert(block);
         match &sweeper {
-            // The other one may be done, and another process not sure of that yet.
+            // The other one may be done without another process knowing it for sure yet.
             Some(sweeper) => sweeper.committed(&[block, BlockId((block.0 + 1).min(spec.blocks() - 1))])?,
             None if block.0 % 3 == 2 => drop(sweep(store, spec, IDLE)?),
             None => {}
@@ -116,8 +116,8 @@ fn solve(store: &dyn Store, spec: SolveSpec<'_>, sweeps_first: bool, promised: &
     Ok(())
 }
 
-/// Returns a witness that adds what stops in a session leave, at every call of the first session,
-/// at some of the second.
+/// Returns a witness that adds the disks after stops in a session, at every call of the first
+/// session, at some of the second.
 fn stops_of(from: &Left, promised: &Arc<Mutex<Promised>>, left: &Arc<Mutex<Vec<Left>>>) -> Witness {
     let (promised, left) = (Arc::clone(promised), Arc::clone(left));
     let (stops, again, story) = (from.stops + 1, from.again, from.story.clone());
@@ -174,7 +174,7 @@ impl Work {
         Work { name, game, terms, run, solves: false, clean: Files::new() }.with_clean()
     }
 
-    /// One file, which many create.
+    /// One file that many processes create.
     fn creation() -> Work {
         let (game, terms) = (Game::triangle(3, Rule::Normal, 3).unwrap(), Terms::default());
         let run = |store: &dyn Store, promised: &Mutex<Promised>| {
@@ -194,9 +194,9 @@ impl Work {
         Work { clean: files(&disk), ..self }
     }
 
-    /// Whether everything that was promised is on the disk, by a process or by a file: `SUMS` and
-    /// the manifest promise the files of the database, and what decides that a block is committed
-    /// promises the other file of it.
+    /// Returns whether everything that was promised is on the disk. Processes promise, and so do
+    /// files: `SUMS` and the manifest promise the files of the database, and the file that commits
+    /// a block promises the other file of it.
     fn keeps(&self, disk: &SimulatedStorage, promised: &Promised) -> Result<(), String> {
         let found = files(disk);
         let lists = [SUMS, MANIFEST].map(|name| format!("{DATABASE}/{name}"));
@@ -236,7 +236,7 @@ impl Work {
         }
     }
 
-    /// Whether the store is finished: these files, and no others.
+    /// Returns whether the store is finished: these files, and no others.
     fn is_finished(&self, disk: &SimulatedStorage) -> Result<(), String> {
         let found = files(disk);
         let names: Vec<_> = found.keys().filter(|name| !self.clean.contains_key(*name)).collect();
@@ -244,8 +244,8 @@ impl Work {
         if names.is_empty() { Ok(()) } else { Err(format!("left over: {names:?}")) }
     }
 
-    /// Runs a session to its end and judges it. Returns what stops in it leave: at every call of
-    /// the first session, at a few of the second.
+    /// Runs a session to its end and judges it. Returns the disks after stops in it: at every call
+    /// of the first session, at a few of the second.
     fn session(&self, from: &Left, start: Start, rules: (Omit, bool)) -> Result<Vec<Left>, String> {
         let story = &from.story;
         let promised = Arc::new(Mutex::new(from.promised.clone()));
@@ -302,7 +302,7 @@ impl Work {
         }
     }
 
-    /// Takes every state that stops leave to its end. Returns their number.
+    /// Takes every state after a stop to its end. Returns the number of states.
     fn explore(&self, starts: &[Start], omit: Omit, has_links: bool) -> Result<usize, String> {
         let mut seen = HashSet::new();
         for start in starts {
@@ -329,7 +329,7 @@ impl Work {
     }
 }
 
-/// What the next process may find: after a kill, and after power cuts.
+/// The disks that the next process can find: after a kill, and after power cuts.
 fn images(
     disk: SimulatedStorage,
     (step, stops, again): (u64, u64, u64),
@@ -385,8 +385,8 @@ fn a_store_survives_every_stop() {
         let larger = Work::solve(4, Rule::Misere, keep, false);
         larger.explore(&[Start::Alone(128)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
-    // Every second stop: of the end of a solve, after somebody was killed who had committed the
-    // last block and not yet made that safe.
+    // Every second stop: of the end of a solve, after a process was killed that had committed the
+    // last block but not yet made it safe.
     let unswept = Work::solve(3, Rule::Normal, Keep::Counts, false);
     unswept.explore(&[Start::Alone(1)], Omit::Nothing, true).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
@@ -402,7 +402,7 @@ fn a_store_survives_calls_that_fail() {
     survives(|work| (1..=work.calls()).flat_map(|step| faults.map(|fault| Start::Failing(step, fault))).collect());
 }
 
-/// Each rule, and a work that goes wrong without it.
+/// Each rule, and a work that fails without it.
 #[test]
 fn rules_of_the_store_left_out_are_caught() {
     let [database, counts, copied, copied_counts, creation] = &works();
@@ -423,14 +423,14 @@ fn rules_of_the_store_left_out_are_caught() {
         (synced(Last::LostName, DATABASE), creation, races()),
         (synced(Last::Named, SUMMARIES), database, alone()),
         (synced(Last::FoundName, SUMMARIES), database, alone()),
-        // What another process created, of which this one finds that it is there: a definition, a
-        // block, what is copied.
+        // Files of another process that this one finds: a definition, a block, copied files.
         (synced(Last::Read, ""), database, alone()),
         (synced(Last::Read, DATABASE), database, alone()),
         (synced(Last::Read, SUMMARIES), unswept, alone()),
         (synced(Last::Read, SUMMARIES), copied_counts, alone()),
         (synced(Last::FoundName, DATABASE), copied, alone()),
-        // Summaries before the files of blocks go, in a sweep and at the end, and then these.
+        // Summaries before the files of blocks are removed, in a sweep and at the end, and then
+        // these.
         (synced(Last::Listed, SUMMARIES), counts, alone()),
         (synced(Last::Read, SUMMARIES), counts, races()),
         (synced(Last::Synced, SUMMARIES), unswept, vec![Start::Alone(1)]),

@@ -1,5 +1,5 @@
-//! A process at work in a store of tasks: the calls that it makes in the folder until it is killed,
-//! with one rule of the store's protocol left out.
+//! A process at work in a store of tasks: its calls in the folder until it is killed, with one rule
+//! of the store's protocol left out.
 
 use crate::summary_first::SummaryFirst;
 use pipeline::storage::{Create, Entry, LockGuard, folder_of, pass_on};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use testing::SimulatedStorage;
 use trinim_task::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 
-/// Time after which a sweep takes a temporary file for left over.
+/// Age from which a sweep removes a temporary file.
 pub const IDLE: Duration = Duration::from_secs(3600);
 
-/// What a process did last.
+/// The last action of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Last {
     /// It made a folder.
@@ -47,7 +47,7 @@ pub enum Omit {
     FolderSync(Last, &'static str),
     /// A file is written under a temporary name.
     Temporary,
-    /// A sweep leaves temporary files that are just being written.
+    /// A sweep leaves temporary files that are being written.
     Idle,
     /// Where summaries decide, the file of a block comes before its summary.
     FileFirst,
@@ -111,7 +111,7 @@ impl Folder {
         if omit == Omit::FileFirst { Box::new(SummaryFirst::new(store)) } else { Box::new(store) }
     }
 
-    /// Returns where a file with a temporary name is.
+    /// Returns the place of a file with a temporary name.
     fn place(&self, name: &str) -> String {
         let Some(temporary) = name.strip_prefix("tmp/").filter(|_| self.process.omit == Omit::Temporary) else {
             return name.to_owned();
