@@ -1,4 +1,4 @@
-//! What the arguments of every program keep to.
+//! Rules for the arguments of every program.
 
 use clap::Command;
 use terminal::refusal::explain;
@@ -8,7 +8,7 @@ pub fn each(command: &Command, check: &mut impl FnMut(&Command)) {
     command.get_subcommands().for_each(|subcommand| each(subcommand, check));
 }
 
-/// Clap wraps the examples, too: one that is wider than a terminal could not be copied.
+/// Clap wraps the examples, too, and a wrapped example could not be copied.
 pub fn examples_fit_80_columns(command: &Command) {
     each(command, &mut |command| {
         let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn refused(command: &Command, line: &str) -> (String, String) {
     explain(&error, command, &words)
 }
 
-/// Every number that a flag takes is refused in plain words. Returns how many were tried.
+/// Every number of a flag is refused in plain words. Returns how many were tried.
 pub fn no_refusal_quotes_the_standard_library(whole: &Command) -> u32 {
     fn each(whole: &Command, command: &Command, path: &mut Vec<String>, tried: &mut u32) {
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {

@@ -1,4 +1,4 @@
-//! Runs that break off, on a simulated disk.
+//! Interrupted runs on a simulated disk.
 
 use super::assert_same_files;
 use pipeline::Error;
@@ -12,11 +12,11 @@ pub fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
     names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
 }
 
-/// Strikes a session at the steps that `takes` takes, by a stop and by an error, and
-/// often the one after it by a second stop. The last session has to publish what is expected.
+/// Interrupts a session by a stop and by an error, at the steps that `takes` selects, and often the
+/// next session by a second stop. The last session must publish the expected files.
 ///
-/// `look` sees each disk as the first session left it, and as the last one did. Returns how often
-/// the first session broke off.
+/// `look` gets each disk after the first session and after the last. Returns how often the first
+/// session was interrupted.
 pub fn break_off_anywhere(
     run: &dyn Fn(&SimulatedStorage) -> Result<(), Error>,
     takes: &dyn Fn(u64, u64) -> bool,
@@ -31,7 +31,7 @@ pub fn break_off_anywhere(
             let disk = SimulatedStorage::new(step).with_fault(step, fault);
             let story = format!("{fault:?} at step {step} of {steps}");
             match run(&disk) {
-                // An optional step may fail.
+                // An optional step can fail.
                 Ok(()) => assert_same_files(&published(&disk), expected, &story),
                 Err(Error::Io { .. } | Error::Poisoned) => broken += 1,
                 Err(error) => panic!("{story}: {error}"),

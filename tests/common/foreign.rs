@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// Names that editors, file managers, file systems and users give, and one that would forge a line
-/// at a terminal.
+/// on a terminal.
 pub const FOREIGN: [&[u8]; 10] = [
     b".DS_Store",
     b".nfs0001",
@@ -20,8 +20,7 @@ pub const FOREIGN: [&[u8]; 10] = [
     b"notes.tmp",
 ];
 
-/// Puts something of another program there: a file, a folder, links that lead nowhere and in a
-/// circle, a pipe.
+/// Puts an object of another program there: a file, a folder, dangling and circular links, a pipe.
 pub fn put(path: &Path, kind: usize) {
     match kind {
         0 => fs::write(path, "foreign").unwrap(),
@@ -32,7 +31,7 @@ pub fn put(path: &Path, kind: usize) {
     }
 }
 
-/// Whether that is still there.
+/// Returns whether it is still there.
 pub fn is_there(path: &Path, kind: usize) -> bool {
     let found = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     kind != 0 || (found.is_file() && fs::read(path).unwrap() == b"foreign")

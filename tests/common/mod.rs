@@ -1,4 +1,4 @@
-//! Shared by the tests of engine, library and program.
+//! Helpers that the tests of engine, library and programs share.
 
 pub mod breaks;
 pub mod foreign;

@@ -1,5 +1,5 @@
-//! Outputs replace only regular files that are their own: pipes, devices, sockets, folders and the
-//! files of others stay, also where a command was refused and writes its last state.
+//! Outputs replace only their own regular files: pipes, devices, sockets, folders and foreign files
+//! stay, even if a command was refused and writes its last state.
 
 use super::program::run;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
@@ -8,14 +8,14 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-/// An output: a command, the name of a file that it writes, and whether that may be a pipe or a
-/// device, which is then written to directly.
+/// An output: a command, the name of its file, and whether that can be a pipe or a device, which is
+/// then written to directly.
 pub type Output = (&'static str, &'static str, bool);
 
 /// Makes something under a name.
 type Make = fn(&Path);
 
-/// What an output finds under its name, and whether it is a pipe or a device.
+/// Objects that already have the name of an output, and whether each is a pipe or a device.
 const THINGS: [(&str, Make, bool); 8] = [
     ("a pipe", |path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(), true),
     ("a link to a device", |path| symlink("/dev/full", path).unwrap(), true),
@@ -27,7 +27,7 @@ const THINGS: [(&str, Make, bool); 8] = [
     ("an empty file", |path| fs::write(path, "").unwrap(), false),
 ];
 
-/// Makes another full device. Only root may, and not in every container: then it is a link.
+/// Makes another full device. This needs root, and some containers refuse it; then makes a link.
 fn device(path: &Path) {
     let made = mknodat(CWD, path, FileType::CharacterDevice, Mode::RUSR | Mode::WUSR, makedev(1, 7));
     // Where devices have no effect, they cannot even be opened.
@@ -41,7 +41,7 @@ fn words(command: &str) -> Vec<&str> {
     command.split(' ').collect()
 }
 
-/// Checks that none of these outputs replaces what is not its own, and that the commands refuse it.
+/// Checks that none of these outputs replaces foreign files, and that the commands refuse it.
 pub fn replace_nothing_else(path: &Path, outputs: &[Output]) {
     for (thing, make, is_direct) in THINGS {
         for &(command, name, _) in outputs.iter().filter(|(.., may_be_direct)| !(is_direct && *may_be_direct)) {
@@ -69,8 +69,8 @@ pub fn replace_nothing_else(path: &Path, outputs: &[Output]) {
     }
 }
 
-/// Checks that these outputs replace their own when a command is run again; it may need another
-/// option for that. What it solves is in `new`, which is removed.
+/// Checks that these outputs replace their own files when a command is run again, possibly with
+/// another option. The folder `new` of a solve is removed.
 pub fn replace_their_own(path: &Path, outputs: &[Output], option: impl Fn(&str) -> Option<&'static str>) {
     for &(command, name, _) in outputs {
         let _ = fs::remove_file(path.join(name));

@@ -18,7 +18,7 @@ pub fn trinim(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// The program after commands of a shell, which it replaces: limits, masks, traps.
+/// The program after shell commands such as limits, masks and traps; it replaces the shell.
 pub fn after(folder: &Path, commands: &str, args: &[&str]) -> Command {
     let mut shell = processes::after(commands, crate::PROGRAM);
     shell.current_dir(folder).args(args);
@@ -38,12 +38,12 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a command to its end: exit code, standard output and standard error.
+/// Runs a command to its end; returns exit code, standard output and standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     outcome(&mut trinim(folder, args))
 }
 
-/// The same for a command that was changed.
+/// The same for a modified command.
 pub fn outcome(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let (out, error) = (text(&stdout), unannounced(text(&stderr)));
@@ -51,7 +51,7 @@ pub fn outcome(command: &mut Command) -> (i32, String, String) {
     (status.code().unwrap_or_else(|| panic!("{command:?} was killed\n{error}")), out, error)
 }
 
-/// Runs a command that must end with `code`: standard output and standard error.
+/// Runs a command that must end with `code`; returns standard output and standard error.
 pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let (found, out, error) = run(folder, args);
     assert_eq!(found, code, "{args:?}\n{out}\n{error}");
@@ -72,7 +72,7 @@ pub fn begin(path: &Path, name: &str) -> Child {
     child
 }
 
-/// Waits until a solve at work in a folder has done its first commit.
+/// Waits until a solve at work in a folder has made its first commit.
 pub fn committed(child: &mut Child, run: &Path) {
     let journal = run.join("m/journal.1.a");
     processes::wait_until("committed", || {
@@ -81,7 +81,7 @@ pub fn committed(child: &mut Child, run: &Path) {
     });
 }
 
-/// A pipe that is full.
+/// A full pipe.
 pub fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
@@ -92,7 +92,7 @@ pub fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// A terminal: the end that a person has, and the end of a program.
+/// A terminal: the end of the person, and the end of the program.
 pub fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();

@@ -1,4 +1,4 @@
-//! What `--json` prints: every output is valid by its schema, every field of a schema is in some
+//! The output of `--json`: every output is valid by its schema, every field of a schema is in some
 //! output, and JSON.md is made from the schemas.
 
 use super::program::{ends, run};
@@ -24,7 +24,7 @@ fn objects(out: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(out).into_iter::<Value>().map(|value| value.unwrap()).collect()
 }
 
-/// Fields by schema, of outputs that are valid.
+/// Fields of valid outputs, by schema.
 pub struct ReportFields {
     shipped: Vec<(String, Value)>,
     fields: BTreeMap<String, BTreeSet<String>>,
@@ -62,8 +62,8 @@ impl ReportFields {
         self.add(&out, &args.join(" "));
     }
 
-    /// Compares what was printed with all fields of the schemas, but for `rare` ones: reports with
-    /// a field, or with a field and those below it.
+    /// Compares the printed fields with all fields of the schemas, except for `rare` ones: reports
+    /// with a field, or with a field and those below it.
     pub fn assert_all_printed(&self, rare: &[(&str, &str)]) {
         let mut missing = Vec::new();
         for (name, schema) in &self.shipped {

@@ -1,4 +1,4 @@
-//! JSON beside its schemas.
+//! JSON compared with its schemas.
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub fn compiled(shipped: &[(String, Value)]) -> (Schemas, BTreeMap<String, Schem
     (schemas, index)
 }
 
-/// Generators of clients take alternatives of constants for classes, and a list of names for one.
+/// Client generators turn alternatives of constants into classes, but a list of names into an enum.
 pub fn has_plain_names(schema: &Value) -> bool {
     let is_name = |choice: &Value| choice["const"].is_string();
     match schema {

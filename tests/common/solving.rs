@@ -15,7 +15,7 @@ use trinim::layout::Layout;
 use trinim::random::Random;
 use trinim::solve::{Solved, solve};
 
-/// The options that may differ between two solves of the same problem.
+/// The options that can differ between two solves of the same problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub threads: usize,
@@ -50,7 +50,7 @@ impl Way {
 
 /// Solves a game as the tests need it.
 pub trait Solving {
-    /// Solves, or continues solving, without syncs: durability has its own tests.
+    /// Solves, or continues a solve, without syncs: durability has its own tests.
     fn solve_in(
         &self,
         folder: &Path,
@@ -104,7 +104,7 @@ pub fn layout_with(board: &Board, symmetries: usize, bid_bits: u32) -> Option<La
     })
 }
 
-/// All bitmaps of a database, for tests that look at millions of positions.
+/// All bitmaps of a database, for tests of millions of positions.
 pub struct Bitmaps {
     layout: Layout,
     bitmaps: Vec<Vec<u64>>,
@@ -141,7 +141,7 @@ impl Bitmaps {
     }
 }
 
-/// Reads the files of a `db` folder; folders in it, which a store may have, must be empty.
+/// Reads the files of a `db` folder. Folders in it, which a store can have, must be empty.
 pub fn database_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder.join("db")).unwrap().map(|entry| entry.unwrap());
     let (below, files): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.path().is_dir());

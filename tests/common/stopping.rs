@@ -1,4 +1,4 @@
-//! A solve that is stopped after a certain number of blocks, at any speed.
+//! A solve that is stopped after a given number of blocks, at any speed.
 
 use pipeline::storage::pass_on;
 use pipeline::{BlockId, Edge, Options, Publication, RecallError, Workload};
@@ -19,7 +19,7 @@ impl<'a> Stopping<'a> {
         Stopping { game, left: AtomicU32::new(blocks), stop: options.stop.clone(), publishes: false }
     }
 
-    /// Leaves shared logs out, as the solve itself does; otherwise they are written.
+    /// Leaves out shared logs, as the solve itself does; by default they are written.
     pub fn without_logs(self) -> Stopping<'a> {
         Stopping { publishes: self.game.publishes_streams(), ..self }
     }

@@ -1,8 +1,9 @@
 //! The extent of long sweeps.
 //!
 //! A sweep damages a file in every place. `cargo test` takes one bit of every byte, every seventh
-//! length, one fault at a step, and fewer states of failing disks: every byte, every file and every
-//! kind of case, each less often. `TRINIM_TESTS=full` takes all of them; `.ci/run` sets it.
+//! length, one fault at a step, and fewer states of failing disks. So it covers every byte, every
+//! file and every kind of case, each less often. `TRINIM_TESTS=full` takes all of them; `.ci/run`
+//! sets it.
 
 use std::env::{VarError, var};
 
@@ -22,7 +23,7 @@ impl Sweep {
     /// Reads `TRINIM_TESTS`.
     ///
     /// # Panics
-    /// If it is set to anything but `full`.
+    /// Panics if it is set to anything but `full`.
     pub fn asked() -> Sweep {
         match var("TRINIM_TESTS").as_deref() {
             Err(VarError::NotPresent) => Sweep::Sampled,
@@ -32,7 +33,7 @@ impl Sweep {
     }
 
     /// Returns the bits of byte `at` to flip: all, or one. Within 64 bytes every bit of every byte
-    /// in an eight-byte field has its turn.
+    /// in an eight-byte field is flipped.
     pub fn bits(self, at: usize) -> std::ops::Range<u32> {
         match self {
             Sweep::Sampled => {

@@ -1,4 +1,4 @@
-//! Whole folders: what is in one, and a copy of it.
+//! Whole folders: their contents, and copies.
 
 use std::collections::BTreeMap;
 use std::fs;
