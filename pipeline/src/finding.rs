@@ -244,7 +244,7 @@ impl Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// The place and kind of damage, by which two looks recognize the same finding.
+    /// The place and kind of damage, by which two looks recognise the same finding.
     fn key(&self) -> (&Path, Option<u64>, &str) {
         (&self.path, self.offset, self.damage.name())
     }

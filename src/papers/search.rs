@@ -1,7 +1,7 @@
 //! Search for good BID sets.
 //!
 //! The best set of a given size is the one with the fewest updates after redundancy removal, as in
-//! \[SWLK12\] section 4. The search is organized by the symmetries that sets keep; [`unions`]
+//! \[SWLK12\] section 4. The search is organised by the symmetries that sets keep; [`unions`]
 //! explains this.
 //!
 //! | kept | unions of a given size, nine layers | examined |

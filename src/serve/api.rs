@@ -208,7 +208,7 @@ impl File {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
         }
         headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-        // `origin.rs` recognizes the page by the referrer.
+        // `origin.rs` recognises the page by the referrer.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         response
     }

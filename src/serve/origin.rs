@@ -2,7 +2,7 @@
 //!
 //! Browsers send requests for every page that they show. A page from elsewhere cannot read an
 //! answer without permission, but its question could start a solve. A page whose name was
-//! redirected to this machine (DNS rebinding) could read answers, too. The first is recognized by
+//! redirected to this machine (DNS rebinding) could read answers, too. The first is recognised by
 //! `Origin` and `Sec-Fetch-Site`, the second by the foreign server name in `Host`.
 //!
 //! A deep solve occupies the machine for a minute, so only requests that come provably from the

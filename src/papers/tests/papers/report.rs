@@ -394,7 +394,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     assert_eq!(left.remove("notes.txt").as_deref(), Some("mine"));
     assert!(left == files(&path.join("fresh")), "{:?}", left.keys());
 
-    // An interrupted report is recognized, and the outside files that it names are not touched.
+    // An interrupted report is recognised, and the outside files that it names are not touched.
     let mut cut = json(&left["report.json"]);
     cut["complete"] = false.into();
     for (name, bytes) in [("../k4-misere/db/SUMS", 1), ("losses-by-pieces-k9-normal.csv", 5), ("notes.txt", 5)] {
