@@ -43,8 +43,7 @@ pub struct Thresholds {
 impl Thresholds {
     /// The thresholds of a process without a limit on open files.
     ///
-    /// With `gather_bytes` of 64 MiB the eight-layer solve was 7 % slower (measured in alternating
-    /// pairs): entries had left the caches before they were written, and their targets waited.
+    /// `benches/DECISIONS.md` has the measurement of a larger `gather_bytes`.
     pub const LARGEST: Thresholds = Thresholds {
         gather_bytes: 16 << 20,
         write_bytes: 4 << 20,

@@ -10,8 +10,6 @@
 //!    that is held all the time is found, however many others come and go: see `listed`.
 //!    [`Owner::Free`] only means that no process of this machine holds the lock: some file systems
 //!    hide the locks of other machines.
-//!
-//! Writers take the lock through the storage.
 
 use crate::database::Game;
 use pipeline::checkpoint::{self, LOCK};

@@ -14,10 +14,9 @@
 //! | [`proof`] | checks on larger positions, proofs for all heaps, large heaps to try |
 //! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
-//! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
-//! quotient by zero, or of −2^31 by −1, has no value: [`language::Op`]. A position is a list of
-//! features, mostly heaps: [`language::Scope`]. Value 0 is a loss for the player to move (P), any
-//! other value a win (N).
+//! Integers have 32 bits and wrap ([`language::Op`]). A position is a list of features, mostly
+//! heaps ([`language::Scope`]). Value 0 is a loss for the player to move (P), any other value a win
+//! (N).
 //!
 //! ```
 //! use trinim_evolve::games::{Game, Ordering};

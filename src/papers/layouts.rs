@@ -2,8 +2,8 @@
 //! belongs to, so that it can be computed again.
 //!
 //! `layouts.toml` lists them. A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or
-//! in the text as well. The available text of the paper has the captions but not the drawings, so a
-//! layout is inferred from its description and its counts; [`Source`] says how well.
+//! in the text as well. The available text has the captions but not the drawings, so a layout is
+//! inferred from its description and its counts; [`Source`] says how well.
 
 use crate::counts::{Counts, GROUP_SIZES};
 use schemars::JsonSchema;

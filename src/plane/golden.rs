@@ -2,8 +2,8 @@
 //!
 //! \[Ver10\] (38) is Newton's iteration: `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each
 //! step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the [first
-//! failure](first_failure) of `x_r`. `x_r` is kept as an exact fraction. Nothing is rounded, so a
-//! finding about the paper's rules is a property of the rules.
+//! failure](first_failure) of `x_r`. `x_r` is an exact fraction, so a finding about the paper's
+//! rules is not an effect of rounding.
 //!
 //! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` is between
 //! them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is the denominator of the first fraction

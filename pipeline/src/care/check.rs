@@ -1,5 +1,6 @@
 //! Checks a whole run folder (metadata, logs, published files) at three depths and reports
-//! everything that is wrong.
+//! everything that is wrong. Other files of the caller, and files that do not belong to the run,
+//! are ignored.
 //!
 //! | | metadata | sums | full |
 //! |---|---|---|---|
@@ -8,13 +9,11 @@
 //! | every hash of every log entry that is still needed, the hash of every published file | | yes | yes |
 //! | every frame of these decodes | | | yes |
 //!
-//! Other files of the caller and files that do not belong to the run are ignored.
-//!
 //! # Invariants
 //! 1. The check changes nothing and takes no lock, so a run can continue meanwhile.
-//! 2. A finding counts only if a second look, begun after the first has ended, finds it again. What
-//!    a run changes between two steps of one look (a consumed log, a longer journal, a new
-//!    generation) is absent from the next look: a commit is durable before the logs it consumes are
+//! 2. A finding counts only if a second look, begun after the first has ended, finds it again.
+//!    Changes of a run between two steps of one look (a consumed log, a longer journal, a new
+//!    generation) disappear in the next one: a commit is durable before the logs it consumes are
 //!    deleted, so a second look, which reads the journal again, does not need them.
 //! 3. Damage of any file is a finding, never an error and never a panic. A log entry or a published
 //!    file is reported with its first damage, because repair replaces the whole entry or file.

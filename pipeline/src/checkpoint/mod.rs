@@ -1,10 +1,9 @@
 //! The checkpoint: which blocks are finished, durably, after any kind of stop.
 //!
-//! A run writes two kinds of files: logs with updates between blocks, and published files. This
-//! module decides which of their bytes count. A finished block counts together with everything it
-//! sent, or not at all. Acknowledged commits survive kills, power cuts, full disks and failed
-//! syncs; one damaged copy of the metadata is restored from the other. `FORMAT.md` describes the
-//! bytes.
+//! A run writes logs with updates between blocks, and published files. This module decides which of
+//! their bytes count: a finished block together with everything it sent, or not at all.
+//! Acknowledged commits survive kills, power cuts, full disks and failed syncs. `FORMAT.md`
+//! describes the bytes.
 //!
 //! # Files
 //! ```text
@@ -17,8 +16,8 @@
 //! ```
 //!
 //! A [`BlockRecord`] names the published file of a block and the [`Extent`]s of log files that hold
-//! its updates. Only the journal decides: a file counts because a record names it, and the bytes of
-//! a log file count if an extent names them.
+//! its updates. A file counts because a record names it, and the bytes of a log file count if an
+//! extent names them.
 //!
 //! # Commit
 //! ```text
@@ -98,9 +97,8 @@
 //! - A ballast file. Journal space is reserved as blocks finish ([`JournalRoom`]), so a run that
 //!   meets a full disk still commits them. Where a file system cannot reserve space, that record
 //!   may be refused; the last one then stands.
-//! - A forecast of free space before each commit. It would only refuse earlier what C1 refuses
-//!   without harm. The plan of the whole run is compared with the free space before the run begins;
-//!   a resume on a full disk needs room for the new metadata (R6) before it frees any.
+//! - A forecast of free space before each commit: C1 refuses without harm, only later. A resume on
+//!   a full disk needs room for the new metadata (R6) before it frees any.
 
 mod commit;
 mod examine;

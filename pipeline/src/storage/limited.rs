@@ -11,8 +11,8 @@
 //!    ([`Error::is_full_disk`]), so every caller behaves as it does there.
 //! 3. A write that fails in the inner storage stays counted: the size of its effect is unknown.
 //!
-//! A write that extends a file costs a mutex and two additions. The limit stops a run instead of
-//! slowing it down: the block graph determines the peak space, and waiting does not lower it.
+//! The limit stops a run instead of slowing it down: the block graph determines the peak space, and
+//! waiting does not lower it.
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, pass_on};
 use crate::Error;

@@ -1,9 +1,8 @@
 //! Storage: the only module of the package that calls the file system.
 //!
 //! All other modules access a run folder through the two traits here, by names relative to the
-//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (package
-//! `trinim-pipeline-testing`) is a disk in memory that can stop, fail and lose writes, so that the
-//! same code can run through every crash.
+//! folder. [`RealStorage`] is the file system. `SimulatedStorage` (package
+//! `trinim-pipeline-testing`) is a disk in memory that can stop, fail and lose writes.
 //!
 //! # Names
 //! Names are relative, with `/` between the parts. A part consists of letters, digits, `.`, `_` and
@@ -21,8 +20,8 @@
 //!    of its folder; neither implies the other.
 //! 5. Closing is not a sync. A writer keeps the file open until it is synced.
 //!
-//! Each operation is one system call, without buffers, hidden copies or threads. There are no
-//! memory maps, because an I/O error in one kills the process, and no direct I/O.
+//! Each operation is one system call. There are no memory maps, because an I/O error in one kills
+//! the process, and no direct I/O.
 
 mod limited;
 mod real;

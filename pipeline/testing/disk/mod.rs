@@ -1,15 +1,14 @@
-//! A disk in memory that stops, fails and loses data.
-//!
-//! It is the second implementation of [`Storage`], for tests: the code that runs on the file system
-//! runs here through every crash, thousands of times a second.
+//! A disk in memory that stops, fails and loses data: the second implementation of [`Storage`], for
+//! tests. The code that runs on the file system runs here through every crash, thousands of times a
+//! second.
 //!
 //! Each file has contents as a running program sees them (the cache), contents that are safe, and
 //! the list of writes in between; each folder has the same for its names. Every call counts one
-//! *step*, and a [`Fault`] strikes at chosen steps. Afterwards a test continues in one of two ways:
-//! [`SimulatedStorage::kill`] returns the disk that the next process finds after `kill -9`, cache
-//! included; [`SimulatedStorage::power_cut`] returns one of the disks that a power cut can leave.
-//! To examine every possible stop in a single run, a [`Witness`] sees the disk before every call
-//! and can take copies, which share all equal parts.
+//! *step*, and a [`Fault`] strikes at chosen steps. Then [`SimulatedStorage::kill`] returns the
+//! disk that the next process finds after `kill -9`, cache included, and
+//! [`SimulatedStorage::power_cut`] one of the disks that a power cut can leave. To examine every
+//! possible stop in a single run, a [`Witness`] sees the disk before every call and can take
+//! copies, which share all equal parts.
 //!
 //! A power cut, under a seed, keeps, loses or tears each unsynced write, in any order. A tear keeps
 //! some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together with their

@@ -2,9 +2,9 @@
 //!
 //! Exploring 2^26 options takes ten seconds; where counting is possible, a game beyond the limits
 //! is refused at once. In Nim, Wythoff's game and Moore's Nim any smaller heaps can be reached. If
-//! every ordering counts, each tuple is a position and each of its moves an option of its own, and
-//! both numbers are exact. If one ordering represents all, they are lower bounds: at most n! tuples
-//! of n heaps are one position, and at most n!² pairs of them one option.
+//! every ordering counts, each tuple is a position, each of its moves an option, and both numbers
+//! are exact. If one ordering represents all, they are lower bounds: at most n! tuples of n heaps
+//! are one position, and at most n!² pairs of them one option.
 
 use super::graph::{Excess, OPTIONS_MAX, Ordering, POSITIONS_MAX};
 use super::{Game, Moves};

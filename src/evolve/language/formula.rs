@@ -1,7 +1,5 @@
-//! Formulas: terminals and operations in the order of computation.
-//!
-//! A formula is what a chromosome computes once its unused genes are left out, or what a user
-//! types. Value 0 calls a position a loss for the player to move (P), any other value a win (N).
+//! Formulas: terminals and operations in the order of computation. A formula is what a chromosome
+//! computes once its unused genes are left out, or what a user types.
 //!
 //! [`Formula::terms`] lists each distinct subterm once, arguments before operations and left before
 //! right, the whole formula last: a tree with shared equal parts. [`Formula::size`] counts the

@@ -1,12 +1,11 @@
 //! Checks whether a formula is right beyond the positions it was found on.
 //!
 //! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or
-//! larger heaps. So a formula counts as a strategy only once it has been checked on more positions
-//! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position
-//! with heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`]
-//! tries all orderings of the heaps, then the ordering the formula was found in. A formula that is
-//! right on all of them is then proved, if possible: bit by bit (`prove`) or by a theorem about the
-//! game (`settle`). Otherwise it is tried at large heaps (`probe`).
+//! larger heaps. [`HeldOut`] holds larger graphs, built once for many formulas: every position with
+//! heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`] tries
+//! all orderings of the heaps, then the ordering the formula was found in. A formula that is right
+//! on all of them is then proved, if possible: bit by bit (`prove`) or by a theorem about the game
+//! (`settle`). Otherwise it is tried at large heaps (`probe`).
 //!
 //! # Invariants
 //! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it

@@ -1,4 +1,4 @@
-//! Whether a formula is right beyond the positions it was found on.
+//! Checks and proofs of formulas beyond the positions they were found on.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,13 +1,12 @@
 //! One run of Multi Expression Programming, steady state.
 //!
-//! In each generation a number of pairs of parents are chosen by tournament, crossed and mutated;
-//! the offspring replace the worst chromosome according to [`Settings`]. The fitness of a
-//! chromosome is the number of violations of its representative gene; the run ends at 0.
+//! In each generation pairs of parents are chosen by tournament, crossed and mutated; the offspring
+//! replace the worst chromosome according to [`Settings`]. The fitness of a chromosome is the
+//! number of violations of its representative gene; the run ends at 0.
 //!
-//! The values of a gene at all positions form a column. Terminal columns are computed once; a gene
-//! that is a terminal refers to its column. Only the genes that matter are computed: those that a
-//! representative uses and, where a division by zero changes the gene, all divisions and their
-//! arguments.
+//! The values of a gene at all positions form a column. Terminal columns are computed once. Only
+//! the genes that matter are computed: those that a representative uses and, where a division by
+//! zero changes the gene, all divisions and their arguments.
 //!
 //! # Invariants
 //! 1. A run depends only on problem, settings, seed and run number.

@@ -2,11 +2,8 @@
 //!
 //! Each varies one parameter over ten values, with 50 runs for each value, on Nim with four heaps
 //! of 4. The paper's rates are read from its figures, which show exact multiples of 2 %, so they
-//! are counts out of 50. Repeating the experiments shows which reading of the paper is right and
-//! where the paper contradicts itself.
-//!
-//! Every point has its own random numbers, so points are as independent as the paper's. All 29
-//! different settings with 50 runs each take a few seconds.
+//! are counts out of 50. Every point has its own random numbers, so points are as independent as
+//! the paper's. All 29 different settings with 50 runs each take a few seconds.
 
 use crate::games::Graph;
 use crate::language::{Alphabet, Formula};

@@ -1,8 +1,6 @@
 //! The report: the papers' tables and figures, reproduced from solved databases, with the published
-//! values beside the computed ones.
-//!
-//! [`Solution::read`] takes from a database what a report needs; [`Report::new`] makes the
-//! [`Document`]s:
+//! values beside the computed ones. [`Solution::read`] takes from a database what a report needs;
+//! [`Report::new`] makes the [`Document`]s:
 //!
 //! | name | contents | in the papers |
 //! |---|---|---|
@@ -18,11 +16,11 @@
 //! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
-//! Tables are Markdown; figures are SVG, with the plotted values as CSV. The tables of both rules
-//! and of first moves, and the sequences, include the built-in nine layers in every report. The
-//! name of a game with a limit of N pieces a move ends in `-takeN`. A report costs one lookup for
-//! each first move of each database. It does not check every position (`verify` does), nor compare
-//! winning moves and figure 13 with the papers, which print them as pictures without numbers.
+//! Tables are Markdown; figures are SVG, with the plotted values as CSV. Tables of both rules and
+//! of first moves, and sequences, include the built-in nine layers. The name of a game with a limit
+//! of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
+//! database. It does not check every position (`verify` does), nor compare winning moves and figure
+//! 13 with the papers, which print them as pictures without numbers.
 //!
 //! # Invariants
 //! 1. The bytes depend only on the contents of the databases: not on their folders, nor on the

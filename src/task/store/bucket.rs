@@ -21,7 +21,7 @@
 //!
 //! # Not here
 //! Uploads in parts: one request takes at most [`PUT_BYTES_MAX`] bytes, the file of a block of 2^38
-//! positions and more. So there are no temporary files, and nothing for a sweep to find.
+//! positions and more. So there are no temporary files.
 
 use super::{Begin, Store, Temporary, is_ours};
 use futures_util::TryStreamExt;

@@ -1,10 +1,10 @@
-//! Histories of failures, each taken to its end.
+//! Histories of failures, each taken to its end. `README.md` of the package describes states and
+//! the requirements at their end.
 //!
 //! A *state* is a subject, a disk as a new process finds it (names, contents, and which of the
-//! visible bytes are not durable yet), and the set of blocks acknowledged before. One session of
-//! the engine without faults, under a random interleaving and with random options, takes that disk
-//! to the end, and the result is judged. Before that, no file on the disk may promise one that does
-//! not exist. Two states with equal hashes count as one and are explored once.
+//! visible bytes are not durable yet), and the set of blocks acknowledged before. No file on that
+//! disk may promise one that does not exist. Two states with equal hashes count as one and are
+//! explored once.
 //!
 //! States come from *roots*: a subject, options, an interleaving, and a kind of failure.
 //! - *Stop*: one session is watched; before each call that changes something, and within each

@@ -5,7 +5,7 @@
 //! are those of a real run. Each round runs every case once, in an order of its own, so that a
 //! machine whose speed drifts favours none. The first case runs twice, and a ratio counts only if
 //! it lies outside the spread of that case to itself. [`trinim_papers::record`] evaluates the
-//! figures; `tools/src/bin/readme` makes pages and plots from them.
+//! figures.
 //!
 //! # Invariants
 //! 1. A run with a wrong answer ends the bench with exit code 1; its figures are not shown.

@@ -1,11 +1,9 @@
 //! Rules of the engine and of its protocol that can be left out, to prove that the tests of crashes
-//! and damage notice.
+//! and damage notice: a test that passes without a rule proves nothing about the rule.
 //!
-//! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the
-//! engine's sources in `../changes`, which asks [`omits`] whether to leave out the rule. There is a
-//! rule for each place where a file or a folder is synced, a name is made final, a hash, a length
-//! or a summary is compared, or an order is kept. `Sloppy` of package `simulation` leaves out rules
-//! in the storage, at all places at once.
+//! Each rule has a diff of the engine's sources in `../changes`, which asks [`omits`] whether to
+//! leave it out. `README.md` of the simulation says which places have a rule. `Sloppy` of package
+//! `simulation` leaves out rules in the storage, at all places at once.
 //!
 //! A rule is left out on one thread; a simulated run has only one.
 

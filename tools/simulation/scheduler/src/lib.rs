@@ -10,8 +10,8 @@
 //! of choice are taking a lock, waiting on and notifying a condition variable, sending to and
 //! receiving from a channel, spawning, ending, and [`pause`], which the simulated disk calls before
 //! every operation. A wait with a time limit ends when its condition holds, at a point of choice
-//! that the seed picks, or when no thread could continue otherwise: the seed decides how time
-//! passes.
+//! that the seed picks, or when no thread could continue otherwise. `README.md` of the simulation
+//! lists what a seed does not control.
 //!
 //! # Invariants
 //! 1. Exactly one thread runs, and no other runs between two of its points of choice.
@@ -21,12 +21,6 @@
 //!
 //! # Cost
 //! Some nanoseconds for a point without a switch, some tens for a switch. Processes reuse stacks.
-//!
-//! # Not here
-//! - Weak memory: every atomic is visible to all threads at once.
-//! - Interleavings within code between points of choice, which shares only counters.
-//! - The real mutexes and channels, which are tested with real threads
-//!   (`pipeline/tests/engine/crash.rs`).
 
 mod channel;
 mod locks;
