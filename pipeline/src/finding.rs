@@ -1,8 +1,8 @@
 //! Damage: what is wrong with a file, where, and how serious it is.
 //!
 //! Errors, [`check`](crate::care::check) and callers with their own files share this vocabulary.
-//! Programs read the variants; people read the sentence that [`Finding`] displays: `db/SUMS is
-//! missing`.
+//! Programs read the variants; people read the sentence that [`Finding`] displays:
+//! `db/SUMS is missing`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -122,8 +122,8 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     ))
 }
 
-/// Parses inode and process from a line about a whole-file lock, like `1: FLOCK ADVISORY WRITE 123
-/// fe:00:456 0 EOF`.
+/// Parses inode and process from a line about a whole-file lock, like
+/// `1: FLOCK ADVISORY WRITE 123 fe:00:456 0 EOF`.
 fn flock(line: &str) -> Option<(u64, u32)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, "WRITE", pid, place, ..] = fields[..] else { return None };

@@ -174,8 +174,8 @@ pub fn is_slip(word: &str, meant: &str) -> bool {
     meant.starts_with(word) || strsim::osa_distance(word, meant) <= word.len() / 3
 }
 
-/// Rewrites a range in the style of the program's own parsers: `0 is not in 1..=1000` as `expected
-/// 1 to 1000`.
+/// Rewrites a range in the style of the program's own parsers: `0 is not in 1..=1000` as
+/// `expected 1 to 1000`.
 fn in_range(reason: &str) -> String {
     let parts = reason.split_once(" is not in ").and_then(|(before, range)| {
         let (from, to) = range.split_once("..")?;

@@ -37,8 +37,8 @@ const SYNC_PARALLELISM: usize = 16;
 /// unless set, or its largest request, and drops the rest.
 const ANNOUNCED_AT_ONCE: u64 = 128 << 10;
 
-/// Number of attempts to take a lock: a reader of its state ([`File::try_lock_shared`], in `trinim
-/// status`) holds it for an instant.
+/// Number of attempts to take a lock: a reader of its state ([`File::try_lock_shared`], in
+/// `trinim status`) holds it for an instant.
 const LOCK_TRIES: usize = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 

@@ -2,8 +2,8 @@
 //!
 //! Operators bind as in C, unlike in the paper's printed example: unary `not -`, then `* div mod`,
 //! `+ -`, `and`, `xor`, `or`, each to the left. The C spellings `~ / % & ^ |` mean the same.
-//! Functions are called like `min(a1, a2)`. A formula can begin with definitions: `t0 = a1 xor a2;
-//! t0 - a3`.
+//! Functions are called like `min(a1, a2)`. A formula can begin with definitions:
+//! `t0 = a1 xor a2; t0 - a3`.
 //!
 //! # Invariants
 //! 1. No text causes a panic or a recursion deeper than [`DEPTH_MAX`] levels.

@@ -34,7 +34,7 @@ fn blocks(text: &str) -> Result<Vec<u32>, String> {
 }
 
 /// Passes each line's blocks to `compute`, up to `at_once` lines at the same time, until standard
-/// input ends or no line arrives for `idle`. After an error it takes no further line, and returns
+/// input ends or there was no work for `idle`. After an error it takes no further line, and returns
 /// once the lines at work are done.
 pub fn each(
     idle: Option<Duration>,
@@ -49,7 +49,7 @@ pub fn each(
             let mut line = Vec::new();
             let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
             let is_last = !matches!(read, Ok(1..));
-            // Fails if the receiver has ended.
+            // An error means that the receiver has ended.
             if sender.send(read.map(|_| line)).is_err() || is_last {
                 return;
             }
@@ -92,7 +92,7 @@ pub fn each(
             };
         };
         ended.store(true, Ordering::Relaxed);
-        // A thread that waits for a line gets this one, or finds another line in its place.
+        // Wakes a thread that waits for a line; if there is no room, a line is there to wake it.
         let _ = waker.try_send(Ok(Vec::new()));
         result
     };

@@ -1,5 +1,5 @@
-//! Reports of a long command to other programs: a stream of JSON on standard error (`--progress
-//! json`) and metrics in a file (`--metrics`).
+//! Reports of a long command to other programs: a stream of JSON on standard error
+//! (`--progress json`) and metrics in a file (`--metrics`).
 //!
 //! One command runs at a time, and one watcher makes all its reports, from the parsing of its
 //! arguments to its exit code.

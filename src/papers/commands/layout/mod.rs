@@ -1,7 +1,7 @@
 //! `trinim papers layout`: how a board is divided into blocks, and what a layout costs.
 //!
-//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index `row
-//! * (row + 1) / 2 + column`. `plan` reports memory, disk and time of a solve.
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
+//! `row * (row + 1) / 2 + column`. `plan` reports memory, disk and time of a solve.
 
 pub mod paper;
 pub mod search;

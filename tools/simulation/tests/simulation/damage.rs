@@ -2,8 +2,9 @@
 //! or with a refusal that names the file: never with a panic, a wrong value, a lost block, or
 //! memory allocated for a length that only the damage declares.
 //!
-//! The test command flips one bit of every byte and takes one length in seven. `TRINIM_TESTS=full
-//! cargo test --release -p simulation damage::` takes every length and all 360,000 flips.
+//! The test command flips one bit of every byte and takes one length in seven.
+//! `TRINIM_TESTS=full cargo test --release -p simulation damage::` takes every length and all
+//! 360,000 flips.
 
 use pipeline::Placement;
 use pipeline::RunId;

@@ -1,9 +1,9 @@
 //! States of failing disks, each taken to its end by the real engine: nothing wrong, nothing lost,
 //! nothing stuck.
 //!
-//! The test command explores 60,000 states, `TRINIM_TESTS=full cargo test --release -p simulation
-//! states::` 200,000, and `cargo run --release -p simulation -- 5_000_000` as many as requested
-//! (the page of `explore` defines states).
+//! The test command explores 60,000 states,
+//! `TRINIM_TESTS=full cargo test --release -p simulation states::` 200,000, and
+//! `cargo run --release -p simulation -- 5_000_000` as many as requested.
 
 use simulation::explore::{Explorer, Failure};
 use simulation::subject::Subject;
