@@ -5,17 +5,17 @@
 //!
 //! A [point](heaps::Point) is two heaps; a move takes from one of them, or the same number from
 //! both. The player who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère play of
-//! [`Rule`](trinim_game::Rule)). A formula gives the losses, so the heaps alone decide a point,
-//! without a database.
+//! [`Rule`](trinim_game::Rule)). A formula gives the losses, so no database is
+//! needed.
 //!
 //! | question | module |
 //! |---|---|
 //! | what is a point, a move, and how are they written? | [`heaps`] |
-//! | which numbers make the losses? | [`sequence`], exactly; [`golden`] as the paper approximates them, and how exact that has to be |
+//! | which numbers make the losses? | [`sequence`], exactly; [`golden`] as the paper approximates them, and the necessary precision |
 //! | who wins, and by which moves? | [`winning`] |
 //! | what if the goal changes? | [`goals`] |
 //! | which claims of the paper hold? | [`claims`] |
-//! | what is true by definition? | [`retrograde`]; [`comparison`] sets the formulas beside it |
+//! | what is true by definition? | [`retrograde`]; [`comparison`] compares the formulas with it |
 //! | what does the paper's program do? | [`paper`] |
 //!
 //! A loss, and the winning moves of a point whose heaps have a thousand digits:
@@ -36,8 +36,7 @@
 //!
 //! # Invariants
 //! 1. Whole numbers decide everything; no code here uses floating point.
-//! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
-//!    what is true.
+//! 2. Where the paper is wrong, the code has both its value, marked as the paper's, and the true one.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]

@@ -269,8 +269,7 @@ mod tests {
             (&[("referer", "http://nim.example/http://localhost:8080/")], [no, no]),
             (&[("referer", "localhost:8080/")], [no, no]),
             (&[("referer", "")], [no, no]),
-            // A link from elsewhere. What the browser itself reports counts for more than an
-            // address.
+            // A link from elsewhere. The browser's own report counts for more than an address.
             (&[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")], [no, no]),
             (&[("sec-fetch-site", "same-site"), ("sec-fetch-dest", "document"), ("referer", own)], [no, no]),
             (&[("sec-fetch-site", "none"), ("referer", own)], [no, no]),

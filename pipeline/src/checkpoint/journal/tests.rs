@@ -1,4 +1,4 @@
-//! What is read from two copies, and what is reported of damage in either.
+//! The records read from two copies, and the damage reported in either.
 
 use super::*;
 use crate::ids::BlockId;
@@ -54,7 +54,7 @@ fn blocks(records: &[BlockRecord]) -> Vec<u32> {
     records.iter().map(|record| record.block.0).collect()
 }
 
-/// Reads; damage as the name of its file, its offset and its kind with what it says.
+/// Reads the blocks; an error has the file's name, the offset, and the kind and text of the damage.
 fn read_blocks(disk: &SimulatedStorage) -> Result<Vec<u32>, (String, Option<u64>, String)> {
     match read(disk, GENERATION, MANIFEST_HASH) {
         Ok(records) => Ok(blocks(&records)),
@@ -103,7 +103,7 @@ fn every_header_field_is_compared_at_its_place() {
     }
 }
 
-/// A whole record in the place of another one breaks the chain.
+/// An intact record in the place of another one breaks the chain.
 #[test]
 fn a_record_counts_only_in_its_place() {
     let found = |disk: &SimulatedStorage| {
@@ -117,7 +117,7 @@ fn a_record_counts_only_in_its_place() {
     let number = Damage::Number { of: "number of the record", expected: Expected::Exactly(2), found: 0 };
     assert_eq!(found(&disk), [(2 * PAGE + 16, number)]);
 
-    // A record of another chain: right in itself, but after another record.
+    // A record of another chain: intact, but after another record.
     let disk = four_records();
     let (other, _) = encode(GENERATION, 2, 99, &[block(2)]).unwrap();
     change(&disk, B, |bytes| bytes[2 * PAGE..3 * PAGE].copy_from_slice(&other));
@@ -167,7 +167,7 @@ fn a_record_that_neither_copy_has_is_the_end_only_if_nothing_follows() {
     assert_eq!((&*path, offset), (B, Some(PAGE_BYTES)));
     assert!(words.contains("but 12288 bytes follow"), "{words}");
 
-    // Copy b ends; in a records 1 and 2 are damaged, and 3 shows that they were there.
+    // Copy b ends; in a records 1 and 2 are damaged, and 3 proves that they existed.
     let disk = four_records();
     flip(&disk, A, 1);
     flip(&disk, A, 2);
@@ -179,7 +179,7 @@ fn a_record_that_neither_copy_has_is_the_end_only_if_nothing_follows() {
     // The same with garbage in place of record 3: the trace of a commit that did not happen.
     flip(&disk, A, 3);
     assert_eq!(read_blocks(&disk), Ok(vec![0]));
-    // An older record there is no sign of a lost one either.
+    // An older record there does not prove a lost one either.
     change(&disk, A, |bytes| bytes.copy_within(0..PAGE, 3 * PAGE));
     assert_eq!(read_blocks(&disk), Ok(vec![0]));
 }
@@ -205,7 +205,7 @@ fn a_copy_with_overlapping_records_is_given_up() {
     let (path, offset, words) = read_blocks(&overlapping(4)).unwrap_err();
     assert_eq!((&*path, offset), (A, None));
     assert!(words.contains("overlap"), "{words}");
-    // A copy that was given up is damaged, and the other one suffices.
+    // A copy with overlapping records is damaged, and the other one suffices.
     let disk = overlapping(4);
     disk.put(B, &four_records().contents(B).unwrap());
     assert_eq!(read_blocks(&disk), Ok(vec![0, 1, 2, 3]));
@@ -225,7 +225,7 @@ fn a_copy_that_is_lost_as_a_whole_is_named_and_the_other_suffices() {
     }
 }
 
-/// What is reported of damage in either copy: its weight, the copy and the record.
+/// The damage reported in either copy: its weight, the copy and the record.
 #[test]
 fn each_damage_of_a_copy_is_reported_once() {
     use Weight::{Copy, Leftover};
@@ -241,7 +241,7 @@ fn each_damage_of_a_copy_is_reported_once() {
         // A stop between the two copies.
         ("b lacks the last", |disk| cut(disk, B, 3 * PAGE), &[(Leftover, B, 3)]),
         ("b is cut in the last", |disk| cut(disk, B, 4 * PAGE - 1), &[(Leftover, B, 3)]),
-        // Two commits without b: no stop leaves that.
+        // Two commits without b, which no stop can leave.
         ("b lacks two", |disk| cut(disk, B, 2 * PAGE), &[(Copy, B, 2)]),
         ("b is empty", |disk| cut(disk, B, 0), &[(Copy, B, 0)]),
         ("one record of each", |disk| flips(disk, &[(A, 1), (B, 2)]), &[(Copy, B, 2), (Copy, A, 1)]),

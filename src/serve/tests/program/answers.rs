@@ -313,7 +313,7 @@ fn the_description_is_true() {
                 let listed: BTreeSet<String> = rows(schema).into_iter().map(|row| row.path).collect();
                 assert!(printed.is_subset(&listed), "{path}: {:?}", printed.difference(&listed));
             }
-            // Every documented parameter is accepted, every other one is refused, required ones are
+            // Every documented parameter is accepted, every other one refused; required ones are
             // needed.
             for parameter in parameters {
                 let name = parameter["name"].as_str().unwrap();

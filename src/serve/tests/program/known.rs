@@ -18,8 +18,7 @@ pub fn triangle(layers: u32, rule: Rule) -> Solve {
     Solve::new(&Board::triangle(layers, None).unwrap(), rule).memory_bytes(256 << 20)
 }
 
-/// The library's values of a board, with a folder or without one. Values that are not kept are
-/// solved.
+/// The library's values of a board, in a folder or not. Values that are not kept are solved.
 pub struct Known {
     answers: OnTheSpot,
     /// The temporary folder, for solves that need one.

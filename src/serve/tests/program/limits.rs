@@ -339,8 +339,7 @@ fn deep_solves_are_for_the_page() {
     foreign.iter().chain([&named]).for_each(|headers| solves(&all, headers));
 }
 
-/// The operator sees which database, where and why, once a second; a database that comes back is
-/// read again.
+/// The operator sees which database, where and why, once a second; a restored one is read again.
 #[test]
 fn a_broken_database_is_reported_and_comes_back() {
     let folder = scratch();

@@ -158,8 +158,7 @@ fn a_name_does_not_stand_for_a_board() {
     let path = folder.path();
     let files = [
         "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
-        // Another line, other positions of the same cells, fewer cells: with the same name and
-        // limit.
+        // With the same name and limit: another line, other places of the cells, fewer cells.
         "cells = 5\nlines = [[0, 1, 2], [2, 3, 4], [1, 4]]\nmax_take = 2\n",
         "cells = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1]]\nlines = [[0, 1, 2], [2, 3, 4], [1, 3]]\nmax_take = 2\n",
         "cells = 4\nlines = [[0, 1, 2], [1, 3]]\nmax_take = 2\n",
