@@ -36,7 +36,7 @@
 //!
 //! # Invariants
 //! 1. Whole numbers decide everything; no code here uses floating point.
-//! 2. Where the paper is wrong, the code has both its value, marked as the paper's, and the true one.
+//! 2. Where the paper is wrong, the code has its value, marked as the paper's, and the true one.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]

@@ -1,9 +1,8 @@
 //! The papers' strategies, kept to measure the gain of the update logs and the bit-parallel kernel.
 //!
-//! All of them leave the same bytes in `db` as [`trinim::solve::solve`]. They keep no checkpoints:
-//! an interrupted solve begins again in a new folder. The block strategies keep their bitmaps in
-//! scratch files in the `logs` folder of the run. All blocks stay on disk until the end, as in the
-//! papers; then the folder is emptied.
+//! All of them leave the same bytes in `db` as [`trinim::solve::solve`], and keep no checkpoints.
+//! The block strategies keep their bitmaps in scratch files in the `logs` folder of the run. All
+//! blocks stay on disk until the end, as in the papers; then the folder is emptied.
 //!
 //! | | in memory | scratch on disk | loads | stores |
 //! |---|---|---|---|---|
