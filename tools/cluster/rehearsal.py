@@ -13,7 +13,7 @@ most P pieces with the definition. What no other of these blocks needs is delete
 
 The board has ten layers unless --layers says otherwise. The same command goes on. TRINIM names the
 real program, `trinim-task`; blake3, xxhash and the package in tests/reader are needed beside this
-one. TEN.md has times and sizes.
+one. tools/record/2026-11-26-ten-layers.md has times and sizes.
 """
 
 from __future__ import annotations
