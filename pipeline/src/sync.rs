@@ -1,6 +1,6 @@
 //! Threads, locks and channels: the only module that chooses their implementation.
 //!
-//! The package takes them from the standard library, `parking_lot` and `crossbeam`. The package
+//! They come from the standard library, `parking_lot` and `crossbeam-channel`. The package
 //! `pipeline-simulated` of the same repository compiles these sources with `cfg(simulated)` and
 //! takes them from `scheduler`. There a run is one thread whose order a seed decides, so that it
 //! can be repeated exactly.
@@ -13,7 +13,7 @@ use crate::error::Error;
 #[cfg(not(simulated))]
 mod here {
     use super::Error;
-    pub(crate) use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+    pub(crate) use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
     pub(crate) use parking_lot::{Condvar, Mutex};
     pub(crate) use std::thread::scope;
     use std::thread::{Builder, Scope};
