@@ -1,5 +1,6 @@
 //! Shared by the tests of engine, library and program.
 
+pub mod books;
 pub mod breaks;
 pub mod foreign;
 pub mod layouts;

@@ -19,14 +19,14 @@ pub fn triangle(layers: u32, rule: Rule) -> Solve {
 }
 
 /// What the library knows of a board, with a folder or without one. What is not kept is solved.
-pub struct Known {
+pub struct Oracle {
     answers: OnTheSpot,
     /// Of solves that need one.
     _scratch: TempDir,
 }
 
-impl Known {
-    pub fn new(board: &Board, rule: Rule, folder: Option<&Path>) -> Known {
+impl Oracle {
+    pub fn new(board: &Board, rule: Rule, folder: Option<&Path>) -> Oracle {
         let source = match folder {
             Some(folder) => Some(Database::open(folder).unwrap()),
             None => BuiltIn::for_board(board, rule).map(|built_in| Database::open_built_in(built_in).unwrap()),
@@ -36,7 +36,7 @@ impl Known {
         let scratch = scratch();
         let runner = parts::run_in(scratch.path());
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
-        Known { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
+        Oracle { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
     }
 
     /// A position as `trinim probe --json` prints it, but for the name of the schema. Nimbers and
