@@ -53,11 +53,8 @@ pub struct Report {
 }
 
 pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let mut rows = Vec::new();
-    for row in layouts::rows() {
-        rows.push(report(&row, &row.figure.layout()?));
-    }
-    let claims = layouts::claims()?;
+    let rows: Vec<RowReport> = layouts::rows().iter().map(|row| report(row, &row.figure.layout())).collect();
+    let claims = layouts::claims();
     let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
     let report = Report { ok: agrees, agrees, rows, claims };
     json.report("trinim.layout.paper/1", &report, out, print)?;
