@@ -1,7 +1,7 @@
 //! `trinim papers layout --paper`: the published counts beside the computed ones, and what the text
 //! says of the layouts, with verdicts.
 
-use super::mask;
+use super::picture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,7 +9,6 @@ use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, side_by_side, wrapped};
 use trinim::cli::args::{JsonArgs, Size};
-use trinim::cli::board::picture;
 use trinim::layout::Layout;
 use trinim_game::claims::{Claim, Verdict};
 use trinim_game::{Board, Cell};
@@ -110,7 +109,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
         let board = Board::triangle(figures[0].layers, None)?;
         let pictures: Vec<(String, Vec<String>)> =
-            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, mask(&row.bid_cells), out))).collect();
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, &row.bid_cells, out))).collect();
         side_by_side(out, &board, &pictures)?;
     }
     let rows: Vec<(&str, String)> = figures
