@@ -2,8 +2,9 @@
 //!
 //! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
 //! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
-//! series, each with a light and a dark value in `style.css`. They are the colours of Okabe and Ito,
-//! which people with colour blindness can tell apart; callers still pair them with different marks.
+//! series, each with a light and a dark value in `style.css`. They are the colours of Okabe and
+//! Ito, which people with colour blindness can tell apart; callers still pair them with different
+//! marks.
 //!
 //! No font is known here, so [`text_width`] errs on the wide side.
 //!
