@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "many tasks of one kind, in parallel")]
 
 use crate::Error;
-use crossbeam::channel::bounded;
+use crossbeam_channel::bounded;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;

@@ -1,6 +1,6 @@
 //! Threads, locks and channels: the only module that chooses their implementation.
 //!
-//! The package takes them from the standard library, `parking_lot` and `crossbeam`. The package
+//! They come from the standard library, `parking_lot` and `crossbeam-channel`. The package
 //! `pipeline-simulated` of this repository compiles the same sources with `cfg(simulated)` and
 //! takes them from `scheduler`, where a run is one thread. A seed decides its order, so it can be
 //! repeated exactly.
@@ -12,7 +12,7 @@ use crate::error::Error;
 #[cfg(not(simulated))]
 mod here {
     use super::Error;
-    pub(crate) use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+    pub(crate) use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
     pub(crate) use parking_lot::{Condvar, Mutex};
     pub(crate) use std::thread::scope;
     use std::thread::{Builder, Scope};

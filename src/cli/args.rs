@@ -2,15 +2,18 @@
 
 use crate::Solve;
 use crate::cli::choice::{named, offered};
-use crate::game::{Cell, LAYERS_MAX, Rule};
-use crate::job;
+use crate::game::{Board, Cell, LAYERS_MAX, Rule};
+use crate::job::{self, KeepChoice};
 use crate::kernel::{Isa, Kernel};
+use crate::layout::{Layout, LayoutError};
 use crate::plan;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::Placement;
 use pipeline::codec::{self, Codec};
 use serde::Serialize;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use terminal::exit::Exit;
 use terminal::output::Out;
 pub use terminal::values::{Size, duration, long_duration};
@@ -28,12 +31,15 @@ pub fn memory(text: &str) -> Result<Size, String> {
     Ok(Size(((all.bytes as f64 * share / 100.0) as u64).max(1)))
 }
 
+/// Parses a number in a range; `expected` names the range.
+fn number<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>, expected: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
 /// Parses a number of threads; 0 means all.
 pub fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(threads) if threads <= THREADS_MAX => Ok(threads),
-        _ => Err(format!("expected 0 (all) to {THREADS_MAX}")),
-    }
+    number(text, 0..=THREADS_MAX, &format!("0 (all) to {THREADS_MAX}"))
 }
 
 /// Resolves a number of threads: 0 means all that this process can use.
@@ -45,18 +51,12 @@ pub fn all_if_zero(threads: usize) -> usize {
 }
 
 pub fn layers(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
-        _ => Err(format!("expected 1 to {LAYERS_MAX}")),
-    }
+    number(text, 1..=LAYERS_MAX, &format!("1 to {LAYERS_MAX}"))
 }
 
 /// Parses the largest number of pieces of a move.
 pub fn max_take(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(take) if take > 0 => Ok(take),
-        _ => Err("expected a number of pieces, 1 or more".to_owned()),
-    }
+    number(text, 1..=u32::MAX, "a number of pieces, 1 or more")
 }
 
 pub fn rule() -> impl TypedValueParser<Value = Rule> {
@@ -72,7 +72,7 @@ pub fn cells(text: &str) -> Result<BidCells, String> {
     };
     let mut rest = text.trim();
     if rest == "none" {
-        return Ok(BidCells(Vec::new()));
+        return Ok(Vec::new());
     }
     let mut cells = Vec::new();
     while !rest.is_empty() {
@@ -92,16 +92,23 @@ pub fn cells(text: &str) -> Result<BidCells, String> {
     if cells.is_empty() {
         return Err(expected(text));
     }
-    Ok(BidCells(cells))
+    Ok(cells)
 }
 
-#[derive(Clone, Debug)]
-pub struct BidCells(pub Vec<Cell>);
+/// `--bid-cells`.
+pub type BidCells = Vec<Cell>;
 
 pub fn block_bits(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
-        _ => Err("expected 1 to 40 offset bits".to_owned()),
+    number(text, 1..=40, "1 to 40 offset bits")
+}
+
+pub fn keep(text: &str) -> Result<KeepChoice, String> {
+    let text = text.to_lowercase();
+    match text.as_str() {
+        "book" => Ok(KeepChoice::Book),
+        other => other.parse().map(KeepChoice::Exactly).map_err(|_| {
+            format!("{text:?} is nothing to keep: expected database, book, book:PIECES like book:37, or counts")
+        }),
     }
 }
 
@@ -113,27 +120,15 @@ pub fn codec() -> impl TypedValueParser<Value = &'static dyn Codec> {
 /// Names of the kernels for `--kernel`.
 pub const KERNELS: [&str; 5] = ["auto", "portable", "avx2", "avx512", "scalar"];
 
-fn kernel() -> impl TypedValueParser<Value = KernelName> {
-    offered(KERNELS, |name| {
-        if name == "auto" {
-            return Ok(KernelName(None));
-        }
-        let isa: Isa = name.parse().map_err(|_| format!("unknown kernel {name:?}"))?;
-        if !isa.is_available() {
-            return Err(format!("this machine has no {isa}"));
-        }
-        Ok(KernelName(Some(isa)))
+/// `--kernel`; `None`: the best one of this machine.
+pub type KernelChoice = Option<Kernel>;
+
+fn kernel() -> impl TypedValueParser<Value = KernelChoice> {
+    offered(KERNELS, |name| match name.parse::<Isa>() {
+        _ if name == "auto" => Ok(None),
+        Ok(isa) => Kernel::new(isa).map(Some).map_err(|_| format!("this machine has no {isa}")),
+        Err(_) => Err(format!("unknown kernel {name:?}")),
     })
-}
-
-/// An instruction set that this machine has; `None` means the best one.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelName(pub Option<Isa>);
-
-impl KernelName {
-    pub fn given(self) -> Option<Kernel> {
-        self.0.and_then(|isa| Kernel::new(isa).ok())
-    }
 }
 
 /// `--log-placement`; `None`: auto.
@@ -155,7 +150,43 @@ pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
     /// not change the result
     #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
-    pub kernel: KernelName,
+    pub kernel: KernelChoice,
+}
+
+/// `--bid-cells` and `--block-bits`.
+#[derive(Clone, Args)]
+pub struct BlocksArgs {
+    /// Cells whose pieces number the blocks, like b1,b2, or none [default: chosen from board and
+    /// memory]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = block_bits)]
+    block_bits: Option<u32>,
+}
+
+impl BlocksArgs {
+    /// Returns a solve in these blocks.
+    pub fn bound(&self, solve: Solve) -> Result<Solve, LayoutError> {
+        Ok(match (&self.bid_cells, self.block_bits) {
+            (Some(cells), _) => {
+                let layout = Layout::new(solve.board(), cells)?;
+                solve.layout(layout)
+            }
+            (None, Some(bits)) => solve.block_bits(bits),
+            (None, None) => solve,
+        })
+    }
+
+    /// Returns the layout of a board, by default that of a solve in this memory.
+    pub fn layout(&self, board: &Board, memory_bytes: u64) -> Result<Layout, LayoutError> {
+        match (&self.bid_cells, self.block_bits) {
+            (Some(cells), _) => Layout::new(board, cells),
+            (None, Some(bits)) => Ok(Layout::suggested(board, bits)),
+            (None, None) => Ok(plan::choose_layout(board, memory_bytes)),
+        }
+    }
 }
 
 /// `--threads`.
@@ -280,14 +311,13 @@ mod tests {
 
     #[test]
     fn cells_are_read_in_any_spacing() {
-        let read = |text| cells(text).map(|cells| cells.0);
         for text in ["b1,b2", " B1 b2 ", "b1; b2"] {
-            assert_eq!(read(text), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]), "{text}");
+            assert_eq!(cells(text), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]), "{text}");
         }
-        assert_eq!(read("aa1,j10"), Ok(vec![Cell::new(26, 0), Cell::new(9, 9)]));
-        assert_eq!(read("(1,0)(1,1)"), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
-        assert_eq!(read(" ( 1 , 0 ), (1,1) "), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
-        assert_eq!(read("none"), Ok(vec![]));
+        assert_eq!(cells("aa1,j10"), Ok(vec![Cell::new(26, 0), Cell::new(9, 9)]));
+        assert_eq!(cells("(1,0)(1,1)"), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(cells(" ( 1 , 0 ), (1,1) "), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(cells("none"), Ok(vec![]));
         for text in [
             "", "(1,0", "1,0", "(1)", "(a,b)", "(1,0)x", "(300,0)", "(-1,0)", "b", "1", "b0", "b01", "b1-b2", "abc1",
             "b65", "zz9", "é1", "b1b2",

@@ -10,7 +10,6 @@ use clap::{Args, Command};
 use std::path::Path;
 use terminal::exit::Refused;
 use terminal::file::InputKind;
-use terminal::output::{Out, padded};
 
 /// Boards with at most this many cells are solved on request: 2^28 positions take about half a
 /// second.
@@ -51,9 +50,7 @@ fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
     move |text: &str| args::layers(text).map_err(|_| format!("expected {range}"))
 }
 
-pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
-
-/// A board file; the longest one lists some thousand moves.
+/// A board file; the longest lists some thousand moves.
 const BOARD: InputKind = InputKind {
     what: "board",
     most_bytes: 1 << 20,
@@ -127,19 +124,13 @@ pub fn arguments(board: &Board, rule: Rule) -> String {
     let rule = if rule == Rule::Normal { " --rule normal" } else { "" };
     let least = board.min_take().map_or(String::new(), |take| format!(" --min-take {take}"));
     let most = board.max_take().map_or(String::new(), |take| format!(" --max-take {take}"));
-    let name =
-        board.layers().map_or_else(|| format!("--board {}", named(board)), |layers| format!("--layers {layers}"));
+    let name = match board.layers() {
+        Some(layers) => format!("--layers {layers}"),
+        // No family has it.
+        None if board_identity(board).is_some() => "--board file:PATH".to_owned(),
+        None => format!("--board {}", board.name()),
+    };
     format!("{name}{rule}{least}{most}")
-}
-
-/// Returns the name of a board as an argument: `file:PATH` unless a family has it.
-fn named(board: &Board) -> String {
-    if board_identity(board).is_some() { "file:PATH".to_owned() } else { board.name().to_owned() }
-}
-
-/// Returns the part of a folder's name for a board: `k7`, `rect-6x6`.
-pub fn folder_part(board: &Board) -> String {
-    board.layers().map_or_else(|| board.name().replace(':', "-"), |layers| format!("k{layers}"))
 }
 
 /// Returns the folder of a solve without `--out`.
@@ -147,14 +138,8 @@ pub fn default_folder(board: &Board, rule: Rule, values: Values) -> String {
     let least = board.min_take().map_or(String::new(), |take| format!("-least{take}"));
     let take = board.max_take().map_or(String::new(), |take| format!("-take{take}"));
     let values = if values.is_outcomes() { String::new() } else { format!("-{values}") };
-    format!("trinim-{}-{rule}{least}{take}{values}", folder_part(board))
-}
-
-/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
-/// by side.
-pub fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
-    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
-    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
+    let name = board.layers().map_or_else(|| board.name().replace(':', "-"), |layers| format!("k{layers}"));
+    format!("trinim-{name}-{rule}{least}{take}{values}")
 }
 
 /// Formats cells as `--bid-cells` reads them, in the order of the board.

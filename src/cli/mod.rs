@@ -14,7 +14,6 @@ pub mod board;
 pub mod choice;
 pub mod folders;
 pub mod hints;
-pub mod keep;
 pub mod lines;
 pub mod machine;
 pub mod owner;

@@ -1,14 +1,12 @@
 //! The common part of `solve` and `plan`: the game, its division into blocks, and refusals.
 
 use crate::Solve;
-use crate::cli::args::{self, BidCells, LogPlacement, ResourceArgs};
+use crate::cli::args::{self, BlocksArgs, LogPlacement, ResourceArgs};
 use crate::cli::board::RequiredBoard;
 use crate::cli::choice;
-use crate::cli::keep;
 use crate::database::{Audit, Values};
 use crate::game::Rule;
 use crate::job::{Contradiction, JobError, KeepChoice};
-use crate::layout::Layout;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::codec::Codec;
@@ -31,7 +29,7 @@ pub struct ScenarioArgs {
     /// What to keep: database (every value), book or book:PIECES (positions with at least PIECES
     /// pieces, usually all but 8), or counts (only counts and winning first moves)
     /// [default: as in the folder, else database; from nine layers on, book]
-    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = args::keep)]
     pub keep: Option<KeepChoice>,
 
     /// Compare a share of the blocks with their children before saving them: 1%, all, or none
@@ -50,14 +48,8 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec())]
     pub codec: Option<&'static dyn Codec>,
 
-    /// Cells whose pieces number the blocks, like b1,b2, or none [default: chosen from board and
-    /// memory]
-    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
-    pub bid_cells: Option<BidCells>,
-
-    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
-    pub block_bits: Option<u32>,
+    #[command(flatten)]
+    pub blocks: BlocksArgs,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
     /// [default: 5s]
@@ -81,11 +73,7 @@ impl ScenarioArgs {
         let solve = solve.placement(self.log_placement).codec(self.codec);
         let solve = solve.commit_interval(self.commit_interval);
         let solve = self.audit.into_iter().fold(solve, Solve::audit);
-        Ok(match (&self.bid_cells, self.block_bits) {
-            (Some(cells), _) => solve.layout(Layout::new(&board, &cells.0)?),
-            (None, Some(bits)) => solve.block_bits(bits),
-            (None, None) => solve,
-        })
+        Ok(self.blocks.bound(solve)?)
     }
 }
 

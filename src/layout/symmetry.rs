@@ -84,11 +84,6 @@ impl LayoutSymmetry {
         self.offset.image()
     }
 
-    /// Returns the permutation of the BID bits, in the same form.
-    pub fn bid_permutation(&self) -> &[u8] {
-        self.bid.image()
-    }
-
     /// Returns the place of the inverse in [`Layout::symmetries`](super::Layout::symmetries).
     pub fn inverse(&self) -> usize {
         self.inverse

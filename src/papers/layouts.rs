@@ -9,9 +9,9 @@ use crate::counts::{Counts, GROUP_SIZES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::LazyLock;
-use trinim::layout::{Bid, Layout, LayoutError};
-use trinim_game::claims::Claim;
-use trinim_game::{Board, BoardError, Cell};
+use trinim::layout::{Bid, Layout};
+use trinim_game::claims::{Claim, Paper};
+use trinim_game::{Board, Cell};
 
 /// How the cells of a layout are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -63,14 +63,8 @@ struct ListedLayouts {
 static LISTED: LazyLock<ListedLayouts> =
     LazyLock::new(|| toml::from_str(include_str!("layouts.toml")).expect("the unit tests read the file"));
 
-/// An error of the layouts: impossible with the recorded cells.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FigureError {
-    #[error(transparent)]
-    Board(#[from] BoardError),
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
+fn triangle(layers: u32) -> Board {
+    Board::triangle(layers, None).expect("the layers of the papers")
 }
 
 /// Returns all figures, each once, in the order of the paper.
@@ -121,66 +115,45 @@ fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
     sets[cells]
 }
 
-/// Computes the paper's statements about boards and layouts, apart from the tables' counts.
-///
-/// # Errors
-/// [`FigureError`] if the recorded cells do not form a layout.
-pub fn claims() -> Result<Vec<Claim>, FigureError> {
-    let mut claims = Vec::new();
-    boards_and_blocks(&mut claims)?;
-    symmetries(&mut claims)?;
-    nine_layers(&mut claims)?;
-    Ok(claims)
+/// What the text prints of boards and layouts, apart from the tables' counts.
+const PAPER: Paper = Paper(include_str!("printed.txt"));
+
+/// Compares what the text prints with the layouts.
+pub fn claims() -> Vec<Claim> {
+    [boards_and_blocks(), figures().iter().map(symmetry).collect(), nine_layers()].concat()
 }
 
-/// The statements of sections 2 and 3.
-fn boards_and_blocks(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
-    for (layers, moves) in [(5, "75"), (9, "405")] {
-        let board = Board::triangle(layers, None)?;
-        claims.push(Claim::value("section 2.1", &format!("Moves of {layers} layers"), moves, board.moves().len()));
-    }
-    let first = figure("3(a)").layout()?;
+/// What sections 2 and 3 say.
+fn boards_and_blocks() -> Vec<Claim> {
+    let moves = |layers| triangle(layers).moves().len();
+    let first = figure("3(a)").layout();
     let two_of_three = first.traces().iter().filter(|trace| trace.bid == 0b101).count();
-    claims.push(Claim::fact(
-        "section 3.1",
-        "In figure 3(a) no move leads from B_5 to B_0: it would take pieces 32 and 34 without 33.",
-        "no update",
-        format!("{two_of_three} such moves"),
-        two_of_three == 0,
-    ));
-    let last = figure("3(f)").layout()?;
+    let last = figure("3(f)").layout();
     let mut one_piece: Vec<u32> = (0..last.bid_bits()).map(|bit| last.canonical(Bid(1 << bit)).0.0).collect();
     one_piece.dedup();
-    claims.push(Claim::fact(
-        "figure 5",
-        "B_1, B_2, B_4, B_8, B_16 and B_32 of figure 3(f) are one isomorphic group.",
-        "one group",
-        format!("groups of these blocks: {}", one_piece.len()),
-        one_piece.len() == 1,
-    ));
-    Ok(())
+    let groups = format!("groups of these blocks: {}", one_piece.len());
+    vec![
+        PAPER.value("moves-5", moves(5)),
+        PAPER.value("moves-9", moves(9)),
+        PAPER.fact("no-update", format!("{two_of_three} such moves"), two_of_three == 0),
+        PAPER.fact("one-group", groups, one_piece.len() == 1),
+    ]
 }
 
-fn symmetries(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
-    for figure in figures() {
-        let (found_mirror, found_rotation) = kept(&figure.layout()?);
-        let claim = Claim::value(
-            &format!("figure {}", figure.name),
-            "The symmetry of the BID pieces",
-            in_words(figure.mirror, figure.rotation),
-            in_words(found_mirror, found_rotation),
-        );
-        claims.push(match figure.source {
-            Source::Matched => claim.because("of a set that meets all counts; the figure may show another one"),
-            _ => claim,
-        });
+/// What the text says of the symmetry of a figure.
+fn symmetry(figure: &Figure) -> Claim {
+    let (mirror, rotation) = kept(&figure.layout());
+    let [printed, computed] = [in_words(figure.mirror, figure.rotation), in_words(mirror, rotation)];
+    let claim = Claim::value(&format!("figure {}", figure.name), "The symmetry of the BID pieces", printed, computed);
+    match figure.source {
+        Source::Matched => claim.because("of a set that meets all counts; the figure may show another one"),
+        _ => claim,
     }
-    Ok(())
 }
 
-/// The statements of section 4.2.
-fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
-    let nine = Board::triangle(9, None)?;
+/// What section 4.2 says.
+fn nine_layers() -> Vec<Claim> {
+    let nine = triangle(9);
     let sets = |order: usize| {
         let of_order = nine.symmetries().iter().find(|symmetry| {
             let twice = symmetry.compose(symmetry);
@@ -190,46 +163,20 @@ fn nine_layers(claims: &mut Vec<Claim>) -> Result<(), FigureError> {
         of_order.map_or(0, |symmetry| closed_sets(&nine, symmetry.image(), 13))
     };
     let (mirrored, rotated) = (sets(2), sets(3));
-    claims.push(
-        Claim::fact(
-            "section 4.2",
-            "13 BID pieces cannot form symmetry.",
-            "cannot form symmetry",
-            format!("{mirrored} sets of 13 cells keep a given mirror"),
-            mirrored == 0,
-        )
-        .because(
+    let counts = Counts::of(&figure("10(c)").layout());
+    let factor = |all: f64, left: f64| format!("{:.2}", all / left);
+    vec![
+        PAPER.fact("mirror", format!("{mirrored} sets of 13 cells keep a given mirror"), mirrored == 0).because(
             "a mirror of nine layers fixes five cells, so odd numbers of BID pieces have sets with one; trinim papers layout \
              search --layers 9 --bits 13 --symmetry any finds the best",
         ),
-    );
-    claims.push(Claim::fact(
-        "section 4.2",
-        "13 BID pieces cannot form rotation.",
-        "cannot form rotation",
-        format!("{rotated} sets of 13 cells keep the rotations"),
-        rotated == 0,
-    ));
-    let counts = Counts::of(&figure("10(c)").layout()?);
-    let hundredths = (counts.blocks * 1_000 / counts.canonical_blocks + 5) / 10;
-    claims.push(Claim::value(
-        "section 4.2",
-        "The factor by which memory is reduced, figure 10(c)",
-        "5.72",
-        format!("{}.{:02}", hundredths / 100, hundredths % 100),
-    ));
-    // The times were measured; only their ratio can be computed: 129.21 and 27.93 days.
-    let hundredths = (12_921 * 1_000 / 2_793 + 5) / 10;
-    claims.push(
-        Claim::value(
-            "section 4.2",
-            "The factor by which time is reduced, from 129.21 to 27.93 days",
-            "4.62",
-            format!("{}.{:02}", hundredths / 100, hundredths % 100),
-        )
-        .misprint("the quotient of the printed times, 4.626, was cut instead of rounded"),
-    );
-    Ok(())
+        PAPER.fact("rotation", format!("{rotated} sets of 13 cells keep the rotations"), rotated == 0),
+        PAPER.value("memory", factor(counts.blocks as f64, counts.canonical_blocks as f64)),
+        // The times are measured; only their quotient can be computed.
+        PAPER
+            .value("time", factor(129.21, 27.93))
+            .misprint("the quotient of the printed times, 4.626, was cut instead of rounded"),
+    ]
 }
 
 impl Figure {
@@ -237,20 +184,12 @@ impl Figure {
         self.cells.iter().map(|&(row, col)| Cell::new(row, col)).collect()
     }
 
-    /// Returns its board.
-    ///
-    /// # Errors
-    /// [`FigureError`] if the recorded layers do not form a board.
-    pub fn board(&self) -> Result<Board, FigureError> {
-        Ok(Board::triangle(self.layers, None)?)
+    pub fn board(&self) -> Board {
+        triangle(self.layers)
     }
 
-    /// Returns the layout.
-    ///
-    /// # Errors
-    /// [`FigureError`] if the recorded cells do not form a layout.
-    pub fn layout(&self) -> Result<Layout, FigureError> {
-        Ok(Layout::new(&self.board()?, &self.bid_cells())?)
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.board(), &self.bid_cells()).expect("the unit tests make every layout")
     }
 }
 
@@ -324,7 +263,7 @@ mod tests {
     fn every_figure_is_a_layout_with_a_row() {
         assert_eq!((figures().len(), rows().len()), (12, 15));
         for figure in figures() {
-            assert_eq!(figure.layout().unwrap().bid_bits() as usize, figure.cells.len());
+            assert_eq!(figure.layout().bid_bits() as usize, figure.cells.len());
             assert!(rows().iter().any(|row| row.figure.name == figure.name), "{}", figure.name);
         }
     }

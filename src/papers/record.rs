@@ -10,11 +10,10 @@
 //! 1. Figures follow only from runs and yardsticks: evaluating a parsed record changes nothing.
 //! 2. The JSON only ever gains fields; absent ones are parsed as absent.
 
-use crate::table::csv_field;
+use crate::table::csv;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt::Write;
 use trinim_game::amount::binary;
 
 /// The format version of a record.
@@ -287,14 +286,6 @@ impl Record {
         measured.min().unwrap_or(0)
     }
 
-    /// Parses what `trinim papers bench --json` prints.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not a record.
-    pub fn from_json(text: &str) -> serde_json::Result<Record> {
-        serde_json::from_str(text)
-    }
-
     /// Returns the machine and its yardsticks in a few sentences.
     pub fn conditions(&self) -> String {
         let machine = &self.machine;
@@ -308,10 +299,8 @@ impl Record {
         );
         text.extend(machine.disk.iter().map(|disk| format!(", {disk}")));
         text.push('.');
-        // Writing to a string cannot fail.
         if let Some(device) = self.device {
-            let _ = write!(
-                text,
+            text += &format!(
                 " The device by itself: {} written (synced), {} read (cold), in a file of {}.",
                 per_second(device.write_bytes_per_second),
                 per_second(device.read_bytes_per_second),
@@ -319,8 +308,7 @@ impl Record {
             );
         }
         if let Some(memory) = self.memory {
-            let _ = write!(
-                text,
+            text += &format!(
                 " The memory by itself, {} threads: {} read, {} copied (reads and writes).",
                 memory.threads,
                 per_second(memory.read_bytes_per_second),
@@ -335,29 +323,29 @@ impl Record {
     pub fn csv(&self) -> String {
         let stages = pipeline::Stage::ALL.map(|stage| stage.name());
         let heads = stages.iter().map(|stage| format!(",{stage}_s")).collect::<String>();
-        let mut text = format!("{CSV_SIGNATURE}{FIELDS}{heads}\n");
-        for row in &self.rows {
+        let line = |row: &Row, run: Option<&Run>| {
+            let report = run.map(|run| &run.report);
+            let field = |value: Option<&Value>| match value {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            let mut cells = vec![
+                row.group.clone(),
+                row.name.clone(),
+                row.refused.clone().unwrap_or_default(),
+                run.map_or(String::new(), |run| run.round.to_string()),
+                run.map_or(String::new(), |run| run.seconds.to_string()),
+            ];
+            cells.extend(FIELDS.split(',').map(|name| field(report.and_then(|report| report.get(name)))));
+            cells.extend(stages.map(|name| field(report.and_then(|report| report.get("stages_s")?.get(name)))));
+            cells
+        };
+        let lines = self.rows.iter().flat_map(|row| {
             let refused = row.refused.iter().map(|_| None);
-            for run in row.runs.iter().map(Some).chain(refused) {
-                let report = run.map(|run| &run.report);
-                let field = |value: Option<&Value>| match value {
-                    None | Some(Value::Null) => String::new(),
-                    Some(Value::String(text)) => csv_field(text),
-                    Some(other) => csv_field(&other.to_string()),
-                };
-                let mut cells = vec![
-                    csv_field(&row.group),
-                    csv_field(&row.name),
-                    csv_field(row.refused.as_deref().unwrap_or("")),
-                    run.map_or(String::new(), |run| run.round.to_string()),
-                    run.map_or(String::new(), |run| run.seconds.to_string()),
-                ];
-                cells.extend(FIELDS.split(',').map(|name| field(report.and_then(|report| report.get(name)))));
-                cells.extend(stages.map(|name| field(report.and_then(|report| report.get("stages_s")?.get(name)))));
-                text.push_str(&(cells.join(",") + "\n"));
-            }
-        }
-        text
+            row.runs.iter().map(Some).chain(refused).map(|run| line(row, run))
+        });
+        csv(&format!("{CSV_SIGNATURE}{FIELDS}{heads}"), &lines.collect::<Vec<_>>())
     }
 }
 
@@ -418,7 +406,7 @@ mod tests {
         assert_eq!((two.ratio, two.write_share, two.read_share), (Some(0.5), Some(100.0 / 1.5 / 100.0), None));
         assert_eq!(one.memory_share, Some(400.0 / 3.0 / 1000.0));
         assert!(record.rows[2].figures.is_none());
-        let mut again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
+        let mut again: Record = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
         again.evaluate();
         assert_eq!(again, record);
@@ -447,7 +435,7 @@ mod tests {
         let [faster, slower] = ["0.62 (0.50 to 0.75)", "1.75 (1.50 to 2.00)"];
         assert_eq!(told, ["1.00", none, none, faster, slower, "0.95 (0.80 to 1.10)"]);
         assert_eq!(record.noise(), Some(1.25));
-        let again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
+        let again: Record = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
     }
 

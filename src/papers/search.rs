@@ -71,16 +71,20 @@ pub struct ScoredLayout {
 }
 
 /// The answer to a [`Request`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Found {
-    /// The sets, best first; equal ones in the order of [`rank`].
-    pub sets: Vec<ScoredLayout>,
-    /// The number of sets examined.
-    pub looked_at: u64,
-    /// Whether no other set can be better than those found.
+    /// Whether all sets of the kind were examined.
     pub exhaustive: bool,
-    /// A lower bound on the updates of sets without symmetry, if the search used it.
+    /// Sets examined.
+    #[serde(rename = "sets")]
+    pub looked_at: u64,
+    /// Lower bound of the updates of sets without symmetry; only where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub asymmetric_at_least: Option<u128>,
+    /// The best sets, best first.
+    // Among equals as `rank` orders them.
+    #[serde(rename = "layouts")]
+    pub sets: Vec<ScoredLayout>,
 }
 
 /// Returns the best sets for a request.

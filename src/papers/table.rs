@@ -1,10 +1,12 @@
 //! Tables in Markdown, and CSV.
 
-/// Formats a table in Markdown. The head of a column of numbers ends with a colon.
-pub fn markdown(heads: &[&str], rows: &[Vec<String>]) -> String {
+/// Formats a table in Markdown. Bars separate the heads; that of a column of numbers ends with a
+/// colon.
+pub fn markdown(heads: &str, rows: &[Vec<String>]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let names = heads.iter().map(|head| head.trim_end_matches(':').to_owned()).collect();
-    let sides = heads.iter().map(|head| if head.ends_with(':') { "---:" } else { "---" }.to_owned()).collect();
+    let heads = || heads.split(" | ");
+    let names = heads().map(|head| head.trim_end_matches(':').to_owned()).collect();
+    let sides = heads().map(|head| if head.ends_with(':') { "---:" } else { "---" }.to_owned()).collect();
     let rows = rows.iter().map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect());
     [names, sides].into_iter().chain(rows).map(line).collect()
 }
@@ -16,7 +18,7 @@ pub fn csv(heads: &str, rows: &[Vec<String>]) -> String {
 }
 
 /// Formats a field of CSV, quoted where RFC 4180 requires it.
-pub fn csv_field(text: &str) -> String {
+fn csv_field(text: &str) -> String {
     match text.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
@@ -31,7 +33,7 @@ mod tests {
     fn what_a_form_gives_a_meaning_is_escaped() {
         let rows = [vec!["a \"b\", <c|d>".to_owned(), "1,234".to_owned()], vec!["-".to_owned(), "-".to_owned()]];
         let table = "| name | losses |\n| --- | ---: |\n| a \"b\", <c\\|d> | 1,234 |\n| - | - |\n";
-        assert_eq!(markdown(&["name", "losses:"], &rows), table);
+        assert_eq!(markdown("name | losses:", &rows), table);
         assert_eq!(csv("name,losses", &rows), "name,losses\n\"a \"\"b\"\", <c|d>\",\"1,234\"\n-,-\n");
     }
 }

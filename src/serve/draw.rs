@@ -60,43 +60,9 @@ fn position(random: &mut Random, cells: u32, pieces: u32) -> u64 {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
-    use std::sync::{Arc, OnceLock};
-    use trinim::play::Table;
-    use trinim::{Board, Database, Rule, Solve};
-
-    /// Four layers under both rules.
-    pub fn four() -> &'static [Arc<dyn Answers>; 2] {
-        static FOUR: OnceLock<[Arc<dyn Answers>; 2]> = OnceLock::new();
-        FOUR.get_or_init(|| {
-            Rule::ALL.map(|rule| {
-                let folder = tempfile::tempdir().unwrap();
-                Solve::new(&Board::triangle(4, None).unwrap(), rule).run(folder.path()).unwrap();
-                Arc::new(Table::load(&Database::open(folder.path()).unwrap()).unwrap()) as Arc<dyn Answers>
-            })
-        })
-    }
-
-    /// A source that knows no position with fewer pieces than this.
-    pub struct Book(pub Arc<dyn Answers>, pub u32);
-
-    impl Answers for Book {
-        fn board(&self) -> &Board {
-            self.0.board()
-        }
-
-        fn rule(&self) -> Rule {
-            self.0.rule()
-        }
-
-        fn value(&self, position: u64) -> Result<Value, AnswerError> {
-            if position.count_ones() < self.1 {
-                return Err(AnswerError::Unknown { limits: format!("at least {} pieces", self.1) });
-            }
-            self.0.value(position)
-        }
-    }
+    use crate::books::{Book, four};
 
     /// A drawn position has the requested pieces, value and winning moves, as far as the source
     /// knows them. If winning moves are requested, the value of every move is known.

@@ -71,7 +71,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::tests::{Book, four};
+    use crate::books::{Book, four};
     use pipeline::Options;
     use std::path::Path;
     use trinim::game::position::parse;

@@ -13,6 +13,9 @@ mod answer;
 mod api;
 mod app;
 mod batch;
+#[cfg(test)]
+#[path = "../../tests/common/books.rs"]
+mod books;
 mod connections;
 mod deep;
 mod draw;

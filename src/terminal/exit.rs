@@ -2,39 +2,38 @@
 
 use crate::refusal::{command_line, command_line_without};
 
-/// How the program ends. The manual pages and `src/care/README.md` have the table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Exit {
-    /// Done.
+/// Defines the exit codes with their meanings, which the manual pages list. The table is in
+/// `src/care/README.md`, too.
+macro_rules! exits {
+    ($($(#[$default:meta])? $exit:ident = $code:literal, $meaning:literal;)*) => {
+        /// How the program ends.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Exit {
+            $(#[doc = $meaning] $(#[$default])? $exit = $code,)*
+        }
+
+        /// The exit codes with their meanings.
+        pub const MEANINGS: &[(Exit, &str)] = &[$((Exit::$exit, $meaning)),*];
+    };
+}
+
+exits! {
     #[default]
-    Done = 0,
-    /// A check found an error in undamaged files: `verify` or an audit in a value, `papers bench`
-    /// in an answer, `papers report` or `papers layout --paper` in a published value.
-    Refuted = 1,
-    /// Usage error: a bad argument, position or folder.
-    Usage = 2,
-    /// Files are damaged, or a finished run lacks its list of files.
-    Corrupt = 3,
-    /// Input or output failed, or disk or memory ran out.
-    System = 4,
-    /// Stopped by `--max-duration` or SIGXCPU after a checkpoint.
-    TimeUp = 5,
-    /// Another process works in the folder.
-    InUse = 6,
-    /// The folder is of another version or was started with other parameters.
-    OtherRun = 7,
-    /// A task in a store is refused: another run, another version, no permission, damage, or other
-    /// bytes under a name.
-    TaskRefused = 65,
-    /// A task may succeed later: a source is missing, or the store failed or is full.
-    TaskAgain = 75,
-    /// Stopped by SIGHUP after a checkpoint.
-    HungUp = 129,
-    /// Stopped by SIGINT after a checkpoint.
-    Interrupted = 130,
-    /// Stopped by SIGTERM after a checkpoint.
-    Terminated = 143,
+    Done = 0, "success";
+    Refuted = 1, "a check found something wrong in undamaged files: verify or the audit of a solve a value, papers \
+                  bench an answer; papers report or papers layout --paper a published value that does not hold";
+    Usage = 2, "usage error: a bad argument, position or folder";
+    Corrupt = 3, "files are damaged, or a finished run lacks its list of files";
+    System = 4, "input or output failed, or disk or memory ran out";
+    TimeUp = 5, "stopped by --max-duration or SIGXCPU after a checkpoint; run the same command to continue";
+    InUse = 6, "another process works in the folder; the message names it";
+    OtherRun = 7, "the folder is of another version or was started with other parameters";
+    TaskRefused = 65, "task: the store is of another run or version, forbidden, or damaged; nothing was overwritten";
+    TaskAgain = 75, "task: a source is missing, or the store failed or is full; run the same command again";
+    HungUp = 129, "stopped by SIGHUP after a checkpoint; run the same command to continue";
+    Interrupted = 130, "stopped by SIGINT after a checkpoint; run the same command to continue";
+    Terminated = 143, "stopped by SIGTERM after a checkpoint; run the same command to continue";
 }
 
 impl Exit {
@@ -44,28 +43,7 @@ impl Exit {
     }
 }
 
-/// The exit codes with their meaning, for the manual pages.
-pub const TABLE: &str = "Exit codes:
-    0  success
-    1  a check found something wrong in undamaged files: verify or the audit of
-       a solve a value, papers bench an answer; papers report or papers layout
-       --paper a published value that does not hold
-    2  usage error: a bad argument, position or folder
-    3  files are damaged, or a finished run lacks its list of files
-    4  input or output failed, or disk or memory ran out
-    5  stopped by --max-duration or SIGXCPU after a checkpoint; run the same
-       command to continue
-    6  another process works in the folder; the message names it
-    7  the folder is of another version or was started with other parameters
-   65  task: the store is of another run or version, forbidden, or damaged;
-       nothing was overwritten
-   75  task: a source is missing, or the store failed or is full; run the same
-       command again
-  129  stopped by SIGHUP after a checkpoint; run the same command to continue
-  130  stopped by SIGINT after a checkpoint; run the same command to continue
-  143  stopped by SIGTERM after a checkpoint; run the same command to continue";
-
-/// A command that cannot be carried out as given, or an error with a specific hint.
+/// A command that cannot be carried out as given, or whose error has a hint of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {

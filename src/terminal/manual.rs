@@ -198,9 +198,8 @@ fn as_it_stands(roff: &mut Roff, text: &str) {
 
 fn codes(roff: &mut Roff) {
     roff.control("SH", ["EXIT STATUS"]);
-    for line in exit::TABLE.replace("\n       ", " ").lines().skip(1).map(str::trim) {
-        let Some((code, meaning)) = line.split_once(' ') else { continue };
-        roff.control("TP", []).text([bold(code)]).text([roman(meaning.trim())]);
+    for (exit, meaning) in exit::MEANINGS {
+        roff.control("TP", []).text([bold((*exit as u8).to_string())]).text([roman(*meaning)]);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Helpers that the tests of engine, library and programs share.
 
+pub mod books;
 pub mod breaks;
 pub mod foreign;
 pub mod layouts;

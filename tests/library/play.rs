@@ -1,58 +1,23 @@
 //! Sessions, levels and transcripts, against the definition of the game.
 
-use crate::common::scratch;
+use crate::common::books::{Book, four, table};
 use pipeline::Options;
 use proptest::prelude::*;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use trinim::game::{Takes, reference};
 use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest};
 use trinim::play::session::{Hint, Stand, Turn};
-use trinim::play::{
-    AnswerError, Answers, Choice, Level, OnTheSpot, Player, Session, Survey, Table, survey, transcript,
-};
+use trinim::play::{Answers, Choice, Level, OnTheSpot, Player, Session, Survey, survey, transcript};
 use trinim::random::Random;
 use trinim::solve::parts::{self, PartSolver};
-use trinim::{Board, Database, Game, Rule, Solve, Value};
-
-fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
-    let folder = scratch();
-    let game = Game::triangle(layers, rule, 12).unwrap();
-    Solve::from(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
-    Arc::new(Table::load(&Database::open(folder.path()).unwrap()).unwrap())
-}
-
-/// Four layers under both rules.
-fn four() -> &'static [Arc<dyn Answers>; 2] {
-    static FOUR: OnceLock<[Arc<dyn Answers>; 2]> = OnceLock::new();
-    FOUR.get_or_init(|| Rule::ALL.map(|rule| table(4, rule)))
-}
+use trinim::{Board, Rule, Value};
 
 /// The values of all positions by the definition.
 fn defined(board: &Board, rule: Rule) -> Vec<Value> {
     reference::values(board.cells(), board.moves(), rule)
-}
-
-/// Knows nothing of positions with fewer pieces than this.
-struct Book(Arc<dyn Answers>, u32);
-
-impl Answers for Book {
-    fn board(&self) -> &Board {
-        self.0.board()
-    }
-
-    fn rule(&self) -> Rule {
-        self.0.rule()
-    }
-
-    fn value(&self, position: u64) -> Result<Value, AnswerError> {
-        if position.count_ones() < self.1 {
-            return Err(AnswerError::Unknown { limits: format!("at least {} pieces", self.1) });
-        }
-        self.0.value(position)
-    }
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub struct SessionArgs {
 
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let solve = args.scenario.solve(args.values)?.kernel(args.kernel.kernel.given());
+    let solve = args.scenario.solve(args.values)?.kernel(args.kernel.kernel);
     let usual = || default_folder(solve.board(), args.scenario.rule, args.values.unwrap_or_default()).into();
     let folder = args.out.unwrap_or_else(usual);
     refuse_file(&folder)?;

@@ -255,13 +255,8 @@ impl Board {
         classes.into_iter().collect()
     }
 
-    /// Draws the cell indices as a multi-line picture; every line ends in a newline.
-    pub fn numbering(&self) -> String {
-        self.picture(3, |index| index.to_string())
-    }
-
     /// Draws the board as a multi-line picture with `cell(index)` at every cell, padded to `width`
-    /// characters each.
+    /// characters each; every line ends in a newline.
     pub fn picture(&self, width: usize, cell: impl Fn(u32) -> String) -> String {
         rows::picture(&self.places, width, cell)
     }
@@ -369,8 +364,8 @@ mod tests {
     }
 
     #[test]
-    fn the_numbering_is_drawn() {
+    fn cells_of_some_width_are_drawn() {
         let board = Board::triangle(3, None).unwrap();
-        assert_eq!(board.numbering(), "      0\n    1   2\n  3   4   5\n");
+        assert_eq!(board.picture(3, |index| index.to_string()), "      0\n    1   2\n  3   4   5\n");
     }
 }

@@ -18,15 +18,9 @@ use trinim::database::Game;
 use trinim::layout::Layout;
 use trinim::solve::RemovalGame;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// A finished block updates its targets.
-    Push,
-    /// A block is updated from its children.
-    Pull,
-}
-
-pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
+/// Solves by push, where a finished block updates its targets, or by pull, where a block is updated
+/// from its children.
+pub(super) fn solve(run: &Run<'_>, is_push: bool, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
     let all_blocks;
     let evaluated = match redundancy {
         Redundancy::Remove => run.game,
@@ -43,12 +37,12 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
-    Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
+    Session { run, is_push, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
 }
 
 struct Session<'a> {
     run: &'a Run<'a>,
-    flow: Flow,
+    is_push: bool,
     /// The layout; its canonical blocks are evaluated.
     layout: &'a Layout,
     game: RemovalGame<'a>,
@@ -106,9 +100,10 @@ impl Session<'_> {
             match self.schedule.next() {
                 Next::Over => return Ok(()),
                 Next::Block(block) => {
-                    match self.flow {
-                        Flow::Pull => self.pull(block, &mut bitmaps)?,
-                        Flow::Push => self.push(block, &mut bitmaps)?,
+                    if self.is_push {
+                        self.push(block, &mut bitmaps)?
+                    } else {
+                        self.pull(block, &mut bitmaps)?
                     }
                     self.run.metrics.block_computed();
                     self.schedule.written(block);
@@ -123,11 +118,12 @@ impl Session<'_> {
 
     fn pull(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
         let Bitmaps { settled, loaded, turned } = bitmaps;
-        settled.words_mut().fill(0);
-        self.game.begin(block, settled.words_mut());
+        self.begin(block, settled.words_mut());
         for edge in self.game.edges_into(block) {
             self.run.go_on()?;
-            self.scratch.load(edge.source, loaded.words_mut())?;
+            if !self.scratch.load(edge.source, loaded.words_mut())? {
+                return Err(Error::workload(format!("block {} is needed before it is evaluated", edge.source)));
+            }
             let losses = self.turned(edge.orientation, loaded.words(), turned)?;
             self.apply(&edge, losses, settled.words_mut());
         }
@@ -136,7 +132,9 @@ impl Session<'_> {
 
     fn push(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
         let Bitmaps { settled, loaded, turned } = bitmaps;
-        self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
+        if !self.scratch.load(block, settled.words_mut())? {
+            self.begin(block, settled.words_mut());
+        }
         self.finish(block, settled)?;
         let mut edges = self.game.edges_from(block);
         // The updates of a target commute, so they are grouped by orientation and the bitmap is
@@ -146,12 +144,20 @@ impl Session<'_> {
             let losses = self.turned(same[0].orientation, settled.words(), turned)?;
             for edge in same {
                 self.run.go_on()?;
-                let begin = |bitmap: &mut [u64]| self.game.begin(edge.target, bitmap);
-                let change = |bitmap: &mut [u64]| self.apply(edge, losses, bitmap);
-                self.scratch.update(edge.target, loaded.words_mut(), begin, change)?;
+                self.scratch.update(edge.target, loaded.words_mut(), |was_stored, bitmap| {
+                    if !was_stored {
+                        self.begin(edge.target, bitmap);
+                    }
+                    self.apply(edge, losses, bitmap);
+                })?;
             }
         }
         Ok(())
+    }
+
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
+        bitmap.fill(0);
+        self.game.begin(block, bitmap);
     }
 
     /// Settles a block, publishes it if it belongs to the database, and stores it.
@@ -167,8 +173,7 @@ impl Session<'_> {
             self.run.publisher.publish(ordinal, settled.words())?;
         }
         let was_stored = self.scratch.store(block, settled.words())?;
-        let is_pull = matches!(self.flow, Flow::Pull);
-        assert!(!(is_pull && was_stored), "blocks, invariant 1: pull stored block {block} before it was finished");
+        assert!(self.is_push || !was_stored, "blocks, invariant 1: pull stored block {block} before it was finished");
         Ok(())
     }
 

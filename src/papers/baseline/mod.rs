@@ -36,7 +36,6 @@ mod strategy;
 
 pub use strategy::{Baseline, Redundancy};
 
-use blocks::Flow;
 use pipeline::checkpoint::PUBLISHED;
 use pipeline::storage::folder_of;
 use pipeline::{Error, Metrics, Options, Storage};
@@ -155,8 +154,8 @@ pub fn solve<'a>(
     match baseline {
         Baseline::Forward => memory::solve(&run, memory::forward)?,
         Baseline::Retrograde => memory::solve(&run, memory::retrograde)?,
-        Baseline::BlockPush(redundancy) => blocks::solve(&run, Flow::Push, redundancy, workers)?,
-        Baseline::BlockPull(redundancy) => blocks::solve(&run, Flow::Pull, redundancy, workers)?,
+        Baseline::BlockPush(redundancy) => blocks::solve(&run, true, redundancy, workers)?,
+        Baseline::BlockPull(redundancy) => blocks::solve(&run, false, redundancy, workers)?,
     }
     let (mut checkpoint, mut records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;

@@ -41,24 +41,11 @@ impl<'a> Scratch<'a> {
         Scratch { storage, metrics, counters, stored: (0..blocks).map(|_| Mutex::new(None)).collect() }
     }
 
-    pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<(), Error> {
+    /// Loads a block; returns false if it was never stored.
+    pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<bool, Error> {
         // Several workers can load a finished block at the same time.
         let stored = *self.stored[block.index()].lock();
-        match stored {
-            Some(hash) => self.read(block, hash, bitmap),
-            None => Err(Error::workload(format!("block {block} is needed before it is evaluated"))),
-        }
-    }
-
-    /// Loads a block, or creates it if it was never stored.
-    pub(super) fn load_or(
-        &self,
-        block: BlockId,
-        bitmap: &mut [u64],
-        begin: impl FnOnce(&mut [u64]),
-    ) -> Result<(), Error> {
-        let stored = *self.stored[block.index()].lock();
-        self.read_or(block, stored, bitmap, begin)
+        self.read(block, stored, bitmap)
     }
 
     /// Stores a block; returns whether it was stored before.
@@ -69,42 +56,26 @@ impl<'a> Scratch<'a> {
         Ok(was_stored)
     }
 
-    /// Loads or creates a block, changes it and stores it under its lock.
+    /// Loads a block, changes it and stores it under its lock; `change` takes whether it was stored
+    /// before.
     pub(super) fn update(
         &self,
         block: BlockId,
         bitmap: &mut [u64],
-        begin: impl FnOnce(&mut [u64]),
-        change: impl FnOnce(&mut [u64]),
+        change: impl FnOnce(bool, &mut [u64]),
     ) -> Result<(), Error> {
         let mut stored = {
             let _time = self.metrics.enter(Stage::Idle);
             self.stored[block.index()].lock()
         };
-        self.read_or(block, *stored, bitmap, begin)?;
-        change(bitmap);
+        change(self.read(block, *stored, bitmap)?, bitmap);
         *stored = Some(self.write(block, stored.is_some(), bitmap)?);
         Ok(())
     }
 
-    fn read_or(
-        &self,
-        block: BlockId,
-        stored: Option<u64>,
-        bitmap: &mut [u64],
-        begin: impl FnOnce(&mut [u64]),
-    ) -> Result<(), Error> {
-        match stored {
-            Some(hash) => self.read(block, hash, bitmap),
-            None => {
-                bitmap.fill(0);
-                begin(bitmap);
-                Ok(())
-            }
-        }
-    }
-
-    fn read(&self, block: BlockId, expected: u64, bitmap: &mut [u64]) -> Result<(), Error> {
+    /// Reads a block that was stored with this hash; returns false if it was not stored.
+    fn read(&self, block: BlockId, stored: Option<u64>, bitmap: &mut [u64]) -> Result<bool, Error> {
+        let Some(expected) = stored else { return Ok(false) };
         let name = name_of(block);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(bitmap);
         let found = {
@@ -124,7 +95,7 @@ impl<'a> Scratch<'a> {
         }
         Counters::add(&self.counters.block_loads, 1);
         Counters::add(&self.counters.block_bytes_read, bytes.len() as u64);
-        Ok(())
+        Ok(true)
     }
 
     fn write(&self, block: BlockId, exists: bool, bitmap: &[u64]) -> Result<u64, Error> {
@@ -163,16 +134,21 @@ mod tests {
         // Longer than one piece.
         let words: Vec<u64> = (0..PIECE_BYTES as u64 / 8 + 100).map(|word| word.wrapping_mul(0x9e37_79b9)).collect();
         let mut found = vec![1; words.len()];
-        assert!(matches!(scratch.load(BlockId(0), &mut found), Err(Error::Workload { .. })));
-        scratch.load_or(BlockId(0), &mut found, |bitmap| bitmap[3] = 7).unwrap();
-        assert_eq!((found[0], found[3]), (0, 7));
+        assert!(!scratch.load(BlockId(0), &mut found).unwrap());
         scratch.store(BlockId(0), &words).unwrap();
-        scratch.load(BlockId(0), &mut found).unwrap();
-        assert!(found == words);
-        scratch.update(BlockId(0), &mut found, |_| panic!("it is stored"), |bitmap| bitmap[9] = 5).unwrap();
-        scratch.update(BlockId(1), &mut found, |bitmap| bitmap[1] = 1, |bitmap| bitmap[1] += 1).unwrap();
-        scratch.load(BlockId(1), &mut found).unwrap();
-        assert_eq!(found[..3], [0, 2, 0]);
+        assert!(scratch.load(BlockId(0), &mut found).unwrap() && found == words);
+        let mut update = |block, word: usize, expected: bool| {
+            let change = |was_stored: bool, bitmap: &mut [u64]| {
+                assert_eq!(was_stored, expected);
+                bitmap[word] = 5;
+            };
+            scratch.update(BlockId(block), &mut found, change).unwrap();
+        };
+        update(0, 9, true);
+        update(1, 1, false);
+        found.fill(0);
+        assert!(scratch.load(BlockId(1), &mut found).unwrap());
+        assert_eq!((found[1], found[9], &found[10..]), (5, 5, &words[10..]));
         let block_bytes = words.len() as u64 * 8;
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
         assert_eq!(of(&counters.block_loads), 3);

@@ -15,7 +15,7 @@ use terminal::progress::{ProgressArgs, Say, at_share, during};
 use terminal::signals::Signals;
 use terminal::watch::{Blocks, Reading};
 use trinim::Solve;
-use trinim::cli::args::{self, BidCells, JsonArgs, KernelArgs, ResourceArgs, Size};
+use trinim::cli::args::{self, BlocksArgs, JsonArgs, KernelArgs, ResourceArgs, Size};
 use trinim::cli::board::{RequiredBoard, default_folder};
 use trinim::cli::choice::named;
 use trinim::cli::machine::peak_rss_bytes;
@@ -73,14 +73,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     resources: ResourceArgs,
 
-    /// Cells that name the block, like b1,b2, or none [default: chosen from board and
-    /// memory]
-    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
-    bid_cells: Option<BidCells>,
-
-    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
-    block_bits: Option<u32>,
+    #[command(flatten)]
+    blocks: BlocksArgs,
 
     #[command(flatten)]
     kernel: KernelArgs,
@@ -174,7 +168,7 @@ impl SolveArgs {
         let is_in_memory = strategy.redundancy().is_none();
         let redundancy =
             self.redundancy.map(|redundancy| ("redundancy", redundancy.to_string(), "it visits every position"));
-        let isa = self.kernel.kernel.given().map(Kernel::isa).filter(|isa| *isa != Isa::Scalar);
+        let isa = self.kernel.kernel.map(Kernel::isa).filter(|isa| *isa != Isa::Scalar);
         let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
         match redundancy.or(kernel).filter(|_| is_in_memory) {
             Some((name, value, reason)) => {
@@ -188,12 +182,7 @@ impl SolveArgs {
     /// Returns the game in its layout, the memory budget, and the bytes of its database.
     fn planned(&self, board: &Board) -> anyhow::Result<(Game, u64, u64)> {
         let solve = self.resources.bound(Solve::new(board, self.rule)).keep(Keep::Database).audit(Audit::None);
-        let solve = match (&self.bid_cells, self.block_bits) {
-            (Some(cells), _) => solve.layout(Layout::new(board, &cells.0)?),
-            (None, Some(bits)) => solve.block_bits(bits),
-            (None, None) => solve,
-        };
-        let plan = solve.plan(false)?;
+        let plan = self.blocks.bound(solve)?.plan(false)?;
         let layout = Layout::from_cells(board, &plan.shape.bid_cells)?;
         let game = Game { board: board.clone(), rule: self.rule, layout };
         Ok((game, plan.memory.budget_bytes, plan.database_bytes))
@@ -289,7 +278,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let kernel = match baseline.redundancy() {
         None => Kernel::new(Isa::Scalar).unwrap_or_else(|_| Kernel::detect()),
-        Some(_) => args.kernel.kernel.given().unwrap_or_else(Kernel::detect),
+        Some(_) => args.kernel.kernel.unwrap_or_else(Kernel::detect),
     };
     let (metrics, counters) = <(Metrics, Counters)>::default();
     let positions = 1_u64 << board.cells();

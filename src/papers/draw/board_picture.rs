@@ -7,11 +7,9 @@
 //!   ● ● ⊗ ●
 //! ```
 
-use super::svg::{Anchor, Path, Svg, text_width, wrapped};
+use super::svg::{Anchor, EDGE, Path, Svg, WIDTH, text_width};
 use trinim_game::Board;
 
-const WIDTH: f64 = 720.0;
-const EDGE: f64 = 18.0;
 const PITCH: f64 = 21.0;
 const RADIUS: f64 = 8.0;
 const CAPTION: f64 = 12.0;
@@ -45,18 +43,11 @@ impl Sheet<'_> {
         let (board_width, board_height) = (frame.columns * PITCH, frame.height + 2.0 * RADIUS + 2.0);
         let captions = self.pictures.iter().map(|picture| text_width(&picture.caption, CAPTION));
         let column = board_width.max(captions.fold(0.0, f64::max)) + 20.0;
-        let inner = WIDTH - 2.0 * EDGE;
-        let columns = ((inner / column) as usize).clamp(1, self.pictures.len().max(1));
-        let lines = self.pictures.len().div_ceil(columns);
+        let columns = (((WIDTH - 2.0 * EDGE) / column) as usize).clamp(1, self.pictures.len().max(1));
         let line_height = board_height + 34.0;
-        let title = wrapped(&self.title, 17.6, inner);
-        let lead = wrapped(&self.lead, 13.0, inner);
-        let lead_top = EDGE + 24.0 * title.len() as f64;
-        let boards_top = lead_top + 19.0 * lead.len() as f64 + 10.0;
-        let legend = boards_top + lines as f64 * line_height + 6.0;
-        let mut svg = Svg::new(WIDTH, legend + 12.0 + EDGE, &self.title, &self.description);
-        svg.lines("head", EDGE, EDGE + 12.0, 24.0, &title);
-        svg.lines("", EDGE, lead_top + 11.0, 19.0, &lead);
+        let height = self.pictures.len().div_ceil(columns) as f64 * line_height;
+        let (mut svg, boards_top) = Svg::headed(&self.title, &self.lead, &self.description, height + 18.0);
+        let legend = boards_top + height + 6.0;
         let mut shapes = Shapes::default();
         for (index, picture) in self.pictures.iter().enumerate() {
             let middle = EDGE + column * ((index % columns) as f64 + 0.5);

@@ -8,17 +8,13 @@
 //! 1. A value of zero, which a logarithmic axis cannot show, is an open mark on the edge of the
 //!    frame, and a note explains it.
 
-use super::svg::{Anchor, COLOURS, Path, Svg, text_width, wrapped};
+use super::svg::{Anchor, COLOURS, EDGE, Path, Svg, WIDTH, text_width, wrapped};
 use trinim_game::amount::grouped;
 
-const WIDTH: f64 = 720.0;
 /// Height of the area that holds the lines.
 const PLOT_HEIGHT: f64 = 330.0;
-const EDGE: f64 = 18.0;
 const FONT: f64 = 13.0;
 const SMALL: f64 = 12.0;
-/// Bold letters are a tenth wider than text of this size.
-const HEAD: f64 = 16.0;
 const MARK: f64 = 4.0;
 
 /// The look of a line.
@@ -67,28 +63,23 @@ impl Chart {
         }
         let ticks = y.ticks();
         let widest = ticks.iter().map(|(_, label)| text_width(label, FONT)).fold(0.0, f64::max);
-        let inner = WIDTH - 2.0 * EDGE;
-        let title = wrapped(&self.title, 1.1 * HEAD, inner);
         let (left, right) = (EDGE + widest + 8.0 + 24.0, WIDTH - EDGE);
-        let top = EDGE + 24.0 * title.len() as f64;
-        let bottom = top + PLOT_HEIGHT;
         let legend = self.legend(right - left);
-        let notes: Vec<String> = notes.iter().flat_map(|note| wrapped(note, SMALL, inner)).collect();
-        let legend_top = bottom + 52.0;
-        let notes_top = legend_top + 22.0 * legend.len() as f64;
-        let end = notes_top + 17.0 * notes.len() as f64 + EDGE - 4.0;
-        let mut svg = Svg::new(WIDTH, end, &self.title, &self.description);
-        svg.lines("head", EDGE, EDGE + 12.0, 24.0, &title);
+        let notes: Vec<String> = notes.iter().flat_map(|note| wrapped(note, SMALL, WIDTH - 2.0 * EDGE)).collect();
+        let below = 52.0 + 22.0 * legend.len() as f64;
+        let height = PLOT_HEIGHT + below + 17.0 * notes.len() as f64 - 4.0;
+        let (mut svg, top) = Svg::headed(&self.title, "", &self.description, height);
+        let bottom = top + PLOT_HEIGHT;
         for (row, number) in legend.iter().zip(0..) {
-            let y = legend_top + 22.0 * f64::from(number) + 6.0;
+            let y = bottom + 58.0 + 22.0 * f64::from(number);
             for (x, (index, line)) in row {
                 draw_sample(&mut svg, line.look, *index, left + x, y);
                 svg.text("", left + x + 32.0, y + 4.5, Anchor::Start, &line.name);
             }
         }
-        svg.lines("small soft", EDGE, notes_top + 9.0, 17.0, &notes);
+        svg.lines("small soft", EDGE, bottom + below + 9.0, 17.0, &notes);
 
-        let mut grid = Path::new();
+        let mut grid = Path::default();
         for (value, label) in &ticks {
             let y = bottom - y.place(*value) * PLOT_HEIGHT;
             grid.polyline(&[(left, y), (right, y)], false);
@@ -96,7 +87,7 @@ impl Chart {
         }
         svg.path("grid", &grid);
         svg.text_upwards("", EDGE + 10.0, bottom - PLOT_HEIGHT / 2.0, Anchor::Middle, self.labels[1]);
-        let (mut grid, mut marks) = (Path::new(), Path::new());
+        let (mut grid, mut marks) = (Path::default(), Path::default());
         for value in x.ticks(right - left) {
             let x = left + x.place(value) * (right - left);
             grid.polyline(&[(x, top), (x, bottom)], false);
@@ -106,7 +97,7 @@ impl Chart {
         svg.path("grid", &grid);
         svg.path("axis", &marks);
         svg.text("", (left + right) / 2.0, bottom + 39.0, Anchor::Middle, self.labels[0]);
-        let mut outline = Path::new();
+        let mut outline = Path::default();
         outline.polyline(&[(left, top), (left, bottom), (right, bottom)], false);
         svg.path("axis", &outline);
         for (index, line) in self.lines.iter().enumerate() {
@@ -140,7 +131,7 @@ impl Chart {
 
 fn draw_line(svg: &mut Svg, index: usize, line: &Line, at: impl Fn(&(f64, f64)) -> (f64, f64)) {
     let colour = index % COLOURS;
-    let (mut joined, mut marks, mut open) = (Path::new(), Path::new(), Path::new());
+    let (mut joined, mut marks, mut open) = (Path::default(), Path::default(), Path::default());
     let mut run = Vec::new();
     for point in &line.points {
         let (x, y) = at(point);
@@ -168,7 +159,7 @@ fn draw_line(svg: &mut Svg, index: usize, line: &Line, at: impl Fn(&(f64, f64)) 
 
 fn draw_sample(svg: &mut Svg, look: Look, index: usize, x: f64, y: f64) {
     let colour = index % COLOURS;
-    let (mut line, mut mark) = (Path::new(), Path::new());
+    let (mut line, mut mark) = (Path::default(), Path::default());
     line.polyline(&[(x, y), (x + 26.0, y)], false);
     match look {
         Look::Plain => return svg.path(&format!("line dash l{colour}"), &line),

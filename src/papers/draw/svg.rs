@@ -2,8 +2,9 @@
 //!
 //! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
 //! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
-//! series, each with a light and a dark value in the style. They are the colours of Okabe and Ito,
-//! which people with colour blindness can tell apart; callers also pair them with different marks.
+//! series, each with a light and a dark value in `style.css`. They are the colours of Okabe and
+//! Ito, which people with colour blindness can tell apart; callers still pair them with different
+//! marks.
 //!
 //! The font is unknown, so [`text_width`] errs on the wide side.
 //!
@@ -12,49 +13,14 @@
 //!    cannot hold becomes U+FFFD.
 //! 2. Every picture has a title and a description for screen readers.
 
-use std::fmt::Write;
-
 pub const COLOURS: usize = 7;
 
-/// The style rules: selector inside a picture, the rule, and its additions on a dark background.
-const RULES: [(&str, &str, &str); 28] = [
-    ("", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
-    (" .paper", "fill:#fff", "fill:#16181c"),
-    (" text", "fill:#222", "fill:#e6e6e6"),
-    (" .head", "font-size:16px;font-weight:600", ""),
-    (" .small", "font-size:12px", ""),
-    (" .soft", "fill:#5c5c5c", "fill:#a8a8a8"),
-    (" .grid", "stroke:#dedede;fill:none", "stroke:#34383e"),
-    (" .axis", "stroke:#555;fill:none", "stroke:#9a9a9a"),
-    (" .line", "fill:none;stroke-width:2;stroke-linejoin:round", ""),
-    (" .dash", "stroke-dasharray:6 4", ""),
-    (" .thin", "fill:none;stroke-width:1.4", ""),
-    (" .open", "fill:#fff;stroke-width:1.6", "fill:#16181c"),
-    (" .ring", "fill:none;stroke-width:1.6", ""),
-    (" .cross", "stroke:#fff;stroke-width:2.4;stroke-linecap:round;fill:none", "stroke:#16181c"),
-    (" .f0", "fill:#0072b2", "fill:#5ab0f0"),
-    (" .f1", "fill:#d55e00", "fill:#ff8a4c"),
-    (" .f2", "fill:#009e73", "fill:#2cc79a"),
-    (" .f3", "fill:#cc79a7", "fill:#e3a1c6"),
-    (" .f4", "fill:#e69f00", "fill:#f0b93a"),
-    (" .f5", "fill:#56b4e9", "fill:#9ad4f5"),
-    (" .f6", "fill:#777", "fill:#aaa"),
-    (" .l0", "stroke:#0072b2", "stroke:#5ab0f0"),
-    (" .l1", "stroke:#d55e00", "stroke:#ff8a4c"),
-    (" .l2", "stroke:#009e73", "stroke:#2cc79a"),
-    (" .l3", "stroke:#cc79a7", "stroke:#e3a1c6"),
-    (" .l4", "stroke:#e69f00", "stroke:#f0b93a"),
-    (" .l5", "stroke:#56b4e9", "stroke:#9ad4f5"),
-    (" .l6", "stroke:#777", "stroke:#aaa"),
-];
+/// Width of a picture, and of the space around what it shows.
+pub const WIDTH: f64 = 720.0;
+pub const EDGE: f64 = 18.0;
 
-/// Returns the style of all pictures.
-fn style() -> String {
-    let light: String = RULES.iter().map(|(selector, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
-    let dark = RULES.iter().filter(|(.., rule)| !rule.is_empty());
-    let dark: String = dark.map(|(selector, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
-    format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
-}
+/// The style of all pictures, with rules for a dark background.
+const STYLE: &str = include_str!("style.css");
 
 /// The side of a point on which its text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +40,23 @@ pub struct Svg {
 }
 
 impl Svg {
+    /// Begins a picture with its title and a lead, which may be empty, above `height` pixels;
+    /// returns where these begin.
+    pub fn headed(title: &str, lead: &str, description: &str, height: f64) -> (Svg, f64) {
+        let inner = WIDTH - 2.0 * EDGE;
+        // Bold letters are a tenth wider than text of 16 pixels.
+        let (titles, leads) = (wrapped(title, 17.6, inner), wrapped(lead, 13.0, inner));
+        let lead_top = EDGE + 24.0 * titles.len() as f64;
+        let top = lead_top + if leads.is_empty() { 0.0 } else { 19.0 * leads.len() as f64 + 10.0 };
+        let mut svg = Svg::new(WIDTH, top + height + EDGE, title, description);
+        svg.lines("head", EDGE, EDGE + 12.0, 24.0, &titles);
+        svg.lines("", EDGE, lead_top + 11.0, 19.0, &leads);
+        (svg, top)
+    }
+
     /// Creates an empty picture of this size, rounded up to whole pixels, with its title and
     /// description for screen readers.
-    pub fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
+    fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
         Svg {
             width: width.ceil(),
             height: height.ceil(),
@@ -89,7 +69,7 @@ impl Svg {
     /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
         if !path.0.is_empty() {
-            self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
+            self.body += &format!("<path class=\"{class}\" d=\"{}\"/>\n", path.0);
         }
     }
 
@@ -118,12 +98,7 @@ impl Svg {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        self.put(format_args!("<text{class} {place}{anchor}>{}</text>", escape(text)));
-    }
-
-    fn put(&mut self, element: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.body, "{element}");
+        self.body += &format!("<text{class} {place}{anchor}>{}</text>\n", escape(text));
     }
 
     /// Returns the picture as a file, with its style.
@@ -132,11 +107,10 @@ impl Svg {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" class=\"fig\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
-             <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{}</style>\n\
+             <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{STYLE}</style>\n\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
             escape(&self.title),
             escape(&self.description),
-            style(),
             self.body
         )
     }
@@ -146,14 +120,10 @@ impl Svg {
 pub struct Path(String);
 
 impl Path {
-    pub fn new() -> Path {
-        Path::default()
-    }
-
     /// Adds a straight line through the points, and back to the first if `closed`.
     pub fn polyline(&mut self, points: &[(f64, f64)], closed: bool) {
         for (index, (x, y)) in points.iter().enumerate() {
-            self.put(format_args!("{}{} {}", if index == 0 { 'M' } else { 'L' }, number(*x), number(*y)));
+            self.0 += &format!("{}{} {}", if index == 0 { 'M' } else { 'L' }, number(*x), number(*y));
         }
         if closed && !points.is_empty() {
             self.0.push('Z');
@@ -162,7 +132,7 @@ impl Path {
 
     pub fn circle(&mut self, x: f64, y: f64, radius: f64) {
         let (r, d) = (number(radius), number(2.0 * radius));
-        self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
+        self.0 += &format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y));
     }
 
     /// Adds the mark of a series, about `2 radius` wide. Shapes repeat after [`COLOURS`]; all are
@@ -196,11 +166,6 @@ impl Path {
             _ => at(&[(-1.2, -0.45), (1.2, -0.45), (1.2, 0.45), (-1.2, 0.45)]),
         };
         self.polyline(&points, true);
-    }
-
-    fn put(&mut self, part: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.0, "{part}");
     }
 }
 
@@ -297,10 +262,10 @@ mod tests {
 
     #[test]
     fn a_picture_carries_its_style() {
-        assert!(Svg::new(20.0, 10.0, "t", "d").file().contains(&style()));
+        assert!(Svg::new(20.0, 10.0, "t", "d").file().contains(STYLE));
         for colour in 0..COLOURS {
             for class in ["f", "l"] {
-                assert_eq!(style().matches(&format!(".fig .{class}{colour}{{")).count(), 2, "light and dark");
+                assert_eq!(STYLE.matches(&format!(".fig .{class}{colour}{{")).count(), 2, "light and dark");
             }
         }
     }

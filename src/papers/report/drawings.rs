@@ -1,39 +1,29 @@
 //! Figures that need no solved board: the layouts of \[SWLK12\], figures 3 to 6, 9 and 10. Blocks,
 //! groups and updates are computed from the recorded cells of each layout.
 
+use super::figures::Figure;
 use crate::counts::Counts;
 use crate::draw::board_picture::{Picture, Sheet};
-use crate::draw::svg::{Anchor, Path, Svg, wrapped};
-use crate::layouts::{self, FigureError};
+use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
+use crate::layouts;
 use trinim::layout::{Bid, Layout};
-use trinim_game::Board;
 use trinim_game::amount::grouped;
 
-const WIDTH: f64 = 720.0;
-const EDGE: f64 = 18.0;
-
-pub(super) struct Drawing {
-    /// The name of its file, without the extension.
-    pub name: &'static str,
-    pub title: String,
-    pub svg: Svg,
-}
-
 /// Returns all drawings.
-pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
-    Ok(vec![
-        boards("figure-3", "3(", "Figure 3: six block representations for eight layers")?,
-        updates()?,
-        isomorphic()?,
-        groups()?,
-        boards("figure-9", "9(", "Figure 9: three block representations with 13 BID pieces")?,
-        boards("figure-10", "10(", "Figure 10: three block representations with 15 BID pieces")?,
-    ])
+pub(super) fn drawings() -> Vec<Figure> {
+    vec![
+        boards(3, "six block representations for eight layers"),
+        updates(),
+        isomorphic(),
+        groups(),
+        boards(9, "three block representations with 13 BID pieces"),
+        boards(10, "three block representations with 15 BID pieces"),
+    ]
 }
 
-fn layout(name: &str) -> Result<(Board, Layout), FigureError> {
-    let figure = layouts::figure(name);
-    Ok((figure.board()?, figure.layout()?))
+fn drawing(number: u32, title: String, svg: Svg) -> Figure {
+    let heading = (number == 3).then(|| "Layouts".to_owned());
+    Figure { heading, name: format!("figure-{number}"), title, svg, csv: None }
 }
 
 /// The mask of the cells of a block.
@@ -41,37 +31,37 @@ fn cells(layout: &Layout, bid: u32) -> u64 {
     layout.join(Bid(bid), 0)
 }
 
-/// Figures 3, 9 and 10: the BID cells of the layouts whose names begin with `first`.
-fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, FigureError> {
+/// Figures 3, 9 and 10: the BID cells of the layouts that the figure shows.
+fn boards(number: u32, title: &str) -> Figure {
+    let shown = || layouts::figures().iter().filter(|figure| figure.name.starts_with(&format!("{number}(")));
     let mut pictures = Vec::new();
     let mut listed = Vec::new();
-    let mut drawn = None;
-    for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
-        let (board, layout) = layout(&figure.name)?;
+    for figure in shown() {
+        let layout = figure.layout();
         let counts = Counts::of(&layout);
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
-        let caption = format!("{}: {updates} updates", figure.name);
         let list = figure.bid_cells().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         listed.push(format!("{}: {} blocks, {updates} updates, {list}", figure.name, grouped(counts.canonical_blocks)));
         let bid = cells(&layout, (layout.blocks() - 1) as u32);
-        pictures.push(Picture { position: board.full(), taken: bid, caption });
-        drawn = Some(board);
+        let caption = format!("{}: {updates} updates", figure.name);
+        pictures.push(Picture { position: figure.board().full(), taken: bid, caption });
     }
-    let board = drawn.map_or_else(|| Board::triangle(1, None), Ok)?;
     let lead = "BID cells name the block; updates are counted after blocks that are images of others are left out. \
                 The drawings of the paper were not at hand: the cells meet its counts."
         .to_owned();
     let description = format!("{}.", listed.join("; "));
     let words = ["offset cell", "BID cell", "empty cell"];
-    let title = format!("{title} ([SWLK12])");
-    let sheet = Sheet { board: &board, title: title.clone(), lead, description, pictures, words };
-    Ok(Drawing { name, svg: sheet.draw(), title })
+    let title = format!("Figure {number}: {title} ([SWLK12])");
+    let board = &layouts::figure(&format!("{number}(a)")).board();
+    let sheet = Sheet { board, title: title.clone(), lead, description, pictures, words };
+    drawing(number, title, sheet.draw())
 }
 
-/// Blocks of figure 3(f) as boards: their pieces on BID cells.
-fn blocks(title: &str, lead: String, chosen: &[(u32, String)]) -> Result<Svg, FigureError> {
-    let (board, layout) = layout("3(f)")?;
+/// Figures 5 and 6: blocks of figure 3(f) as boards, their pieces on BID cells.
+fn blocks(number: u32, title: &str, lead: String, chosen: &[(u32, String)]) -> Figure {
+    let figure = layouts::figure("3(f)");
+    let (board, layout) = (&figure.board(), figure.layout());
     let bid_cells = cells(&layout, (layout.blocks() - 1) as u32);
     let picture = |(bid, caption): &(u32, String)| Picture {
         position: bid_cells,
@@ -81,8 +71,10 @@ fn blocks(title: &str, lead: String, chosen: &[(u32, String)]) -> Result<Svg, Fi
     let captions: Vec<&str> = chosen.iter().map(|(_, caption)| caption.as_str()).collect();
     let description = format!("{lead} {}.", captions.join("; "));
     let words = ["BID cell without a piece", "BID cell with a piece", "offset cell"];
+    let title = format!("Figure {number}: {title} ([SWLK12])");
     let pictures = chosen.iter().map(picture).collect();
-    Ok(Sheet { board: &board, title: title.to_owned(), lead, description, pictures, words }.draw())
+    let sheet = Sheet { board, title: title.clone(), lead, description, pictures, words };
+    drawing(number, title, sheet.draw())
 }
 
 /// The blocks of an isomorphic group, ascending.
@@ -93,16 +85,15 @@ fn group(layout: &Layout, bid: u32) -> Vec<u32> {
     blocks
 }
 
-fn isomorphic() -> Result<Drawing, FigureError> {
-    let (_, layout) = layout("3(f)")?;
-    let chosen: Vec<(u32, String)> = group(&layout, 1).into_iter().map(|bid| (bid, format!("B{bid}"))).collect();
-    let title = "Figure 5: six rotated and mirrored blocks ([SWLK12])".to_owned();
+fn isomorphic() -> Figure {
+    let group = group(&layouts::figure("3(f)").layout(), 1);
+    let chosen: Vec<(u32, String)> = group.into_iter().map(|bid| (bid, format!("B{bid}"))).collect();
     let lead = "An isomorphic group of figure 3(f): only the block with the smallest number is evaluated.";
-    Ok(Drawing { name: "figure-5", svg: blocks(&title, lead.to_owned(), &chosen)?, title })
+    blocks(5, "six rotated and mirrored blocks", lead.to_owned(), &chosen)
 }
 
-fn groups() -> Result<Drawing, FigureError> {
-    let (_, layout) = layout("3(f)")?;
+fn groups() -> Figure {
+    let layout = layouts::figure("3(f)").layout();
     let counts = Counts::of(&layout).groups;
     let mut chosen = Vec::new();
     for (size, letter) in [(1, 'a'), (2, 'b'), (3, 'c')] {
@@ -116,31 +107,19 @@ fn groups() -> Result<Drawing, FigureError> {
         }
     }
     let sizes: Vec<String> = counts.iter().map(|(size, count)| format!("{count} of {size}")).collect();
-    let title = "Figure 6: isomorphic groups with one, two and three blocks ([SWLK12])".to_owned();
     let lead = format!("The first of each size in figure 3(f), whose groups are {} blocks.", sizes.join(", "));
-    Ok(Drawing { name: "figure-6", svg: blocks(&title, lead, &chosen)?, title })
-}
-
-/// Begins a drawing with its title and lead; returns the height of both.
-fn headed(height: f64, title: &str, lead: &str, description: &str) -> (Svg, f64) {
-    let lines = wrapped(lead, 13.0, WIDTH - 2.0 * EDGE);
-    let top = EDGE + 24.0;
-    let bottom = top + 19.0 * lines.len() as f64 + 10.0;
-    let mut svg = Svg::new(WIDTH, bottom + height + EDGE, title, description);
-    svg.text("head", EDGE, EDGE + 12.0, Anchor::Start, title);
-    svg.lines("", EDGE, top + 11.0, 19.0, &lines);
-    (svg, bottom)
+    blocks(6, "isomorphic groups with one, two and three blocks", lead, &chosen)
 }
 
 /// Figure 4: blocks on a circle, and a chord for each update. No three points of a circle are on a
 /// line, so no chord seems to touch a third block.
-fn updates() -> Result<Drawing, FigureError> {
+fn updates() -> Figure {
     const RADIUS: f64 = 150.0;
     let title = "Figure 4: inter-block updates of figures 3(a) and (b) ([SWLK12])";
     let lead = "A line is an update from the block with the smaller number to the one with the larger number.";
     let mut panels = Vec::new();
     for name in ["3(a)", "3(b)"] {
-        let (_, layout) = layout(name)?;
+        let layout = layouts::figure(name).layout();
         let edges = layout.ordinals().flat_map(|target| layout.edges_into(target));
         let edges: Vec<(u32, u32)> = edges.map(|edge| (layout.bid(edge.source).0, layout.bid(edge.target).0)).collect();
         panels.push((name, layout.blocks() as u32, edges));
@@ -153,7 +132,7 @@ fn updates() -> Result<Drawing, FigureError> {
         })
         .collect();
     let height = 2.0 * RADIUS + 80.0;
-    let (mut svg, top) = headed(height, title, lead, &format!("{}.", listed.join("; ")));
+    let (mut svg, top) = Svg::headed(title, lead, &format!("{}.", listed.join("; ")), height);
     for ((name, blocks, edges), number) in panels.iter().zip(0..) {
         let middle = WIDTH * (0.25 + 0.5 * f64::from(number));
         let centre = top + RADIUS + 24.0;
@@ -161,12 +140,12 @@ fn updates() -> Result<Drawing, FigureError> {
             let turn = std::f64::consts::TAU * f64::from(bid) / f64::from(*blocks);
             (middle + RADIUS * turn.sin(), centre - RADIUS * turn.cos())
         };
-        let mut lines = Path::new();
+        let mut lines = Path::default();
         edges.iter().for_each(|(from, to)| lines.polyline(&[place(*from), place(*to)], false));
         svg.path("thin l0", &lines);
         for bid in 0..*blocks {
             let (x, y) = place(bid);
-            let mut node = Path::new();
+            let mut node = Path::default();
             node.circle(x, y, 14.0);
             svg.path("open l6", &node);
             svg.text("small", x, y + 4.2, Anchor::Middle, &format!("B{bid}"));
@@ -174,7 +153,7 @@ fn updates() -> Result<Drawing, FigureError> {
         let caption = format!("{name}: {} updates", edges.len());
         svg.text("small", middle, centre + RADIUS + 42.0, Anchor::Middle, &caption);
     }
-    Ok(Drawing { name: "figure-4", svg, title: title.to_owned() })
+    drawing(4, title.to_owned(), svg)
 }
 
 #[cfg(test)]
@@ -182,7 +161,7 @@ mod tests {
     use super::*;
 
     fn drawn(name: &str) -> String {
-        drawings().unwrap().into_iter().find(|drawing| drawing.name == name).unwrap().svg.file()
+        drawings().into_iter().find(|drawing| drawing.name == name).unwrap().svg.file()
     }
 
     /// The shapes of a class: each begins with one M.

@@ -25,17 +25,16 @@ pub(super) struct Figure {
     pub name: String,
     pub title: String,
     pub svg: Svg,
-    /// The numbers that it shows.
-    pub csv: String,
+    /// The numbers that it shows, if it needs a solved board.
+    pub csv: Option<String>,
 }
 
 /// Returns all figures: one of all boards, then those of each board.
 pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
     // A board of one or two layers has too few points for a curve.
-    let by_pieces = |solution: &Solution| (solution.layers >= 3).then(|| losses_by_pieces(solution));
-    let by_distance = |solution: &Solution| (!solution.by_distance.is_empty()).then(|| positions_by_distance(solution));
+    let by_pieces = |solution: &Solution| (solution.game.layers >= 3).then(|| losses_by_pieces(solution));
     let boards = solutions.iter().flat_map(|solution| {
-        std::iter::once(winning_moves(solution)).chain(by_pieces(solution)).chain(by_distance(solution))
+        [Some(winning_moves(solution)), by_pieces(solution), positions_by_distance(solution)].into_iter().flatten()
     });
     std::iter::once(losses(solutions)).chain(boards).collect()
 }
@@ -48,11 +47,11 @@ const LOSSES_NOTE: &str = "\
 
 fn losses(solutions: &[Solution]) -> Figure {
     let row = |solution: &Solution| {
-        let census = &solution.census;
+        let (Variant { max_take, rule, layers }, census) = (solution.game, solution.census());
         vec![
-            solution.layers.to_string(),
-            solution.rule.name().to_owned(),
-            solution.max_take.map_or("-".to_owned(), |take| take.to_string()),
+            layers.to_string(),
+            rule.name().to_owned(),
+            max_take.map_or("-".to_owned(), |take| take.to_string()),
             census.positions().to_string(),
             census.wins().to_string(),
             census.losses().to_string(),
@@ -61,12 +60,8 @@ fn losses(solutions: &[Solution]) -> Figure {
         ]
     };
     let heads = "layers,rule,max_take,positions,wins,losses,losses_per_position,losses_per_win";
-    let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
-    for solution in solutions {
-        if !variants.contains(&(solution.max_take, solution.rule)) {
-            variants.push((solution.max_take, solution.rule));
-        }
-    }
+    let kind = |solution: &Solution| (solution.game.max_take, solution.game.rule);
+    let variants: Vec<&[Solution]> = solutions.chunk_by(|one, next| kind(one) == kind(next)).collect();
     // The rates of the rules are equal or nearly so for most boards.
     let apart = APART.min(4.0 * APART / variants.len() as f64);
     let beside = |index: usize| (index as f64 - (variants.len() as f64 - 1.0) / 2.0) * apart;
@@ -74,10 +69,11 @@ fn losses(solutions: &[Solution]) -> Figure {
     if variants.len() > 1 {
         notes.push("Marks for the same number of layers stand side by side.");
     }
-    let of_variant = |(index, (max_take, rule)): (usize, &(Option<u32>, Rule))| {
-        let found = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (*max_take, *rule));
-        let points = found.map(|solution| (solution.layers.into(), solution.census.loss_rate() * 100.0)).collect();
-        Line { name: variant_words(*rule, *max_take), points, look: Look::Marked, shift: beside(index) }
+    let of_variant = |(index, found): (usize, &&[Solution])| {
+        let (max_take, rule) = kind(&found[0]);
+        let point = |solution: &Solution| (solution.game.layers.into(), solution.census().loss_rate() * 100.0);
+        let points = found.iter().map(point).collect();
+        Line { name: variant_words(rule, max_take), points, look: Look::Marked, shift: beside(index) }
     };
     let mut lines: Vec<Line> = variants.iter().enumerate().map(of_variant).collect();
     let published = (1..=LAYERS_MAX).filter_map(|layers| {
@@ -88,11 +84,11 @@ fn losses(solutions: &[Solution]) -> Figure {
         name: "misère, published, as rounded".to_owned(),
         points: published.collect(),
         look: Look::Rings,
-        shift: variants.iter().position(|variant| *variant == (None, Rule::Misere)).map_or(0.0, beside),
+        shift: variants.iter().position(|found| kind(&found[0]) == (None, Rule::Misere)).map_or(0.0, beside),
     });
     let rates = solutions
         .iter()
-        .map(|solution| format!("{}: {:.2} %", solution.game().words(), solution.census.loss_rate() * 100.0));
+        .map(|solution| format!("{}: {:.2} %", solution.game.words(), solution.census().loss_rate() * 100.0));
     let rates = rates.collect::<Vec<_>>().join("; ");
     let title = "Figure 13: losses among all positions, by layers";
     let chart = Chart {
@@ -108,12 +104,12 @@ fn losses(solutions: &[Solution]) -> Figure {
         name: "figure-13".to_owned(),
         title: title.to_owned(),
         svg: chart.draw(),
-        csv: csv(heads, &solutions.iter().map(row).collect::<Vec<_>>()),
+        csv: Some(csv(heads, &solutions.iter().map(row).collect::<Vec<_>>())),
     }
 }
 
 fn winning_moves(solution: &Solution) -> Figure {
-    let (game, board) = (solution.game(), &solution.board);
+    let (game, board) = (solution.game, &solution.board);
     let title = format!("Winning first moves, {}", game.words());
     // Winning moves that are images of each other under the symmetries of the board form a class.
     let classes = board.classes(&solution.winning);
@@ -130,7 +126,7 @@ fn winning_moves(solution: &Solution) -> Figure {
         heading: Some(game.words()),
         name: format!("winning-moves-{}", game.file_part()),
         svg: moves_sheet(solution, &title, &classes).draw(),
-        csv: csv("class,images,pieces,cells,child", &rows),
+        csv: Some(csv("class,images,pieces,cells,child", &rows)),
         title,
     }
 }
@@ -150,7 +146,7 @@ fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64
     let board: &Board = &solution.board;
     let (all, won) = (board.moves().len(), solution.winning.len());
     let of_all = if all == 1 { "the only move".to_owned() } else { format!("{won} of {all} moves") };
-    let lead = match solution.census.start() {
+    let lead = match solution.census().start() {
         Value::Loss => format!(
             "The start is lost: {} leads to a win of the opponent.",
             if all == 1 { "the only move".to_owned() } else { format!("each of the {all} moves") }
@@ -182,27 +178,27 @@ fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64
         false => format!("{lead} Below each board: the cells taken, counted from 0 at the apex, row by row."),
     };
     let description = format!("{lead} {}.", listed.join("; "));
-    let title = paper_figure(solution.game()).map_or(title.to_owned(), |source| format!("{title} ({source})"));
+    let title = paper_figure(solution.game).map_or(title.to_owned(), |source| format!("{title} ({source})"));
     Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
 }
 
 fn losses_by_pieces(solution: &Solution) -> Figure {
-    let rows = &solution.census.by_pieces;
+    let rows = &solution.census().by_pieces;
     let rate = |row: &PieceCount| row.losses as f64 / row.positions as f64;
     let fields = |row: &PieceCount| {
         let share = format!("{:.8}", rate(row));
         vec![row.pieces.to_string(), row.positions.to_string(), row.losses.to_string(), share]
     };
-    let all = solution.census.loss_rate() * 100.0;
+    let all = solution.census().loss_rate() * 100.0;
     let last = f64::from(solution.board.cells());
     let points = rows.iter().map(|row| (row.pieces.into(), rate(row) * 100.0)).collect();
     let level = vec![(0.0, all), (last, all)];
     let chart = Chart {
-        title: format!("Loss rate by number of pieces, {}", solution.game().words()),
+        title: format!("Loss rate by number of pieces, {}", solution.game.words()),
         description: format!(
             "{} of {} positions are losses, {all:.4} %.",
-            grouped(solution.census.losses()),
-            grouped(solution.census.positions())
+            grouped(solution.census().losses()),
+            grouped(solution.census().positions())
         ),
         notes: Vec::new(),
         labels: ["pieces on the board", "P-positions / positions, %, logarithmic"],
@@ -213,12 +209,13 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
         ],
     };
     let csv = csv("pieces,positions,losses,loss_rate", &rows.iter().map(fields).collect::<Vec<_>>());
-    charted("losses-by-pieces", solution.game(), chart, csv)
+    charted("losses-by-pieces", solution.game, chart, csv)
 }
 
-/// Wins and losses by the moves until the end: the values alternate with the distance.
-fn positions_by_distance(solution: &Solution) -> Figure {
-    let rows = &solution.by_distance;
+/// Wins and losses by the moves until the end, if they are known: the values alternate with the
+/// distance.
+fn positions_by_distance(solution: &Solution) -> Option<Figure> {
+    let rows = solution.manifest.by_distance.as_ref()?;
     let fields = |row: &DistanceCount| vec![row.distance.to_string(), row.wins.to_string(), row.losses.to_string()];
     let points = |count: fn(&DistanceCount) -> u64| {
         let some = rows.iter().filter(move |row| count(row) > 0);
@@ -226,7 +223,7 @@ fn positions_by_distance(solution: &Solution) -> Figure {
     };
     let farthest = rows.last().map_or(0, |row| row.distance);
     let chart = Chart {
-        title: format!("Positions by distance to the end, {}", solution.game().words()),
+        title: format!("Positions by distance to the end, {}", solution.game.words()),
         description: format!("No game lasts longer than {farthest} moves when both sides do their best."),
         notes: Vec::new(),
         labels: ["moves until the end, if the winner hurries and the loser delays", "positions, logarithmic"],
@@ -234,7 +231,7 @@ fn positions_by_distance(solution: &Solution) -> Figure {
         lines: vec![line("wins", points(|row| row.wins)), line("losses", points(|row| row.losses))],
     };
     let csv = csv("distance,wins,losses", &rows.iter().map(fields).collect::<Vec<_>>());
-    charted("positions-by-distance", solution.game(), chart, csv)
+    Some(charted("positions-by-distance", solution.game, chart, csv))
 }
 
 fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
@@ -244,5 +241,5 @@ fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
 /// A chart of one board with its numbers.
 fn charted(name: &str, game: Variant, chart: Chart, csv: String) -> Figure {
     let name = format!("{name}-{}", game.file_part());
-    Figure { heading: None, name, svg: chart.draw(), csv, title: chart.title }
+    Figure { heading: None, name, svg: chart.draw(), csv: Some(csv), title: chart.title }
 }

@@ -37,14 +37,14 @@ mod figures;
 mod page;
 mod tables;
 
-use crate::layouts::FigureError;
+use figures::Figure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::PathBuf;
 use tables::Tables;
 use trinim::database::census::Census;
-use trinim::database::{BuiltIn, Database, DatabaseError, DistanceCount, Values};
+use trinim::database::{BuiltIn, Database, DatabaseError, Manifest};
 use trinim_game::{self, Board, LAYERS_MAX, Rule};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
@@ -60,16 +60,8 @@ pub const REPORT_JSON: &str = "report.json";
 pub struct Solution {
     folder: PathBuf,
     board: Board,
-    layers: u32,
-    rule: Rule,
-    max_take: Option<u32>,
-    digest: String,
-    bid_cells: Vec<u8>,
-    /// The values to which digests refer.
-    values: Values,
-    census: Census,
-    /// Positions by their distance to the end; empty unless the database has distances.
-    by_distance: Vec<DistanceCount>,
+    game: Variant,
+    manifest: Manifest,
     /// Masks of the winning first moves, ascending.
     winning: Vec<u64>,
 }
@@ -81,22 +73,18 @@ impl Solution {
     /// Returns [`ReportError::Database`] if the manifest, the start or its children show that the
     /// database is damaged or contradicts itself, and [`ReportError::NotATriangle`].
     pub fn read(database: &Database) -> Result<Solution, ReportError> {
-        let (board, census) = (database.board(), &database.manifest().census);
+        let (board, manifest) = (database.board(), database.manifest());
         let Some(layers) = board.layers() else {
             let board = board.name().to_owned();
             return Err(ReportError::NotATriangle { path: database.folder().into(), board });
         };
         database.check_manifest()?;
         let start = database.probe(board.full())?;
-        let mut winning: Vec<u64> = start
-            .children
-            .iter()
-            .filter(|child| child.value == trinim_game::Value::Loss)
-            .map(|child| child.taken)
-            .collect();
+        let mut winning = start.winning_moves();
         winning.sort_unstable();
-        let contradiction = if start.value != census.start() {
-            Some(format!("the census makes the start a {}, its block a {}", census.start(), start.value))
+        let expected = manifest.census.start();
+        let contradiction = if start.value != expected {
+            Some(format!("the census makes the start a {expected}, its block a {}", start.value))
         } else if (start.value == trinim_game::Value::Win) == winning.is_empty() {
             Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
         } else {
@@ -106,24 +94,19 @@ impl Solution {
             let (path, damage) = (database.folder().into(), what.into());
             return Err(DatabaseError::Corrupt { path, offset: None, damage }.into());
         }
+        // A limit as high as the longest line limits nothing.
+        let max_take = board.max_take().filter(|take| *take < layers);
         Ok(Solution {
             folder: database.folder().into(),
             board: board.clone(),
-            layers,
-            rule: database.rule(),
-            // A limit of at least the longest line has no effect.
-            max_take: board.max_take().filter(|take| *take < layers),
-            digest: database.manifest().digest.clone(),
-            bid_cells: database.manifest().bid_cells.clone(),
-            values: database.values(),
-            census: census.clone(),
-            by_distance: database.manifest().by_distance.clone().unwrap_or_default(),
+            game: Variant { max_take, rule: database.rule(), layers },
+            manifest: manifest.clone(),
             winning,
         })
     }
 
-    fn game(&self) -> Variant {
-        Variant { max_take: self.max_take, rule: self.rule, layers: self.layers }
+    fn census(&self) -> &Census {
+        &self.manifest.census
     }
 }
 
@@ -189,8 +172,6 @@ pub enum ReportError {
     /// A database, possibly a built-in one, cannot be read or is damaged.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    #[error(transparent)]
-    Figure(#[from] FigureError),
 }
 
 /// A database in `report.json`.
@@ -249,19 +230,22 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// Returns the file. Its lists have one row a line, which is shorter than the usual layout and
+    /// easier to compare.
     pub fn to_json(&self) -> String {
         let Contents { format, version, complete, contradictions, databases, files } = self;
-        object(
-            &[
-                ("schema", json!(format!("{SCHEMA}/{VERSION}"))),
-                ("ok", json!(*complete && contradictions.is_empty())),
-                ("format", json!(format)),
-                ("version", json!(version)),
-                ("complete", json!(complete)),
-                ("contradictions", json!(contradictions)),
-            ],
-            &[("databases", lines(databases)), ("files", lines(files))],
-        )
+        let fields = json!({
+            "schema": format!("{SCHEMA}/{VERSION}"),
+            "ok": *complete && contradictions.is_empty(),
+            "format": format,
+            "version": version,
+            "complete": complete,
+            "contradictions": contradictions,
+        });
+        let fields = fields.to_string();
+        let (databases, files) = (lines(databases), lines(files));
+        let fields = fields.trim_end_matches('}');
+        format!("{fields},\n\"databases\":[\n{databases}\n],\n\"files\":[\n{files}\n]}}\n")
     }
 
     /// Parses a `report.json`; `None` if this program did not write it.
@@ -285,30 +269,27 @@ impl Report {
     /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
     pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
         // One database of each game is used, preferably with distances.
-        let key = |one: &Solution| (one.game().key(), one.by_distance.is_empty(), one.digest.clone());
+        let key = |one: &Solution| (one.game.key(), one.manifest.by_distance.is_none(), one.manifest.digest.clone());
         solutions.sort_by_key(key);
         for (index, one) in solutions.iter().enumerate() {
-            for other in solutions[index + 1..].iter().take_while(|other| other.game() == one.game()) {
+            for other in solutions[index + 1..].iter().take_while(|other| other.game == one.game) {
                 disagreement(one, other)?;
             }
         }
-        solutions.dedup_by(|one, other| one.digest == other.digest);
+        solutions.dedup_by(|one, other| one.manifest.digest == other.manifest.digest);
         let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::new).collect();
-        solutions.dedup_by(|one, other| one.game() == other.game());
+        solutions.dedup_by(|one, other| one.game == other.game);
 
         let built_in = built_in()?;
         let tables = Tables::new(&solutions, &built_in);
         let mut documents = tables::b_files(&tables::known(&solutions, &built_in));
-        let figures = figures::figures(&solutions);
-        for figure in &figures {
-            documents.push(document(format!("{}.svg", figure.name), &figure.title, figure.svg.file()));
-            documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.csv.clone()));
+        let mut figures = figures::figures(&solutions);
+        figures.extend(drawings::drawings());
+        for Figure { name, title, svg, csv, .. } in &figures {
+            documents.push(document(format!("{name}.svg"), title, svg.file()));
+            documents.extend(csv.iter().map(|csv| document(format!("{name}.csv"), title, csv.clone())));
         }
-        let drawings = drawings::drawings()?;
-        for drawing in &drawings {
-            documents.push(document(format!("{}.svg", drawing.name), &drawing.title, drawing.svg.file()));
-        }
-        let page = page::page(&tables, &figures, &drawings, &databases);
+        let page = page::page(&tables, &figures, &databases);
         documents.push(document("report.md".into(), "All tables and figures", page));
         let rows = documents.iter().map(|document| FileRow {
             name: document.name.clone(),
@@ -339,19 +320,20 @@ fn document(name: String, title: &str, text: String) -> Document {
 }
 
 fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
-    let same_layout = one.bid_cells == other.bid_cells && one.board.max_take() == other.board.max_take();
-    let comparable = same_layout && one.values == other.values;
-    let what = if one.census != other.census {
+    // A digest is of a layout and of the computed values.
+    let digest_of = |one: &Solution| (one.manifest.bid_cells.clone(), one.board.max_take(), one.manifest.values());
+    let comparable = digest_of(one) == digest_of(other);
+    let what = if one.census() != other.census() {
         "their censuses differ"
     } else if one.winning != other.winning {
         "their winning first moves differ"
-    } else if comparable && one.digest != other.digest {
+    } else if comparable && one.manifest.digest != other.manifest.digest {
         "their layout is the same and their digests differ"
     } else {
         return Ok(());
     };
     Err(ReportError::Disagreement {
-        game: one.game().words(),
+        game: one.game.words(),
         one: one.folder.clone(),
         other: other.folder.clone(),
         what,
@@ -361,32 +343,21 @@ fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
 impl DatabaseRow {
     fn new(solution: &Solution) -> DatabaseRow {
         DatabaseRow {
-            layers: solution.layers,
-            rule: solution.rule.name().into(),
-            max_take: solution.max_take,
-            bid_cells: solution.bid_cells.clone(),
-            digest: solution.digest.clone(),
-            positions: solution.census.positions(),
-            losses: solution.census.losses(),
-            loss_rate: solution.census.loss_rate(),
-            start: solution.census.start().to_string(),
+            layers: solution.game.layers,
+            rule: solution.game.rule.name().into(),
+            max_take: solution.game.max_take,
+            bid_cells: solution.manifest.bid_cells.clone(),
+            digest: solution.manifest.digest.clone(),
+            positions: solution.census().positions(),
+            losses: solution.census().losses(),
+            loss_rate: solution.census().loss_rate(),
+            start: solution.census().start().to_string(),
             winning_first_moves: solution.winning.len() as u64,
         }
     }
 }
 
-/// Formats a JSON object: its fields, then lists with one row a line, which is shorter than the
-/// usual layout and easier to compare.
-fn object(fields: &[(&str, Value)], lists: &[(&str, Vec<String>)]) -> String {
-    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    let lists = lists.iter().map(|(name, rows)| format!(",\n\"{name}\":[\n{}\n]", rows.join(",\n")));
-    format!("{{{}{}}}\n", fields.join(","), lists.collect::<String>())
-}
-
-fn lines<T: Serialize>(rows: &[T]) -> Vec<String> {
-    rows.iter().map(line).collect()
-}
-
-fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("a report has only numbers, strings, lists and maps with names")
+fn lines<T: Serialize>(rows: &[T]) -> String {
+    let line = |row: &T| serde_json::to_string(row).expect("a row has only numbers, strings and lists");
+    rows.iter().map(line).collect::<Vec<_>>().join(",\n")
 }

@@ -1,6 +1,5 @@
 //! `report.md`: all tables and figures on one page.
 
-use super::drawings::Drawing;
 use super::figures::Figure;
 use super::tables::{Table, Tables, board_words};
 use super::{DatabaseRow, REPORT_JSON};
@@ -20,18 +19,15 @@ Science and Engineering 28, 2012.
 Symposium, 2009.
 ";
 
-pub(super) fn page(tables: &Tables, figures: &[Figure], drawings: &[Drawing], databases: &[DatabaseRow]) -> String {
+pub(super) fn page(tables: &Tables, figures: &[Figure], databases: &[DatabaseRow]) -> String {
     let mut page = format!("{LEAD}\n{}\n", verdict(&tables.contradictions));
     for Table { title, note, text } in &tables.shown {
         page += &format!("## {title}\n\n{note}\n\n{text}\n");
     }
-    for Figure { heading, name, title, .. } in figures {
-        let heading = heading.as_ref().map_or(String::new(), |heading| format!("## {heading}\n\n"));
-        page += &format!("{heading}![{title}]({name}.svg)\n\n[Numbers]({name}.csv)\n\n");
-    }
-    page += "## Layouts\n\n";
-    for Drawing { name, title, .. } in drawings {
+    for Figure { heading, name, title, csv, .. } in figures {
+        page.extend(heading.iter().map(|heading| format!("## {heading}\n\n")));
         page += &format!("![{title}]({name}.svg)\n\n");
+        page.extend(csv.iter().map(|_| format!("[Numbers]({name}.csv)\n\n")));
     }
     let row = |row: &DatabaseRow| {
         vec![
@@ -43,8 +39,8 @@ pub(super) fn page(tables: &Tables, figures: &[Figure], drawings: &[Drawing], da
             row.digest.clone(),
         ]
     };
-    let heads = ["k:", "rule", "losses:", "start", "winning first moves:", "digest"];
-    let databases = markdown(&heads, &databases.iter().map(row).collect::<Vec<_>>());
+    let heads = "k: | rule | losses: | start | winning first moves: | digest";
+    let databases = markdown(heads, &databases.iter().map(row).collect::<Vec<_>>());
     page += &format!("## Databases\n\n{databases}\n[{REPORT_JSON}]({REPORT_JSON}) has them and the list of files.\n\n");
     page + "## References\n\n" + REFERENCES
 }

@@ -25,15 +25,15 @@ pub(super) struct Table {
 /// A board of the tables: the limit of pieces a move, and the layers.
 type BoardKey = (Option<u32>, u32);
 
+fn board_of(solution: &Solution) -> BoardKey {
+    (solution.game.max_take, solution.game.layers)
+}
+
 /// The cell of an unknown value.
 pub(super) const NOTHING: &str = "-";
 
 fn cell<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
-}
-
-fn count(number: impl Into<u64>) -> String {
-    grouped(number.into())
 }
 
 fn share(share: f64) -> String {
@@ -92,14 +92,14 @@ impl Tables {
 
 /// Returns the solutions, and the built-in ones that they lack, in the order of the report.
 pub(super) fn known<'a>(solutions: &'a [Solution], built_in: &'a [Solution]) -> Vec<&'a Solution> {
-    let lacking = built_in.iter().filter(|solution| find(solutions, solution.game()).is_none());
+    let lacking = built_in.iter().filter(|solution| find(solutions, solution.game).is_none());
     let mut known: Vec<&Solution> = solutions.iter().chain(lacking).collect();
-    known.sort_by_key(|solution| solution.game().key());
+    known.sort_by_key(|solution| solution.game.key());
     known
 }
 
-fn find(solutions: &[Solution], game: Variant) -> Option<&Solution> {
-    solutions.iter().find(|solution| solution.game() == game)
+fn find<'a>(solutions: impl IntoIterator<Item = &'a Solution>, game: Variant) -> Option<&'a Solution> {
+    solutions.into_iter().find(|solution| solution.game == game)
 }
 
 fn sorted(boards: impl Iterator<Item = BoardKey>) -> Vec<BoardKey> {
@@ -113,19 +113,18 @@ fn sorted(boards: impl Iterator<Item = BoardKey>) -> Vec<BoardKey> {
 fn rules(known: &[&Solution]) -> String {
     let row = |(max_take, layers): BoardKey| {
         let of = |rule| {
-            let game = Variant { max_take, rule, layers };
-            let census = known.iter().find(|solution| solution.game() == game).map(|solution| &solution.census);
+            let census = find(known.iter().copied(), Variant { max_take, rule, layers }).map(Solution::census);
             [
-                cell(census, |census| count(census.losses())),
+                cell(census, |census| grouped(census.losses())),
                 cell(census, |census| share(census.loss_rate())),
                 cell(census, |census| value_word(census.start())),
             ]
         };
         [vec![board_words(layers, max_take)], of(Rule::Misere).to_vec(), of(Rule::Normal).to_vec()].concat()
     };
-    let boards = sorted(known.iter().map(|solution| (solution.max_take, solution.layers)));
-    let heads = ["k:", "losses, misère:", "rate:", "start", "losses, normal:", "rate:", "start"];
-    markdown(&heads, &boards.into_iter().map(row).collect::<Vec<_>>())
+    let boards = sorted(known.iter().copied().map(board_of));
+    let heads = "k: | losses, misère: | rate: | start | losses, normal: | rate: | start";
+    markdown(heads, &boards.into_iter().map(row).collect::<Vec<_>>())
 }
 
 /// A row for each game, with its winning first moves.
@@ -140,44 +139,41 @@ fn moves(known: &[&Solution]) -> String {
         });
         let which = Some(written.collect::<Vec<_>>().join("; ")).filter(|which| !which.is_empty());
         vec![
-            board_words(solution.layers, solution.max_take),
-            rule_word(solution.rule).to_owned(),
-            count(board.moves().len() as u64),
-            count(solution.winning.len() as u64),
-            count(classes.len() as u64),
+            board_words(solution.game.layers, solution.game.max_take),
+            rule_word(solution.game.rule).to_owned(),
+            grouped(board.moves().len() as u64),
+            grouped(solution.winning.len() as u64),
+            grouped(classes.len() as u64),
             cell(which, |which| which),
         ]
     };
-    let heads = ["k:", "rule", "moves:", "winning:", "up to symmetry:", "which"];
-    markdown(&heads, &known.iter().map(row).collect::<Vec<_>>())
+    let heads = "k: | rule | moves: | winning: | up to symmetry: | which";
+    markdown(heads, &known.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Returns the sequences of the papers' game in the format of the OEIS, one term a line: losses and
 /// winning first moves by layers, up to the first missing board, and losses by pieces.
 pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
-    let of_papers: Vec<&Solution> = known.iter().copied().filter(|solution| solution.max_take.is_none()).collect();
     let file = |name: String, title: &str, terms: &mut dyn Iterator<Item = (u32, u64)>| {
         let text: String = terms.map(|(index, term)| format!("{index} {term}\n")).collect();
         (!text.is_empty()).then(|| document(format!("b-{name}.txt"), title, text))
     };
     let mut files = Vec::new();
     for rule in [Rule::Misere, Rule::Normal] {
-        let by_layers: Vec<&Solution> = (1..)
-            .map_while(|layers| of_papers.iter().find(|solution| (solution.layers, solution.rule) == (layers, rule)))
-            .copied()
-            .collect();
-        let losses = by_layers.iter().map(|solution| (solution.layers, solution.census.losses()));
-        let moves = by_layers.iter().map(|solution| (solution.layers, solution.winning.len() as u64));
+        let of_layers = |layers| find(known.iter().copied(), Variant { max_take: None, rule, layers });
+        let by_layers: Vec<&Solution> = (1..).map_while(of_layers).collect();
+        let losses = by_layers.iter().map(|solution| (solution.game.layers, solution.census().losses()));
+        let moves = by_layers.iter().map(|solution| (solution.game.layers, solution.winning.len() as u64));
         let word = rule_word(rule);
         let title = format!("Losses by layers, {word}, as a b-file");
         files.extend(file(format!("losses-{rule}"), &title, &mut { losses }));
         let title = format!("Winning first moves by layers, {word}, as a b-file");
         files.extend(file(format!("first-moves-{rule}"), &title, &mut { moves }));
     }
-    for solution in of_papers {
-        let rows = solution.census.by_pieces.iter().map(|row| (row.pieces, row.losses));
-        let title = format!("Losses by pieces, {}, as a b-file", solution.game().words());
-        let name = format!("losses-by-pieces-{}", solution.game().file_part());
+    for solution in known.iter().filter(|solution| solution.game.max_take.is_none()) {
+        let rows = solution.census().by_pieces.iter().map(|row| (row.pieces, row.losses));
+        let title = format!("Losses by pieces, {}, as a b-file", solution.game.words());
+        let name = format!("losses-by-pieces-{}", solution.game.file_part());
         files.extend(file(name, &title, &mut { rows }));
     }
     files
@@ -186,11 +182,11 @@ pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
 /// The papers' boards, with or without a database, then the variants in the databases.
 fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
     let of_papers = (1..=published::LAYERS).map(|layers| (None, layers));
-    let boards = sorted(of_papers.chain(solutions.iter().map(|solution| (solution.max_take, solution.layers))));
+    let boards = sorted(of_papers.chain(solutions.iter().map(board_of)));
     let mut row = |(max_take, layers): BoardKey| {
         let mut start = |rule| {
             let game = Variant { max_take, rule, layers };
-            let computed = find(solutions, game).map(|solution| solution.census.start());
+            let computed = find(solutions, game).map(|solution| solution.census().start());
             let published = published::start(layers, rule).filter(|_| max_take.is_none());
             let both = computed.zip(published);
             if let Some((computed, published)) = both.filter(|(computed, published)| computed != published) {
@@ -202,12 +198,12 @@ fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
         [vec![board_words(layers, max_take)], start(Rule::Normal).to_vec(), start(Rule::Misere).to_vec()].concat()
     };
     let rows: Vec<Vec<String>> = boards.into_iter().map(&mut row).collect();
-    markdown(&["k:", "normal", "published", "agrees", "misère", "published", "agrees"], &rows)
+    markdown("k: | normal | published | agrees | misère | published | agrees", &rows)
 }
 
 /// Every game with a computed or published count.
 fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
-    let mut games: Vec<Variant> = solutions.iter().map(Solution::game).collect();
+    let mut games: Vec<Variant> = solutions.iter().map(|solution| solution.game).collect();
     for rule in Rule::ALL {
         let boards = (1..=LAYERS_MAX).filter(|layers| published::rate(*layers, rule).is_some());
         games.extend(boards.map(|layers| Variant { max_take: None, rule, layers }));
@@ -216,7 +212,7 @@ fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
     games.dedup();
     let mut row = |game: Variant| {
         let Variant { max_take, rule, layers } = game;
-        let census = find(solutions, game).map(|solution| &solution.census);
+        let census = find(solutions, game).map(Solution::census);
         let counts = published::counts(layers, rule).filter(|_| max_take.is_none());
         let rate = published::rate(layers, rule).filter(|_| max_take.is_none());
         let found = census.map(|census| compare(game, census, counts, rate));
@@ -225,29 +221,19 @@ fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
         vec![
             board_words(layers, max_take),
             rule_word(rule).to_owned(),
-            count(1_u64 << (layers * (layers + 1) / 2)),
-            cell(census, |census| count(census.wins())),
-            cell(census, |census| count(census.losses())),
+            grouped(1_u64 << (layers * (layers + 1) / 2)),
+            cell(census, |census| grouped(census.wins())),
+            cell(census, |census| grouped(census.losses())),
             cell(census, |census| share(census.loss_rate())),
-            cell(counts, |counts| count(counts.wins)),
-            cell(counts, |counts| count(counts.losses)),
+            cell(counts, |counts| grouped(counts.wins)),
+            cell(counts, |counts| grouped(counts.losses)),
             cell(rate, |rate| format!("{} %", rate.percent)),
             verdict(agrees),
         ]
     };
-    let heads = [
-        "k:",
-        "rule",
-        "positions:",
-        "wins:",
-        "losses:",
-        "loss rate:",
-        "published wins:",
-        "published losses:",
-        "published rate:",
-        "agrees",
-    ];
-    markdown(&heads, &games.into_iter().map(&mut row).collect::<Vec<_>>())
+    let heads = "k: | rule | positions: | wins: | losses: | loss rate: | published wins: | published losses: | \
+                 published rate: | agrees";
+    markdown(heads, &games.into_iter().map(&mut row).collect::<Vec<_>>())
 }
 
 /// Returns the contradictions in the counts of a game, as sentences.

@@ -11,16 +11,14 @@ use std::io::Write;
 use std::time::Duration;
 use terminal::exit::Exit;
 use terminal::output::{Out, counted, note, seconds};
-use trinim::cli::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
+use trinim::cli::args::{self, BlocksArgs, JsonArgs, MemoryArgs, Size, ThreadsArgs};
 use trinim::cli::board::RequiredBoard;
-use trinim::cli::keep;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::summary::{GameFields, Summary};
 use trinim::database::{Audit, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::job::KeepChoice;
 use trinim::kernel::Kernel;
-use trinim::layout::Layout;
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -46,7 +44,7 @@ pub struct InitArgs {
 
     /// What is kept: database, every value; counts, only counts and winning first moves [default:
     /// database]
-    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = args::keep)]
     keep: Option<KeepChoice>,
 
     /// Compare blocks with their children before they are saved: a share of them like 1%, all, or
@@ -57,14 +55,8 @@ pub struct InitArgs {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// Cells that name the block, like b1,b2, or none [default: chosen from board and
-    /// memory]
-    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
-    bid_cells: Option<BidCells>,
-
-    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
-    block_bits: Option<u32>,
+    #[command(flatten)]
+    blocks: BlocksArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -105,11 +97,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
             ));
         }
     };
-    let layout = match (&args.bid_cells, args.block_bits) {
-        (Some(cells), _) => Layout::new(&board, &cells.0)?,
-        (None, Some(bits)) => Layout::suggested(&board, bits),
-        (None, None) => trinim::plan::choose_layout(&board, args.memory.bytes()),
-    };
+    let layout = args.blocks.layout(&board, args.memory.bytes())?;
     let game = Game { board, rule: args.rule, layout };
     let audit = args.audit.unwrap_or_else(|| Audit::usual(&game.board));
     let terms = Terms { keep, audit, ..Terms::default() };

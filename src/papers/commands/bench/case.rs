@@ -1,6 +1,7 @@
 //! The cases to measure: the product of scans from the command line, and the suites.
 
 use clap::ValueEnum;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -27,14 +28,14 @@ pub struct Case {
 }
 
 impl Case {
-    fn solve(group: &str, name: &str, arguments: &[&str]) -> Case {
+    fn solve(group: &str, name: &str, arguments: &[impl AsRef<str>]) -> Case {
         Case {
             name: name.to_owned(),
             group: group.to_owned(),
             headline: false,
             again: false,
             action: Action::Solve,
-            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
         }
     }
 
@@ -97,27 +98,15 @@ pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
     for list in lists.iter().filter(|list| !list.is_empty()) {
         all = all.iter().flat_map(|begin| list.iter().map(move |more| [&begin[..], more].concat())).collect();
     }
-    let case = |arguments: Vec<String>| Case {
-        name: arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "),
-        group: String::new(),
-        headline: false,
-        again: false,
-        action: Action::Solve,
-        arguments,
-    };
-    all.into_iter().map(case).collect()
+    let name = |arguments: &[String]| arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
+    all.iter().map(|arguments| Case::solve("", &name(arguments), arguments)).collect()
 }
 
 /// Repeats the first case of each group of solves at the end.
 pub fn with_first_again(mut cases: Vec<Case>) -> Vec<Case> {
-    let mut groups: Vec<&str> = Vec::new();
-    let mut firsts = Vec::new();
-    for case in cases.iter().filter(|case| case.action == Action::Solve) {
-        if !groups.contains(&case.group.as_str()) {
-            groups.push(&case.group);
-            firsts.push(case.again());
-        }
-    }
+    let mut groups = BTreeSet::new();
+    let firsts = cases.iter().filter(|case| case.action == Action::Solve && groups.insert(&case.group));
+    let firsts: Vec<Case> = firsts.map(Case::again).collect();
     cases.extend(firsts);
     cases
 }
@@ -216,10 +205,8 @@ fn one_by_one(layers: &'static str, board_memory: &'static str) -> Vec<Case> {
     let ours = solve("ours", &[]);
     let ways = WAYS.iter().map(|(way, flags)| {
         let memory = if is_in_memory(flags) { board_memory } else { "1GiB" };
-        solve(
-            &format!("{way}, one position at a time"),
-            &[flags, &["--kernel", "scalar", "--memory", memory][..]].concat(),
-        )
+        let name = format!("{way}, one position at a time");
+        solve(&name, &[flags, &["--kernel", "scalar", "--memory", memory][..]].concat())
     });
     [ours].into_iter().chain(ways).collect()
 }
@@ -227,7 +214,6 @@ fn one_by_one(layers: &'static str, board_memory: &'static str) -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn the_product_has_every_combination_in_order() {

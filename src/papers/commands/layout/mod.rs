@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use terminal::exit::Exit;
-use terminal::output::{Out, grouped};
+use terminal::output::{Out, grouped, padded};
 use trinim::cli::args::{self, BidCells, JsonArgs, Size};
-use trinim::cli::board::{BID_LEGEND, BoardArgs, cells_text, picture};
+use trinim::cli::board::{BoardArgs, cells_text};
 use trinim::layout::{Edge, Layout};
 use trinim::plan;
 use trinim_game::Board;
@@ -128,7 +128,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let board = args.board.solvable()?;
     let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
-        (Some(cells), _) => Layout::new(&board, &cells.0),
+        (Some(cells), _) => Layout::new(&board, cells),
         (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
         (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
     })?;
@@ -151,10 +151,10 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::Result<()> {
-    for line in picture(board, mask(&report.bid_cells), out) {
+    for line in picture(board, &report.bid_cells, out) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
-    writeln!(out, "  {BID_LEGEND}\n")?;
+    writeln!(out, "  X: cells that name the block (BID cells)\n")?;
     let cells = cells_text(board, &report.bid_cells);
     let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
     let counts = &report.counts;
@@ -197,6 +197,9 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
     Ok(())
 }
 
-fn mask(cells: &[u8]) -> u64 {
-    cells.iter().map(|cell| 1 << cell).sum()
+/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
+/// by side.
+fn picture(board: &Board, bid_cells: &[impl Copy + Into<u32>], out: &Out) -> Vec<String> {
+    let is_bid = |cell: u32| bid_cells.iter().any(|bid| cell == (*bid).into());
+    padded(board, |cell| if is_bid(cell) { out.paint.mark("X") } else { out.paint.faint(".") })
 }

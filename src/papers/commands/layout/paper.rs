@@ -1,7 +1,7 @@
 //! `trinim papers layout --paper`: the published counts beside the computed ones, and the paper's
 //! statements about layouts, with verdicts.
 
-use super::mask;
+use super::picture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,7 +9,6 @@ use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, side_by_side, wrapped};
 use trinim::cli::args::{JsonArgs, Size};
-use trinim::cli::board::picture;
 use trinim::layout::Layout;
 use trinim_game::claims::{Claim, Verdict};
 use trinim_game::{Board, Cell};
@@ -53,11 +52,8 @@ pub struct Report {
 }
 
 pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let mut rows = Vec::new();
-    for row in layouts::rows() {
-        rows.push(report(&row, &row.figure.layout()?));
-    }
-    let claims = layouts::claims()?;
+    let rows: Vec<RowReport> = layouts::rows().iter().map(|row| report(row, &row.figure.layout())).collect();
+    let claims = layouts::claims();
     let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
     let report = Report { ok: agrees, agrees, rows, claims };
     json.report("trinim.layout.paper/1", &report, out, print)?;
@@ -113,7 +109,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
         let board = Board::triangle(figures[0].layers, None)?;
         let pictures: Vec<(String, Vec<String>)> =
-            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, mask(&row.bid_cells), out))).collect();
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, &row.bid_cells, out))).collect();
         side_by_side(out, &board, &pictures)?;
     }
     let rows: Vec<(&str, String)> = figures

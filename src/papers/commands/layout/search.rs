@@ -1,5 +1,6 @@
 //! `trinim papers layout search`: the BID cells that cause the least work.
 
+use super::picture;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,12 +8,12 @@ use std::io::Write;
 use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, grouped, side_by_side};
 use trinim::cli::args::JsonArgs;
-use trinim::cli::board::{RequiredBoard, picture};
+use trinim::cli::board::RequiredBoard;
 use trinim::cli::choice::explained;
 use trinim::cli::summary::board_words;
 use trinim::layout::search::Limit;
 use trinim_game::Board;
-use trinim_papers::search::{Request, ScoredLayout, SymmetryClass, search};
+use trinim_papers::search::{Found, Request, SymmetryClass, search};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,15 +73,8 @@ pub struct Report {
     bits: u32,
     /// Symmetries that the cells must keep: `d3`, `mirror` or `any`.
     symmetry: SymmetryClass,
-    /// Whether all sets of the kind were examined.
-    exhaustive: bool,
-    /// Sets examined.
-    sets: u64,
-    /// Lower bound of the updates of sets without symmetry; only where one is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    asymmetric_at_least: Option<u128>,
-    /// The best sets, best first.
-    layouts: Vec<ScoredLayout>,
+    #[serde(flatten)]
+    found: Found,
 }
 
 pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
@@ -99,49 +93,40 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         layers: board.layers(),
         bits: args.bits,
         symmetry: args.symmetry,
-        exhaustive: found.exhaustive,
-        sets: found.looked_at,
-        asymmetric_at_least: found.asymmetric_at_least,
-        layouts: found.sets,
+        found,
     };
     args.json.report("trinim.layout.search/1", &report, out, |report, out| print(report, &board, out))
 }
 
 fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let bits = counted(report.bits.into(), "BID cell");
-    let looked_at = counted(report.sets, "set");
-    match (report.layouts.is_empty(), report.exhaustive) {
+    let Found { exhaustive, looked_at, asymmetric_at_least, sets } = &report.found;
+    let looked_at = counted(*looked_at, "set");
+    match (sets.is_empty(), exhaustive) {
         (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
         (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
         (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
     }
-    if let Some(bound) = report.asymmetric_at_least {
-        writeln!(out, "No set without symmetry has fewer than {} updates.", short(bound))?;
+    if let Some(bound) = asymmetric_at_least {
+        writeln!(out, "No set without symmetry has fewer than {} updates.", short(*bound))?;
     }
     writeln!(out)?;
-    let ranks: Vec<String> = (1..=report.layouts.len()).map(|rank| rank.to_string()).collect();
-    let ranked = || ranks.iter().zip(&report.layouts);
-    let pictures: Vec<(String, Vec<String>)> = ranked()
-        .map(|(rank, row)| {
-            (
-                format!("{rank}: {}", short(row.canonical_updates)),
-                picture(board, row.cells.iter().map(|cell| 1 << cell).sum(), out),
-            )
-        })
-        .collect();
+    let ranks: Vec<String> = (1..=sets.len()).map(|rank| rank.to_string()).collect();
+    let ranked = || ranks.iter().zip(sets);
+    let pictures = ranked()
+        .map(|(rank, row)| (format!("{rank}: {}", short(row.canonical_updates)), picture(board, &row.cells, out)));
+    let pictures: Vec<(String, Vec<String>)> = pictures.collect();
     side_by_side(out, board, &pictures)?;
-    let mut rows = Vec::new();
-    for (rank, row) in ranked() {
+    let rows = ranked().map(|(rank, row)| {
         let cells = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect::<Vec<_>>().join(",");
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),
             symmetries => format!("{symmetries} symmetries"),
         };
-        let text = format!("{updates} updates, {blocks} canonical blocks, {symmetries}: {cells}");
-        rows.push((rank.as_str(), text));
-    }
-    Ok(out.table(&rows)?)
+        (rank.as_str(), format!("{updates} updates, {blocks} canonical blocks, {symmetries}: {cells}"))
+    });
+    Ok(out.table(&rows.collect::<Vec<_>>())?)
 }
 
 /// Formats a number of a report; with at most 24 BID cells it fits.

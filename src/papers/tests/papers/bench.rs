@@ -30,7 +30,7 @@ fn every_combination_is_measured_checked_and_exported() {
     let args = "bench --layers 4,5 --rule misere,normal --threads 1,2 --repeats 3 --warm-up 1 --out scratch \
                 --revision abc --json --csv b.csv";
     let (out, error) = ends(path, 0, &args.split_whitespace().collect::<Vec<_>>());
-    let record = Record::from_json(&out).unwrap();
+    let record = serde_json::from_str::<Record>(&out).unwrap();
     assert_eq!((record.repeats, record.warm_up, record.interrupted), (3, 1, false));
     assert_eq!((record.version.as_str(), record.revision.as_deref()), (env!("CARGO_PKG_VERSION"), Some("abc")));
     assert_eq!(record.date.len(), 10);
@@ -98,7 +98,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
         0,
         &tiny(&["--layers", "4,5", "--scan", "bid-cells=(4,0)(4,4)", "--scan", "block-bits=8", "--json"]),
     );
-    let record = Record::from_json(&out).unwrap();
+    let record = serde_json::from_str::<Record>(&out).unwrap();
     assert_eq!(record.rows.len(), 3 + 1);
     assert!(error.contains("left out: --layers 4 --bid-cells \"(4,0)(4,4)\": "), "{error}");
     // Digests are compared only within a layout.
@@ -117,7 +117,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
         &tiny(&["-k", "5", "--scan", "strategy=block-pull,update-log", "--scan", "log-placement=shared", "--json"]),
     );
     // The first case that runs is the one that runs again.
-    let run: Vec<String> = Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.name).collect();
+    let run: Vec<String> = serde_json::from_str::<Record>(&out).unwrap().rows.into_iter().map(|row| row.name).collect();
     let name = "--layers 5 --strategy update-log --log-placement shared";
     assert_eq!(run, [name.to_owned(), format!("{name}, again")]);
     assert!(error.contains("left out: --layers 5 --strategy block-pull --log-placement shared: "), "{error}");
@@ -133,7 +133,7 @@ fn any_board_is_measured() {
     let boards = ["-k", "4", "--board", "rect:3x3,hex:2,file:star.toml", "--rule", "normal"];
     let ways = ["--scan", "values=outcomes,nimbers", "--scan", "block-bits=3,9", "--json"];
     let (out, error) = ends(path, 0, &tiny(&[&boards[..], &ways].concat()));
-    let record = Record::from_json(&out).unwrap();
+    let record = serde_json::from_str::<Record>(&out).unwrap();
     assert_eq!(record.rows.len(), 4 * 2 * 2 + 1, "{error}");
     let of = |name: &str| -> Vec<&Value> {
         record.rows.iter().filter(|row| row.name.contains(name)).map(|row| &row.runs[1].report).collect()
@@ -152,13 +152,17 @@ fn any_board_is_measured() {
     assert_eq!(record.rows[4].command, "trinim solve --board rect:3x3 --rule normal --values outcomes --block-bits 3");
 
     let (out, error) = ends(path, 0, &tiny(&["--board", "rect:4x4", "--scan", "max-take=2,3", "--json"]));
-    let takes: Vec<Value> =
-        Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.runs[0].report["max_take"].clone()).collect();
+    let takes: Vec<Value> = serde_json::from_str::<Record>(&out)
+        .unwrap()
+        .rows
+        .into_iter()
+        .map(|row| row.runs[0].report["max_take"].clone())
+        .collect();
     assert_eq!(takes, [2, 3, 2], "{error}");
     // Misère play has no nimbers.
     let (out, error) =
         ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--scan", "values=nimbers", "--json"]));
-    assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1 + 1);
+    assert_eq!(serde_json::from_str::<Record>(&out).unwrap().rows.len(), 1 + 1);
     assert!(error.contains("left out: --board hex:2 --rule misere --values nimbers: "), "{error}");
 }
 
@@ -169,7 +173,7 @@ fn every_way_gives_the_same_digest_side_by_side() {
     let ways = "strategy=update-log,block-pull,block-push,retrograde,forward";
     let (out, _) =
         ends(path, 0, &tiny(&["-k", "5", "--scan", ways, "--scan", "block-bits=9", "--json", "--csv", "b.csv"]));
-    let record = Record::from_json(&out).unwrap();
+    let record = serde_json::from_str::<Record>(&out).unwrap();
     // A solve by update logs names no strategy.
     let named = record.rows.iter().map(|row| row.runs[0].report["strategy"].as_str().unwrap_or("update-log"));
     let named: Vec<&str> = named.collect();
@@ -198,7 +202,7 @@ fn an_interrupted_bench_reports_what_it_has() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code));
         assert!(told.last().unwrap().contains("stopped in round"), "{told:?}");
-        let record = Record::from_json(&text(&output.stdout)).unwrap();
+        let record = serde_json::from_str::<Record>(&text(&output.stdout)).unwrap();
         assert!(record.interrupted && record.rows.len() == 3);
         let runs: Vec<usize> = record.rows.iter().map(|row| row.runs.len()).collect();
         assert!(runs[0] >= 1 && runs[0] < 1000 && runs.iter().all(|some| some.abs_diff(runs[0]) <= 1), "{runs:?}");

@@ -5,7 +5,7 @@ use crate::client::{Server, query};
 use crate::common::program::text;
 use crate::common::schemas::{compiled, has_plain_names, paths};
 use crate::common::scratch;
-use crate::known::{Known, triangle};
+use crate::oracle::{Oracle, triangle};
 use crate::page::rows;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn positions_are_answered_as_probe_answers_them() {
     let path = folder.path();
     triangle(5, Rule::Normal).run(&path.join("five")).unwrap();
     triangle(6, Rule::Misere).keep(KeepChoice::Exactly(Keep::Counts)).run(&path.join("six")).unwrap();
-    let known = Known::new(&Board::triangle(5, None).unwrap(), Rule::Normal, Some(&path.join("five")));
+    let oracle = Oracle::new(&Board::triangle(5, None).unwrap(), Rule::Normal, Some(&path.join("five")));
     let server = Server::start(path, &["five", "six", "--layers", "4", "--spot-pieces", "12"]);
     let mut random = Random::new(5);
     let masks: Vec<u64> = (0..300).map(|_| random.bits() & 0x7fff).collect();
@@ -34,7 +34,7 @@ fn positions_are_answered_as_probe_answers_them() {
         assert_eq!(object.remove("board").unwrap(), "triangle:5");
         assert_eq!(object.remove("rule").unwrap(), "normal");
         let canonical = object.remove("canonical").unwrap();
-        assert_eq!(found, known.probed(*mask));
+        assert_eq!(found, oracle.probed(*mask));
         // The image of an image is the same, and so is its value.
         let again = query("triangle:5", "normal", canonical.as_str().unwrap());
         let again = server.get(&format!("/v1/position?{again}")).json();
@@ -146,7 +146,7 @@ fn positions_that_take_long_say_how_far_they_are() {
     let parts = (0..6).map(|_| short & !(1 << random.below(19)));
     for mask in [short].into_iter().chain(parts) {
         let found = server.get(&of("/v1/position", mask)).json();
-        let probed = Known::new(&Board::triangle(9, None).unwrap(), Rule::Misere, None).probed(mask);
+        let probed = Oracle::new(&Board::triangle(9, None).unwrap(), Rule::Misere, None).probed(mask);
         assert_eq!((&found["value"], &found["moves"]), (&probed["value"], &probed["moves"]), "{mask:#x}");
         let wins = |moved: &Value| moved["value"] == "loss";
         if mask == short && probed["value"] == "win" {
@@ -187,9 +187,9 @@ fn questions_in_any_order_are_answered_as_probe_answers_them() {
                 (6, _) => Some(path.join("six")),
                 _ => None,
             };
-            let known = Known::new(&Board::triangle(layers, None).unwrap(), rule.parse().unwrap(), source.as_deref());
+            let oracle = Oracle::new(&Board::triangle(layers, None).unwrap(), rule.parse().unwrap(), source.as_deref());
             let board = format!("triangle:{layers}");
-            asked.extend(masks.into_iter().map(|mask| (board.clone(), rule, mask, known.probed(mask))));
+            asked.extend(masks.into_iter().map(|mask| (board.clone(), rule, mask, oracle.probed(mask))));
         }
     }
     assert!(asked.iter().filter(|(_, _, mask, _)| mask.count_ones() > 28).count() == 6);
@@ -240,9 +240,9 @@ fn other_boards_are_solved_at_the_start() {
     for (name, board) in [("rect:3x3", "rect:3x3"), ("star", &*format!("file:{}", file.display()))] {
         let board = board::read("--board", board, Takes::ANY).unwrap();
         for rule in ["misere", "normal"] {
-            let known = Known::new(&board, rule.parse().unwrap(), None);
+            let oracle = Oracle::new(&board, rule.parse().unwrap(), None);
             for position in (0..1 << board.cells()).step_by(7) {
-                let probed = known.probed(position);
+                let probed = oracle.probed(position);
                 let position = format!("{position:#x}");
                 let found = server.get(&format!("/v1/position?{}", query(name, rule, &position))).json();
                 // Nimbers and distances, too.
@@ -457,7 +457,7 @@ fn nimbers_are_answered_where_they_are_known() {
     let (known, plain) = (Server::start(path, &["nimbers"]), Server::start(path, &["outcomes"]));
     let (with, without) = (known.get(&asked), plain.get(&asked));
     let board = Board::triangle(4, None).unwrap();
-    let probed = Known::new(&board, Rule::Normal, Some(&path.join("nimbers"))).probed(0x2ff);
+    let probed = Oracle::new(&board, Rule::Normal, Some(&path.join("nimbers"))).probed(0x2ff);
     assert_eq!((&with.json()["nimber"], &with.json()["moves"]), (&probed["nimber"], &probed["moves"]));
     assert!(probed["nimber"].is_number() && without.json()["nimber"].is_null());
     assert_eq!(with.json()["value"], without.json()["value"]);

@@ -3,7 +3,7 @@
 use crate::client::{Answer, Server, answer, on};
 use crate::common::program::{signal, text};
 use crate::common::{copy, scratch};
-use crate::known::triangle;
+use crate::oracle::triangle;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;

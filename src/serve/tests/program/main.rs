@@ -4,8 +4,8 @@ mod answers;
 mod client;
 #[expect(dead_code, unused_imports, reason = "the tests of trinim use the rest")]
 mod common;
-mod known;
 mod limits;
+mod oracle;
 #[expect(dead_code, reason = "the program readme writes pages with the rest")]
 #[path = "../../../../tools/src/bin/readme/json.rs"]
 mod page;

@@ -3,7 +3,7 @@
 use crate::client::Server;
 use crate::common::program::{ends, full_pipe, signal, text, trinim};
 use crate::common::scratch;
-use crate::known::triangle;
+use crate::oracle::triangle;
 use processes::session;
 use std::fs;
 use std::io::{BufRead, BufReader};

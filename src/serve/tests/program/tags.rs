@@ -3,7 +3,7 @@
 use crate::client::{Server, query};
 use crate::common::program::{ends, text};
 use crate::common::scratch;
-use crate::known::triangle;
+use crate::oracle::triangle;
 use std::collections::{BTreeMap, BTreeSet};
 use trinim::database::Keep;
 use trinim::game::Takes;

@@ -1,7 +1,7 @@
-//! Bounded channels with the part of the interface of `crossbeam::channel` that the engine uses.
+//! Bounded channels with the part of the interface of `crossbeam_channel` that the engine uses.
 
 use crate::world::{pause, wait, wake};
-use crossbeam::channel::{RecvError, RecvTimeoutError, SendError};
+use crossbeam_channel::{RecvError, RecvTimeoutError, SendError};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -28,7 +28,7 @@ mod threads;
 mod world;
 
 pub use channel::{Receiver, Sender, bounded};
-pub use crossbeam::channel::{RecvError, RecvTimeoutError, SendError};
+pub use crossbeam_channel::{RecvError, RecvTimeoutError, SendError};
 pub use locks::{Condvar, Mutex, MutexGuard};
 pub use threads::{Scope, scope};
 pub use world::{POINTS_AT_MOST, Stuck, Timing, pause, run};

@@ -1,5 +1,7 @@
 //! The helpers that the tests of the library share, without the program.
 
+#[path = "../../../../tests/common/books.rs"]
+pub mod books;
 #[path = "../../../../tests/common/breaks.rs"]
 pub mod breaks;
 #[path = "../../../../tests/common/scratch.rs"]

@@ -77,7 +77,7 @@ fn root() -> Result<PathBuf> {
 fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
     let path = root.join(name);
     let json = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let record = Record::from_json(&json).with_context(|| format!("{} is not a record", path.display()))?;
+    let record: Record = serde_json::from_str(&json).with_context(|| format!("{} is not a record", path.display()))?;
     let mut evaluated = record.clone();
     evaluated.evaluate();
     if evaluated != record {

@@ -215,7 +215,7 @@ mod tests {
         let root = super::super::root().unwrap();
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let json = std::fs::read_to_string(root.join(record_name(&readme).unwrap())).unwrap();
-        let record = Record::from_json(&json).unwrap();
+        let record = serde_json::from_str::<Record>(&json).unwrap();
         assert_eq!(short(&record).unwrap().matches("layers, ").count(), SHOWN.len());
         for name in SHOWN {
             let mut lacking = record.clone();

@@ -18,15 +18,15 @@ pub fn triangle(layers: u32, rule: Rule) -> Solve {
     Solve::new(&Board::triangle(layers, None).unwrap(), rule).memory_bytes(256 << 20)
 }
 
-/// The library's values of a board, in a folder or not. Values that are not kept are solved.
-pub struct Known {
+/// What the library knows of a board, with a folder or without one. What is not kept is solved.
+pub struct Oracle {
     answers: OnTheSpot,
     /// The temporary folder, for solves that need one.
     _scratch: TempDir,
 }
 
-impl Known {
-    pub fn new(board: &Board, rule: Rule, folder: Option<&Path>) -> Known {
+impl Oracle {
+    pub fn new(board: &Board, rule: Rule, folder: Option<&Path>) -> Oracle {
         let source = match folder {
             Some(folder) => Some(Database::open(folder).unwrap()),
             None => BuiltIn::for_board(board, rule).map(|built_in| Database::open_built_in(built_in).unwrap()),
@@ -36,7 +36,7 @@ impl Known {
         let scratch = scratch();
         let runner = parts::run_in(scratch.path());
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
-        Known { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
+        Oracle { answers: OnTheSpot::new(source, solver).sparing(), _scratch: scratch }
     }
 
     /// A position as `trinim probe --json` prints it, except for the name of the schema. Kept
