@@ -18,7 +18,8 @@
 //! # Invariants
 //! 1. Every method is a pure function of the workload's parameters and its arguments: the engine
 //!    calls it from any thread, in any order that respects the block graph, and again after a
-//!    crash, and the results must be the same.
+//!    crash, and the results must be the same. Only an [auditor](Workload::audit) can remember what
+//!    earlier auditors saw: it changes no stream, and can only end the run.
 //! 2. `apply` only sets bits. It is therefore commutative and idempotent across the edges of one
 //!    target, so the order of merging cannot matter. The engine nevertheless merges in ascending
 //!    order of source.

@@ -43,12 +43,14 @@
 mod budget;
 mod commit_queue;
 mod committer;
+mod gather;
 mod held;
 pub(crate) mod ledger;
 mod reader;
 pub(crate) mod schedule;
 mod session;
 mod start;
+mod threads;
 mod worker;
 mod writer;
 
@@ -174,21 +176,6 @@ impl<'w, 'o> Run<'w, 'o> {
     /// Calls `observer` with each event, on the engine's threads.
     pub fn observer(self, observer: &'o (dyn Fn(&Event) + Sync)) -> Run<'w, 'o> {
         Run { observer, ..self }
-    }
-
-    /// Runs the workload to its end, from the last commit of any earlier run.
-    ///
-    /// # Errors
-    /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
-    /// committed), an error with [`Error::is_full_disk`] if the disk is full (everything finished
-    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not one worker fits the
-    /// budget, [`Error::OpenFiles`] if the process may not open enough files,
-    /// [`Error::Workload`] if the workload contradicts itself or the folder, the errors of
-    /// [`Checkpoint::open`], or any storage error, after which the same call resumes.
-    pub fn start(self) -> Result<FinishedRun<'w>, Error> {
-        let none = Metrics::default();
-        let metrics = self.metrics.unwrap_or(&none);
-        start::run(self.workload, self.storage, &self.options, metrics, self.observer)
     }
 }
 
