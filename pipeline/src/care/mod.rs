@@ -1,6 +1,5 @@
 //! Care for a run folder: finding damage and repairing it.
 
-pub mod bitmaps;
 pub mod check;
 pub mod recompute;
 pub mod repair;

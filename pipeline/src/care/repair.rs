@@ -46,7 +46,7 @@
 //! costs what it cost the run, on one thread and with its sources read from published files instead
 //! of logs.
 
-use crate::care::bitmaps::PooledBitmap;
+use crate::bitmaps::PooledBitmap;
 use crate::care::check::Report;
 use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};

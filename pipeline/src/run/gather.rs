@@ -3,7 +3,7 @@
 use super::reader::{Entry, PublishedBytes, Reader, Stream};
 use super::session::{Halt, Session};
 use crate::audit::{Auditor, SourceStream};
-use crate::bitmap::Bitmap;
+use crate::bitmaps::{Bitmaps, PooledBitmap};
 use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -18,18 +18,21 @@ use std::sync::atomic::Ordering;
 /// The memory of a worker.
 pub(super) struct Buffers {
     /// The block that is computed.
-    pub(super) bitmap: Bitmap,
+    pub(super) bitmap: PooledBitmap,
     /// An incoming stream, or an oriented outgoing one.
-    pub(super) stream: Bitmap,
-    /// Allocated when the first shared stream must be oriented or is audited.
-    oriented: Option<Bitmap>,
+    pub(super) stream: PooledBitmap,
+    /// Taken when the first shared stream must be oriented or is audited.
+    oriented: Option<PooledBitmap>,
     pub(super) scratch: Scratch,
     pub(super) encoded: Vec<u8>,
 }
 
 impl Buffers {
-    pub(super) fn new(words: usize) -> Result<Buffers, Error> {
-        let (bitmap, stream) = (Bitmap::zeroed(words)?, Bitmap::zeroed(words)?);
+    /// Most bitmaps that a worker takes.
+    pub(super) const BITMAPS: usize = 3;
+
+    pub(super) fn new(bitmaps: &Bitmaps) -> Result<Buffers, Error> {
+        let (bitmap, stream) = (bitmaps.take()?, bitmaps.take()?);
         Ok(Buffers { bitmap, stream, oriented: None, scratch: Scratch::new(), encoded: Vec::new() })
     }
 }
@@ -43,7 +46,7 @@ pub(super) struct Gather<'g, 's> {
     /// By edge: whether its stream has come.
     taken: Vec<bool>,
     target: Target<'g, 's>,
-    stream: &'g mut Bitmap,
+    stream: &'g mut PooledBitmap,
     scratch: &'g mut Scratch,
 }
 
@@ -51,18 +54,17 @@ pub(super) struct Gather<'g, 's> {
 struct Target<'g, 's> {
     session: &'s Session<'s>,
     block: BlockId,
-    bitmap: &'g mut Bitmap,
-    /// Whether the bitmap is that of the block: it begins with its first update.
+    bitmap: &'g mut PooledBitmap,
+    /// Whether the bitmap belongs to the block: it begins with its first update.
     has_begun: bool,
-    oriented: &'g mut Option<Bitmap>,
+    oriented: &'g mut Option<PooledBitmap>,
     auditor: Option<&'g mut (dyn Auditor + 's)>,
 }
 
 /// A stream in the worker's buffer.
 struct DecodedStream<'g> {
     source: BlockId,
-    /// Whether the words are already oriented. Those of a published file are not, as those of a
-    /// shared log.
+    /// Whether the words are already oriented. A published file is like a shared log: it is not.
     placement: Placement,
     /// The edges that are still to be applied.
     served: Vec<&'g Edge>,
@@ -94,7 +96,7 @@ impl<'g, 's> Gather<'g, 's> {
         let streams = held.take(&sources);
         debug_assert!(
             ledger.incoming(block, &sources).iter().map(|one| one.place().0).collect::<BTreeSet<_>>() == sources,
-            "held streams, invariant 3: a stream for block {block} is in no log and no published file"
+            "held streams, invariant 2: a stream for block {block} is in no log and no published file"
         );
         let others = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
         let mut incoming = reader.request(ledger.incoming(block, &others))?;
@@ -127,9 +129,9 @@ impl<'g, 's> Gather<'g, 's> {
         Ok(())
     }
 
-    /// Decodes the frames of a log entry. Those edges that need no orientation are applied on the
-    /// way, while a frame is in the cache; if that is all that is wanted of the stream, every frame
-    /// is decoded to the same place.
+    /// Decodes the frames of a log entry. Edges that need no orientation are applied frame by
+    /// frame, while the frame is in the cache. If nothing else needs the stream, every frame is
+    /// decoded to the same place.
     fn decode(&mut self, mut entry: Entry<'_, '_>) -> Result<DecodedStream<'g>, Halt> {
         let Session { workload, held, schedule, metrics, .. } = self.session;
         let is_whole = entry.header.stream_words == workload.stream_words() as u64;
@@ -141,7 +143,7 @@ impl<'g, 's> Gather<'g, 's> {
         let (at_once, served): (Vec<&Edge>, Vec<&Edge>) =
             served.into_iter().partition(|edge| workload.applies_frames() && as_it_is(edge));
         let with_masks = |edges: &[&'g Edge]| -> Vec<(&'g Edge, u64)> {
-            // Dedicated streams are oriented and restricted: what is not needed there is zero.
+            // Dedicated streams are oriented and restricted: words that are not needed are zero.
             let is_shared = placement == Placement::Shared;
             edges.iter().map(|edge| (*edge, if is_shared { workload.unneeded(edge) } else { 0 })).collect()
         };
@@ -256,15 +258,15 @@ impl Target<'_, '_> {
                 )));
             }
             let _time = self.session.metrics.enter(Stage::Audit);
-            auditor.see(stream, allocated(self.oriented, stream.words().len())?.words_mut());
+            auditor.see(stream, self.session.bitmaps.take_into(self.oriented)?.words_mut());
         }
         served.iter().try_for_each(|edge| self.apply(placement, stream.words(), edge))
     }
 
     fn apply(&mut self, placement: Placement, stream: &[u64], edge: &Edge) -> Result<(), Error> {
-        let Session { workload, metrics, .. } = self.session;
+        let Session { workload, metrics, bitmaps, .. } = self.session;
         let stream = if placement == Placement::Shared && edge.orientation != 0 {
-            let oriented = allocated(self.oriented, stream.len())?;
+            let oriented = bitmaps.take_into(self.oriented)?;
             let _time = metrics.enter(Stage::Orient);
             workload.orient_needed(edge, stream, oriented.words_mut());
             oriented.words()
@@ -285,13 +287,5 @@ impl Target<'_, '_> {
         }
         metrics.edge_applied();
         Ok(())
-    }
-}
-
-/// Returns the bitmap in this place, which has any contents.
-fn allocated(place: &mut Option<Bitmap>, words: usize) -> Result<&mut Bitmap, Error> {
-    match place {
-        Some(bitmap) => Ok(bitmap),
-        None => Ok(place.insert(Bitmap::zeroed(words)?)),
     }
 }

@@ -3,11 +3,13 @@
 use super::budget::Budget;
 use super::commit_queue::CommitQueue;
 use super::committer::Committer;
+use super::gather::Buffers;
 use super::held::HeldStreams;
 use super::ledger::{Ledger, Needs, is_callers, sources_of};
 use super::schedule::Schedule;
 use super::session::Session;
 use super::{Event, FinishedRun, Footprint, Run};
+use crate::bitmaps::Bitmaps;
 use crate::checkpoint::{BlockRecord, Checkpoint, FinishedBlocks, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -25,12 +27,12 @@ impl<'w> Run<'w, '_> {
     /// Runs the workload to its end, from the last commit of any earlier run.
     ///
     /// # Errors
-    /// Returns [`Error::Interrupted`] after [`Options::stop`](super::Options::stop) was set (everything
-    /// finished is committed), an error with [`Error::is_full_disk`] if the disk is full (everything finished
-    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not one worker fits the
-    /// budget, [`Error::OpenFiles`] if the process may not open enough files,
-    /// [`Error::Workload`] if the workload contradicts itself or the folder, the errors of
-    /// [`Checkpoint::open`], or any storage error, after which the same call resumes.
+    /// Returns [`Error::Interrupted`] after [`Options::stop`](super::Options::stop) was set, and an
+    /// error with [`Error::is_full_disk`] if the disk is full; everything finished is committed
+    /// first, unless it is [`Error::Unsaved`]. Returns [`Error::Memory`] if not one worker fits the
+    /// budget, [`Error::OpenFiles`] if the process cannot open enough files, [`Error::Workload`] if
+    /// the workload contradicts itself or the folder, the errors of [`Checkpoint::open`], or any
+    /// storage error, after which the same call resumes.
     pub fn start(self) -> Result<FinishedRun<'w>, Error> {
         let Run { workload, ref storage, ref options, metrics, observer } = self;
         let none = Metrics::default();
@@ -48,6 +50,7 @@ impl<'w> Run<'w, '_> {
         let workers_bytes = footprint.worker_bytes() * workers as u64;
         let held = footprint.held_streams(workers, options.memory_bytes);
         let held = (held as usize).min(thresholds.held).min(workload.blocks() as usize);
+        let bitmaps = Bitmaps::new(workload.stream_words(), workers * Buffers::BITMAPS + held);
         let session = Session {
             workload,
             storage: &**storage,
@@ -60,8 +63,9 @@ impl<'w> Run<'w, '_> {
             generation: checkpoint.generation(),
             queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes + bytes(held))),
             read_ahead: (0..workers).map(|_| Budget::new(bytes(1))).collect(),
+            held: HeldStreams::new(held, &bitmaps, workload.blocks(), |block| records.contains_key(&block)),
+            bitmaps,
             schedule,
-            held: HeldStreams::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
             ledger,
             commits: CommitQueue::new(thresholds),
             journal: checkpoint.journal_room(),
@@ -76,7 +80,7 @@ impl<'w> Run<'w, '_> {
         if records.len() < workload.blocks() as usize {
             return Err(Error::Interrupted);
         }
-        let peak_leased_bytes = workers_bytes + bytes(session.held.buffers()) + session.queue.peak_bytes();
+        let peak_leased_bytes = workers_bytes + bytes(session.held.peak()) + session.queue.peak_bytes();
         Ok(FinishedRun { records, checkpoint, peak_leased_bytes, workload })
     }
 

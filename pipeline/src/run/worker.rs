@@ -27,7 +27,7 @@ struct Worker<'s> {
 
 /// Computes blocks until the session is over.
 pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<Message<'s>>) -> Result<(), Error> {
-    let buffers = Buffers::new(session.workload.stream_words())?;
+    let buffers = Buffers::new(&session.bitmaps)?;
     let (reader, serving) = reader::pair(session, number);
     sync::scope(|scope| {
         sync::start(scope, move || {
@@ -76,7 +76,7 @@ impl<'s> Worker<'s> {
             workload.audit(block)?
         };
         let auditors = workload.auditors();
-        // New memory takes room only once it is used.
+        // New memory takes room only after it is touched.
         let borrowed = match auditor {
             Some(_) if !auditors.are_everywhere => Some(self.lease(auditors.bytes)?),
             _ => None,

@@ -345,7 +345,7 @@ impl Store for BucketStore {
     }
 
     /// What was answered is safe.
-    fn settle(&self, _folder: &str) -> Result<(), Error> {
+    fn sync(&self, _folder: &str) -> Result<(), Error> {
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! 1. A file appears under its name whole or not at all, and its bytes never change.
 //! 2. Of several creations of a name exactly one succeeds; the others learn that it is taken.
 //! 3. What [`Store::create`] returned from is safe from power cuts after the next
-//!    [`Store::settle`], and right away if it created the file.
+//!    [`Store::sync`], and right away if it created the file.
 //! 4. A listing may be old: it may lack new names and have removed ones.
 
 mod bucket;
@@ -89,7 +89,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Io`].
-    fn settle(&self, folder: &str) -> Result<(), Error>;
+    fn sync(&self, folder: &str) -> Result<(), Error>;
 
     /// Returns the files that stops left over, and those that are just being written.
     ///
