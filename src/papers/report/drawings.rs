@@ -6,8 +6,8 @@ use crate::draw::board_picture::{Picture, Sheet};
 use crate::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::layouts::{self, FigureError};
 use trinim::layout::{Bid, Layout};
-use trinim_game::Board;
 use trinim_game::amount::grouped;
+use trinim_game::{Board, Cell};
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
@@ -52,7 +52,7 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
         let caption = format!("{}: {updates} updates", figure.name);
-        let list = figure.bid_cells().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let list = Cell::list(figure.bid_cells());
         listed.push(format!("{}: {} blocks, {updates} updates, {list}", figure.name, grouped(counts.canonical_blocks)));
         let bid = cells(&layout, (layout.blocks() - 1) as u32);
         pictures.push(Picture { position: board.full(), taken: bid, caption });

@@ -11,7 +11,7 @@ use trinim::cli::board::{RequiredBoard, picture};
 use trinim::cli::choice::explained;
 use trinim::cli::summary::board_words;
 use trinim::layout::search::Limit;
-use trinim_game::Board;
+use trinim_game::{Board, Cell};
 use trinim_papers::search::{Request, ScoredLayout, SymmetryClass, search};
 
 const EXAMPLES: &str = "\
@@ -132,7 +132,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     side_by_side(out, board, &pictures)?;
     let mut rows = Vec::new();
     for (rank, row) in ranked() {
-        let cells = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect::<Vec<_>>().join(",");
+        let cells = Cell::list(row.cells.iter().map(|cell| board.cell(*cell)));
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),
