@@ -1,9 +1,7 @@
 //! The shelf: finished streams that stay in memory for the blocks that still need them.
 //!
 //! The order of the blocks is known, and with it the next use of every stream. If there is no room,
-//! the stream whose next use is furthest away makes room (Belady, 1966). With room for a tenth of
-//! the streams that are needed at a time, this saves a third to a half of all reading and decoding.
-//! Giving up the stream used least recently, which needs no foresight, saves half as much.
+//! the stream whose next use is furthest away makes room (Belady, 1966).
 //!
 //! Share of all streams found in memory, one worker, by the walk of the block graph:
 //!
@@ -52,8 +50,7 @@ impl Shelf {
         self.front = front;
     }
 
-    /// Takes room for at most this many streams away, and returns for how many. Streams that no
-    /// thread uses make room.
+    /// Takes away room for at most this many streams; returns for how many. Idle ones make room.
     pub fn reserve(&mut self, wanted: usize) -> usize {
         while self.count() + wanted > self.at_most
             && let Some(last) = self.last()
@@ -100,8 +97,7 @@ impl Shelf {
         has_room
     }
 
-    /// Holds a stream with these targets; there is room for it. If it is held already, that one
-    /// stays, because a thread may use it.
+    /// Holds a stream with these targets, for which there is room. One that is held already stays.
     pub fn hold(&mut self, block: BlockId, bitmap: Arc<PooledBitmap>, targets: Vec<u32>) {
         self.held.entry(block).or_insert(HeldStream { bitmap, targets });
         self.check_room();

@@ -2,7 +2,7 @@
 //!
 //! A [`Solve`] holds the choices of a caller (flags, keywords or code), or those of a folder.
 //! [`Solve::in_folder`] turns it into a [`Job`] with every choice made: the others come from the
-//! folder, or are the defaults. [`Job::plan`] computes what the job needs, and [`Job::run`] runs it.
+//! folder, or are the defaults. [`Job::plan`] computes what it needs, and [`Job::run`] runs it.
 //!
 //! # Invariants
 //! 1. A job agrees with its folder: every parameter in `FORMAT` except the memory is one of the

@@ -57,10 +57,9 @@ impl<'a> Countdown<'a> {
         }
     }
 
-    /// Finds the positions of a distance from the positions `before` of the last one; called by
-    /// ascending distance. For wins, `plane` has the positions with a child of distance
-    /// `distance - 1` in another block; for losses, those with a child of `distance + 1` or more
-    /// there.
+    /// Finds the positions of a distance from those of the last one, `before`; distances ascend.
+    /// For wins, `plane` has the positions with a child of `distance - 1` in another block; for
+    /// losses, those with a child of `distance + 1` or more there.
     fn step(&mut self, distance: u32, before: &[u64], plane: &mut [u64]) {
         let left = match value_at(distance, self.rule) {
             Value::Win => {

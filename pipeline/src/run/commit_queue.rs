@@ -46,8 +46,7 @@ impl CommitQueue {
         std::mem::replace(&mut *inner, CommitBatch { over, taken_bytes, ..CommitBatch::default() })
     }
 
-    /// Records that the taken blocks and files are durable, and wakes a writer that waits for
-    /// handles.
+    /// Records that the taken files are durable, and wakes a writer that waits for handles.
     pub(super) fn committed(&self) {
         self.inner.lock().taken_bytes = 0;
         self.changed.notify_all();

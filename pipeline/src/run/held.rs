@@ -1,7 +1,5 @@
 //! The streams of a session on its [shelf](crate::shelf), in the memory beside workers and queue.
 //!
-//! A target applies a held stream directly: its log is neither read nor decoded.
-//!
 //! # Invariants
 //! 1. A stream that is held for later was decoded whole.
 //! 2. Every held stream is in a log or a published file as well.
