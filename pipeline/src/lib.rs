@@ -26,6 +26,7 @@ compile_error!("words of bitmaps are read and written as bytes: only 64-bit litt
 
 mod audit;
 mod bitmap;
+mod bitmaps;
 mod bytes;
 pub mod care;
 pub mod checkpoint;
@@ -37,6 +38,7 @@ pub mod log;
 mod measure;
 pub mod parallel;
 mod run;
+mod shelf;
 pub mod storage;
 mod sync;
 #[cfg(test)]
@@ -54,6 +56,7 @@ pub mod format {}
 
 pub use audit::{Auditor, Auditors, SourceStream};
 pub use bitmap::Bitmap;
+pub use bitmaps::{Bitmaps, PooledBitmap};
 pub use error::{DamageText, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 pub use ids::{BlockId, RunId};
@@ -63,6 +66,7 @@ pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
 pub use run::{Event, FinishedRun, Footprint, Options, Run};
+pub use shelf::Shelf;
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
 #[doc(hidden)]
 pub use sync::pause;

@@ -14,14 +14,6 @@
 //! decoded stream, and the finished block before it is summarised.
 //!
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
-//!
-//! # Invariants
-//! 1. Every method is a pure function of the workload's parameters and its arguments. The engine
-//!    calls it from any thread, in any order that respects the block graph, and again after a
-//!    crash; the results must be the same.
-//! 2. `apply` only sets bits, so it is commutative and idempotent across the edges of one target,
-//!    and the order of merging cannot matter. The engine merges in ascending order of source.
-//! 3. [`Workload::order`] is topological: every source comes before its targets.
 
 use crate::audit::{Auditor, Auditors};
 use crate::error::Error;
@@ -69,10 +61,15 @@ pub struct Publication {
 
 /// A computation that the engine can run; see the crate page for an example.
 ///
-/// Three rules hold for all methods:
-/// 1. They are pure functions of the parameters and their arguments.
-/// 2. [`apply`](Workload::apply) only sets bits.
-/// 3. [`order`](Workload::order) is topological.
+/// # Invariants
+/// 1. Every method is a pure function of the workload's parameters and its arguments: the engine
+///    calls it from any thread, in any order that respects the block graph, and again after a
+///    crash, and the results must be the same. Only an [auditor](Workload::audit) can remember what
+///    earlier auditors saw: it changes no stream, and can only end the run.
+/// 2. [`apply`](Workload::apply) only sets bits. It is therefore commutative and idempotent across
+///    the edges of one target, so the order of merging cannot matter. The engine nevertheless
+///    merges in ascending order of source.
+/// 3. [`order`](Workload::order) is topological: every source comes before its targets.
 pub trait Workload: Sync {
     /// Returns the named parameters that decide the result. A resume with another value is refused,
     /// and the error names the parameter.

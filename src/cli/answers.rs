@@ -3,12 +3,12 @@
 
 use crate::cli::args::ResourceArgs;
 use crate::cli::pace;
-use crate::database::{Audit, BuiltIn, Database, Game, Keep, Values};
+use crate::database::{BuiltIn, Database, Game};
 use crate::game::{Board, Rule};
 use crate::job::free_bytes;
 use crate::kernel::Kernel;
 use crate::plan::work::SessionWork;
-use crate::plan::{self, Plan, PlanError, Scenario, speed};
+use crate::plan::{Plan, PlanError, Resources, Scenario};
 use crate::play::{AnswerError, Answers, OnTheSpot};
 use crate::solve::parts::{self, PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 use clap::Args;
@@ -57,25 +57,21 @@ impl SpotArgs {
     pub fn solver(&self, board: &Board, rule: Rule, out: &Out) -> anyhow::Result<PartSolver> {
         let signals = Signals::register()?;
         signals.release();
-        let options = Options {
-            threads: self.resources.threads(),
-            memory_bytes: plan::engine_bytes(self.resources.memory_bytes_of_a_part()),
-            stop: signals.stop.clone(),
-            ..Options::default()
-        };
+        let resources = self.resources.of_a_part();
+        let options = Options { stop: signals.stop.clone(), ..resources.options() };
         if let Some(scratch) = &self.scratch {
             std::fs::read_dir(scratch).map_err(|error| Error::io("open", scratch, error))?;
         }
-        let runner = self.runner(options.clone(), signals, out)?;
+        let runner = self.runner(resources, signals, out)?;
         let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
         Ok(solver.with_pieces_max(self.spot_pieces))
     }
 
     /// Returns the runner of a solve in a folder: it refuses a solve that does not fit, and shows
     /// progress.
-    fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
+    fn runner(&self, resources: Resources, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
         let progress = self.progress.on(out)?;
-        let (memory_bytes, scratch) = (self.resources.memory_bytes_of_a_part(), self.scratch.clone());
+        let scratch = self.scratch.clone();
         // Created for the first solve, removed with the solver.
         let scratch_folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {
@@ -86,7 +82,7 @@ impl SpotArgs {
                     &scratch_folder.get_or_init(|| made).folder
                 }
             };
-            let plan = planned(game, memory_bytes, &options, free_bytes(folder.path()))?;
+            let plan = planned(game, resources, free_bytes(folder.path()))?;
             let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
             let status = |elapsed: f64| pace::of_solve(&metrics, &work, elapsed);
@@ -96,21 +92,8 @@ impl SpotArgs {
 }
 
 /// Plans a solve of a part in a folder with this much free space.
-pub fn planned(game: &Game, memory_bytes: u64, options: &Options, free_bytes: u64) -> Result<Plan, PartError> {
-    let scenario = Scenario {
-        board: &game.board,
-        rule: game.rule,
-        values: Values::Outcomes,
-        keep: Keep::Database,
-        audit: Audit::None,
-        memory_bytes,
-        threads: options.threads,
-        placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes, Audit::None),
-        codec: plan::default_codec(game.board.size_in_layers()),
-        commit_interval: options.commit_interval,
-        speed: speed::RECORDED,
-    };
-    let plan = Plan::for_layout(scenario, &game.layout)?;
+pub fn planned(game: &Game, resources: Resources, free_bytes: u64) -> Result<Plan, PartError> {
+    let plan = Plan::for_layout(Scenario::new(&game.board, game.rule, resources), &game.layout)?;
     plan.check(free_bytes)?;
     Ok(plan)
 }
@@ -250,7 +233,8 @@ mod tests {
     #[test]
     fn a_part_has_to_fit_the_disk() {
         let game = Game::triangle(6, Rule::Misere, 12).expect("a game");
-        let plan = |free_bytes| planned(&game, 64 << 20, &Options::default(), free_bytes);
+        let resources = Resources { memory_bytes: 64 << 20, ..Resources::default() };
+        let plan = |free_bytes| planned(&game, resources, free_bytes);
         let needed_bytes = plan(u64::MAX).expect("a plan").chosen().disk_peak_bytes;
         assert!(needed_bytes > 0 && plan(needed_bytes).is_ok());
         let refused = plan(needed_bytes - 1);

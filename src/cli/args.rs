@@ -6,7 +6,7 @@ use crate::game::{Board, Cell, LAYERS_MAX, Rule};
 use crate::job::{self, KeepChoice};
 use crate::kernel::{Isa, Kernel};
 use crate::layout::{Layout, LayoutError};
-use crate::plan;
+use crate::plan::{self, Resources};
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use pipeline::Placement;
@@ -215,13 +215,9 @@ pub struct ResourceArgs {
 }
 
 impl ResourceArgs {
-    pub fn threads(self) -> usize {
-        self.threads.count()
-    }
-
-    /// Returns the memory budget of the whole program for positions that are solved on the spot.
-    pub fn memory_bytes_of_a_part(self) -> u64 {
-        self.memory.bytes()
+    /// Returns the resources for positions that are solved on the spot.
+    pub fn of_a_part(self) -> Resources {
+        Resources { memory_bytes: self.memory.bytes(), threads: self.threads.count(), ..Resources::default() }
     }
 
     /// Returns a solve with these threads and this memory. By default, a large board gets half of
@@ -229,7 +225,8 @@ impl ResourceArgs {
     pub fn bound(self, solve: Solve) -> Solve {
         let is_large = self.memory.memory.is_none() && solve.board().size_in_layers() >= plan::WEIGHED_LAYERS;
         let half = job::memory().filter(|_| is_large).map_or(0, |memory| memory.free_bytes / 2);
-        solve.threads(self.threads()).memory_bytes(self.memory_bytes_of_a_part().max(half))
+        let resources = self.of_a_part();
+        solve.resources(Resources { memory_bytes: resources.memory_bytes.max(half), ..resources })
     }
 
     /// Returns a solve that was started with `begun_bytes` of memory, with these threads and this

@@ -2,7 +2,7 @@
 
 use crate::cli::args;
 use crate::database::Values;
-use crate::game::{Board, Rule, Takes};
+use crate::game::{Board, Cell, Rule, Takes};
 use crate::job::{self, CELLS_MAX};
 use crate::play::transcript::board_identity;
 use clap::builder::TypedValueParser;
@@ -146,7 +146,7 @@ pub fn default_folder(board: &Board, rule: Rule, values: Values) -> String {
 pub fn cells_text(board: &Board, cells: &[u8]) -> String {
     let mut cells = cells.to_vec();
     cells.sort_unstable();
-    cells.into_iter().map(|cell| board.cell(cell.into()).to_string()).collect::<Vec<_>>().join(",")
+    Cell::list(cells.into_iter().map(|cell| board.cell(cell.into())))
 }
 
 #[cfg(test)]

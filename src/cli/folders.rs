@@ -233,14 +233,10 @@ fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
 
 /// Formats cells as `--bid-cells` reads them; they are stored as numbers.
 fn cells(numbers: &str) -> String {
-    let cells: Option<Vec<String>> = numbers
-        .split(',')
-        .filter(|number| !number.is_empty())
-        .map(|number| Some(Cell::from_index(u32::from(number.parse::<u8>().ok()?)).to_string()))
-        .collect();
-    match cells {
+    let cell = |number: &str| Some(Cell::from_index(u32::from(number.parse::<u8>().ok()?)));
+    match numbers.split(',').filter(|number| !number.is_empty()).map(cell).collect::<Option<Vec<Cell>>>() {
         Some(cells) if cells.is_empty() => "none".to_owned(),
-        Some(cells) => cells.join(","),
+        Some(cells) => Cell::list(cells),
         None => numbers.to_owned(),
     }
 }

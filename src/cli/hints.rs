@@ -108,7 +108,10 @@ const REFUSALS: [Refusal; 6] = [
     ),
     (
         |error| matches!(error, RunError::OutOfMemory { .. }),
-        [MEMORY, "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"],
+        [
+            "free memory on this machine, or use fewer --threads",
+            "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits",
+        ],
     ),
     (
         RunError::is_too_many_files,
@@ -138,9 +141,6 @@ const REFUSALS: [Refusal; 6] = [
         ],
     ),
 ];
-
-/// The hint if the system refuses memory to a command that only reads.
-const MEMORY: &str = "free memory on this machine, or use fewer --threads";
 
 /// The hint for a memory budget that is too small. Smaller blocks help only if blocks are large.
 fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
@@ -220,7 +220,6 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
             (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
-        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         DatabaseError::Storage(error) => of_run(error, false),
         _ => (Exit::System, "check that the folder can be read".into()),
@@ -316,7 +315,6 @@ mod tests {
             (DatabaseError::NotKept { path: path(), keep: Keep::Counts }, Exit::Usage),
             (DatabaseError::Corrupt { path: path(), offset: None, damage: Damage::MISSING }, Exit::Corrupt),
             (DatabaseError::Storage(RunError::Locked { path: path() }), Exit::InUse),
-            (DatabaseError::OutOfMemory { needed_bytes: bytes }, Exit::System),
         ];
         codes(include_str!("../database/error.rs"), "DatabaseError", examples);
         let examples = vec![

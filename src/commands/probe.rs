@@ -15,8 +15,8 @@ use trinim::cli::lines::Lines;
 use trinim::cli::solved::{SolvedArgs, Source};
 use trinim::cli::summary::{draw_moves, up_to_symmetry, won};
 use trinim::database::{Database, DatabaseError, Probe};
-use trinim::game::{Board, Outcome, Value, position};
-use trinim::play::report::ProbeReport;
+use trinim::game::{Board, position};
+use trinim::play::report::{Brief, ProbeReport};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 
 /// Longest line that can be a position, in bytes.
@@ -64,25 +64,6 @@ pub struct ProbeArgs {
 
     #[command(flatten)]
     json: JsonArgs,
-}
-
-/// What `trinim probe --brief` prints of a position, on one line: without the moves.
-#[derive(Serialize, JsonSchema)]
-pub struct Brief {
-    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
-    position: String,
-    /// The same as a mask, cell 0 in the lowest bit.
-    hex: String,
-    /// `win` or `loss` for the player to move.
-    value: Value,
-    /// `N` for a win, `P` for a loss.
-    outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
-    /// normal play, in components of at most 26 pieces.
-    nimber: Option<u32>,
-    /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
-    /// folder has distances, or the position was solved on the spot and has at most 22 pieces.
-    distance: Option<u32>,
 }
 
 /// What it prints instead of a text that is not a position, of a block that cannot be read, or of a
@@ -160,15 +141,8 @@ impl Prober {
         };
         let board = self.answers.board();
         match found {
-            Ok(Probe { position, value, nimber, distance, .. }) if self.brief => {
-                let (rows, hex) = (position::rows(board, position), position::hex(position));
-                if self.json {
-                    let outcome = value.outcome();
-                    out.json_line(SCHEMA, &Brief { position: rows, hex, value, outcome, nimber, distance })?;
-                } else {
-                    writeln!(out, "{rows}  {value}")?;
-                }
-            }
+            Ok(probe) if self.brief && self.json => out.json_line(SCHEMA, &Brief::new(board, &probe))?,
+            Ok(probe) if self.brief => writeln!(out, "{}  {}", position::rows(board, probe.position), probe.value)?,
             Ok(probe) if self.json => out.json_line(SCHEMA, &ProbeReport::new(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.is_first, false) {

@@ -4,6 +4,7 @@ use super::{check, export, plan, probe, repair, solve, status, verify};
 use schemars::JsonSchema;
 use terminal::manual::Report;
 use terminal::{ending, watch};
+use trinim::play::report::{Brief, ProbeReport};
 
 /// The reports of all commands.
 pub const SCHEMAS: &[Report] = &[
@@ -11,10 +12,7 @@ pub const SCHEMAS: &[Report] = &[
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[trinim::cli::stats::Report::json_schema]),
-    (
-        "trinim.probe/1",
-        &[trinim::play::report::ProbeReport::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
-    ),
+    ("trinim.probe/1", &[ProbeReport::json_schema, Brief::json_schema, probe::Failure::json_schema]),
     ("trinim.export/1", &[export::Report::json_schema]),
     ("trinim.verify/1", &[verify::Report::json_schema]),
     ("trinim.check/1", &[check::Report::json_schema]),

@@ -57,12 +57,6 @@ pub enum DatabaseError {
     /// Another error of the storage.
     #[error(transparent)]
     Storage(pipeline::Error),
-    /// The system refused an allocation.
-    #[error("the system refuses {} MiB of memory", needed_bytes.div_ceil(1 << 20))]
-    OutOfMemory {
-        /// The size of the refused allocation, in bytes.
-        needed_bytes: u64,
-    },
 }
 
 impl DatabaseError {
@@ -109,7 +103,6 @@ impl From<pipeline::Error> for DatabaseError {
         match error {
             pipeline::Error::Corrupt { path, offset, damage } => DatabaseError::Corrupt { path, offset, damage },
             pipeline::Error::Io { operation, path, source, .. } => DatabaseError::Io { operation, path, source },
-            pipeline::Error::OutOfMemory { needed_bytes } => DatabaseError::OutOfMemory { needed_bytes },
             other => DatabaseError::Storage(other),
         }
     }

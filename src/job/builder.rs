@@ -4,10 +4,10 @@ use super::{Choice, Contradiction, Job, JobError, Monitor, inspect};
 use crate::database::{Audit, Game, Keep, Terms, Values};
 use crate::layout::Layout;
 use crate::plan::speed;
-use crate::plan::{self, Plan, Scenario, choose_layout_for};
+use crate::plan::{self, Plan, Resources, Scenario, choose_layout_for};
 use crate::solve::Solved;
 use pipeline::codec::Codec;
-use pipeline::{Event, Options, Placement};
+use pipeline::{Event, Placement};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -39,10 +39,8 @@ pub struct Solve {
     pub(super) placement: Option<Placement>,
     pub(super) codec: Option<&'static dyn Codec>,
     pub(super) commit_interval: Option<Duration>,
-    pub(super) memory_bytes: u64,
-    pub(super) threads: usize,
+    pub(super) resources: Resources,
     pub(super) kernel: Option<Kernel>,
-    pub(super) max_disk_bytes: Option<u64>,
 }
 
 /// What is kept; a book without a number has the default depth.
@@ -68,7 +66,6 @@ pub(super) enum Cut {
 impl Solve {
     /// Creates a solve of a board with a thread for each core and 1 GiB of memory.
     pub fn new(board: &Board, rule: Rule) -> Solve {
-        let Options { threads, memory_bytes, .. } = Options::default();
         Solve {
             board: board.clone(),
             rule,
@@ -79,10 +76,8 @@ impl Solve {
             placement: None,
             codec: None,
             commit_interval: None,
-            memory_bytes,
-            threads,
+            resources: Resources::default(),
             kernel: None,
-            max_disk_bytes: None,
         }
     }
 
@@ -137,14 +132,19 @@ impl Solve {
         Solve { commit_interval: interval.into(), ..self }
     }
 
+    /// Takes at most these resources of the machine.
+    pub fn resources(self, resources: Resources) -> Solve {
+        Solve { resources, ..self }
+    }
+
     /// Uses at most this many bytes of memory for the whole program.
     pub fn memory_bytes(self, memory_bytes: u64) -> Solve {
-        Solve { memory_bytes, ..self }
+        Solve { resources: Resources { memory_bytes, ..self.resources }, ..self }
     }
 
     /// Runs at most this many workers, fewer if the memory does not suffice for all.
     pub fn threads(self, threads: usize) -> Solve {
-        Solve { threads: threads.max(1), ..self }
+        Solve { resources: Resources { threads: threads.max(1), ..self.resources }, ..self }
     }
 
     /// Uses this kernel; by default the fastest of this machine.
@@ -154,7 +154,8 @@ impl Solve {
 
     /// Limits the bytes of the folder; by default to the free space.
     pub fn max_disk_bytes(self, bytes: impl Into<Option<u64>>) -> Solve {
-        Solve { max_disk_bytes: bytes.into(), ..self }
+        let disk_bytes = bytes.into().unwrap_or(u64::MAX);
+        Solve { resources: Resources { disk_bytes, ..self.resources }, ..self }
     }
 
     /// Returns the board.
@@ -231,18 +232,15 @@ impl Solve {
     /// Returns the scenario of these values, what is kept and the audit, at the recorded speed.
     pub(super) fn scenario(&self, values: Values, keep: Keep, audit: Audit) -> Scenario<'_> {
         let usual = || plan::default_placement(self.board.size_in_layers(), values, audit);
+        let scenario = Scenario::new(&self.board, self.rule, self.resources);
         Scenario {
-            board: &self.board,
-            rule: self.rule,
             values,
             keep,
             audit,
-            memory_bytes: self.memory_bytes,
-            threads: self.threads,
             placement: self.placement.unwrap_or_else(usual),
-            codec: self.codec.unwrap_or_else(|| plan::default_codec(self.board.size_in_layers())),
-            commit_interval: self.commit_interval.unwrap_or(Options::default().commit_interval),
-            speed: speed::RECORDED,
+            codec: self.codec.unwrap_or(scenario.codec),
+            commit_interval: self.commit_interval.unwrap_or(scenario.commit_interval),
+            ..scenario
         }
     }
 
@@ -278,7 +276,7 @@ impl Solve {
         let chosen = match (&self.cut, &begun) {
             (Cut::Exactly(layout), _) => Layout::clone(layout),
             (Cut::Bits(bits), _) => Layout::suggested(&self.board, *bits),
-            (Cut::Planned, None) => choose_layout_for(&self.board, values, self.memory_bytes),
+            (Cut::Planned, None) => choose_layout_for(&self.board, values, self.resources.memory_bytes),
             (Cut::Planned, Some(begun)) => begun.layout.clone(),
         };
         begun.map(|game| game.layout).filter(|layout| layout.has_cells_of(&chosen)).unwrap_or(chosen)

@@ -2,9 +2,9 @@
 //!
 //! A systemd unit (`MemoryMax`, `MemoryHigh`), a Slurm job and a container are control groups, of
 //! version 1 or 2. Each group from the process up to the root of its tree can have a limit; the
-//! least counts. `/proc/self/cgroup` names the group, `/proc/self/mountinfo` the place of the tree.
-//! A container may see the name of its group as on the host, but only its own part of the tree;
-//! then that part begins with its group.
+//! smallest limit counts. `/proc/self/cgroup` has the name of the group, `/proc/self/mountinfo` the
+//! place of the tree. A container can see its group's name as on the host, but only its own part of
+//! the tree; then that part begins with its group.
 
 use pipeline::storage::read_regular;
 use std::path::{Path, PathBuf};
@@ -87,8 +87,8 @@ const GROUPS: [Version; 2] = [
     },
 ];
 
-/// The least limit on the way up, including groups that a container does not see; only in version
-/// 1.
+/// The smallest limit on the way up, including groups that a container does not see; only in
+/// version 1.
 const ON_THE_WAY_UP: &str = "hierarchical_memory_limit";
 
 impl Version {

@@ -1,9 +1,8 @@
 //! One solve, resolved once.
 //!
-//! [`Solve`] has the choices of a caller, in flags, keywords or lines of code, or those of a
-//! folder. [`Solve::in_folder`] makes a [`Job`] of it, in which nothing is open: what was not
-//! chosen comes from the folder, or is the default. [`Job::plan`] computes its needs, and
-//! [`Job::run`] carries it out.
+//! A [`Solve`] holds the choices of a caller (flags, keywords or code), or those of a folder.
+//! [`Solve::in_folder`] turns it into a [`Job`] with every choice made: the others come from the
+//! folder, or are the defaults. [`Job::plan`] computes what it needs, and [`Job::run`] runs it.
 //!
 //! # Invariants
 //! 1. A job agrees with its folder: every parameter in `FORMAT` except the memory is one of the
@@ -24,11 +23,11 @@ pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes}
 pub use room::{Alternative, JobPlan, free_bytes};
 
 use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};
-use crate::plan::{PlanError, Scenario, engine_bytes};
+use crate::plan::{PlanError, Scenario};
 use crate::solve::{Solved, solve};
 use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED, Parameters};
 use pipeline::{
-    BlockId, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds,
+    BlockId, Damage, Error, Event, Expected, LimitedStorage, Metrics, Options, RealStorage, Storage, Thresholds,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +64,7 @@ pub struct Job {
     pub terms: Terms,
     /// Where.
     pub folder: PathBuf,
-    /// What earlier sessions left there.
+    /// The state that earlier sessions left there.
     pub begun: Option<Inspection>,
 }
 
@@ -191,7 +190,7 @@ impl Job {
         let mut job = Job { solve, finished: None, game, terms, folder: folder.to_path_buf(), begun };
         job.agree()?;
         if job.finished.is_none() {
-            // What a folder says is checked like what a caller chooses.
+            // Parameters of a folder are checked like choices of a caller.
             job.solve.check(values, terms.audit)?;
             assert!(terms.are_possible(), "job, invariant 2: {terms:?}");
         }
@@ -288,20 +287,13 @@ impl Job {
     /// # Errors
     /// Those of [`solve`]; [`Error::OpenFiles`] before anything is written.
     pub fn run(&self, plan: &JobPlan, monitor: &Monitor, observer: &(dyn Fn(&Event) + Sync)) -> Result<Solved, Error> {
-        let Scenario { threads, memory_bytes, placement, codec, commit_interval, .. } = self.scenario();
-        let options = Options {
-            threads,
-            memory_bytes: engine_bytes(memory_bytes),
-            placement,
-            codec,
-            commit_interval,
-            thresholds: Some(Thresholds::for_process(plan.workers())?),
-            run_id: RunId::random(),
-            stop: monitor.stop.clone(),
-        };
+        let Scenario { resources, placement, codec, commit_interval, .. } = self.scenario();
+        let thresholds = Some(Thresholds::for_process(plan.workers())?);
+        let stop = monitor.stop.clone();
+        let options = Options { placement, codec, commit_interval, thresholds, stop, ..resources.options() };
         let mut storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&self.folder)?);
-        if let Some(bytes) = self.solve.max_disk_bytes {
-            storage = Arc::new(LimitedStorage::new(storage, bytes)?);
+        if resources.disk_bytes < u64::MAX {
+            storage = Arc::new(LimitedStorage::new(storage, resources.disk_bytes)?);
         }
         assert!(self.terms.are_possible(), "job, invariant 2: {:?}", self.terms);
         assert!(plan.workers() > 0, "plan, invariant 2: a plan without a worker is run");

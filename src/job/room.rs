@@ -1,4 +1,4 @@
-//! The needs of a job, the disk that it may take, and what would make it fit.
+//! The needs of a job, the disk that it may use, and the choices with which it would fit.
 
 use super::{Choice, Job};
 use crate::database::{Keep, Terms};
@@ -78,11 +78,10 @@ impl Job {
     pub fn plan(&self) -> Result<JobPlan, PlanError> {
         let layout = &self.game.layout;
         let free_bytes = free_bytes(&self.folder).saturating_add(used_bytes(&self.folder));
-        let limit_bytes = self.solve.max_disk_bytes.unwrap_or(u64::MAX);
         let plan = Plan::for_layout(self.scenario(), layout)?;
         let plan = if self.is_timed() { plan.timed(self.scenario(), speed::of_this_machine) } else { plan };
         plan.check(u64::MAX)?;
-        let planned = JobPlan { plan, free_bytes, limit_bytes };
+        let planned = JobPlan { plan, free_bytes, limit_bytes: self.solve.resources.disk_bytes };
         assert!(planned.workers() > 0, "plan, invariant 2: accepted without a worker");
         Ok(planned)
     }
@@ -104,7 +103,7 @@ impl Job {
         same.chain(keeps.flat_map(|keep| least(self.fitting(planned, keep)).take(1))).collect()
     }
 
-    /// What could be kept instead; a started folder keeps its choice.
+    /// Returns what could be kept instead; a started folder keeps its choice.
     fn other_keeps(&self) -> impl Iterator<Item = Keep> {
         let (is_begun, terms) = (self.begun.is_some(), self.terms);
         let is_possible = move |keep| !is_begun && keep != terms.keep && Terms { keep, ..terms }.are_possible();

@@ -38,7 +38,7 @@ use crate::database::{Audit, Keep, Values};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use choice::choose_offset_bits;
 use pipeline::codec::Codec;
-use pipeline::{Footprint, Placement};
+use pipeline::{Footprint, Options, Placement};
 use shape::Reads;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,10 +59,8 @@ pub struct Scenario<'a> {
     pub keep: Keep,
     /// Which blocks are compared with their children.
     pub audit: Audit,
-    /// Memory of the whole program, in bytes.
-    pub memory_bytes: u64,
-    /// The requested threads, at least 1.
-    pub threads: usize,
+    /// What the solve may take.
+    pub resources: Resources,
     /// Placement of logs.
     pub placement: Placement,
     /// Codec of the logs.
@@ -71,6 +69,42 @@ pub struct Scenario<'a> {
     pub commit_interval: Duration,
     /// Speed of this machine, 1 for that of the recorded rates.
     pub speed: f64,
+}
+
+impl<'a> Scenario<'a> {
+    /// Returns a solve for who wins that keeps the database, with the usual placement and codec, at
+    /// the recorded speed.
+    pub fn new(board: &'a Board, rule: Rule, resources: Resources) -> Scenario<'a> {
+        let (values, keep, audit, layers) = (Values::Outcomes, Keep::Database, Audit::None, board.size_in_layers());
+        let (placement, codec) = (default_placement(layers, values, audit), default_codec(layers));
+        let (commit_interval, speed) = (Options::default().commit_interval, speed::RECORDED);
+        Scenario { board, rule, values, keep, audit, resources, placement, codec, commit_interval, speed }
+    }
+}
+
+/// What a solve may take of the machine; no result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Memory of the whole program, in bytes. By default 1 GiB.
+    pub memory_bytes: u64,
+    /// The most threads, at least 1. By default one for each core.
+    pub threads: usize,
+    /// The most bytes of the folder of a run. By default `u64::MAX`: no limit.
+    pub disk_bytes: u64,
+}
+
+impl Default for Resources {
+    fn default() -> Resources {
+        let Options { memory_bytes, threads, .. } = Options::default();
+        Resources { memory_bytes, threads, disk_bytes: u64::MAX }
+    }
+}
+
+impl Resources {
+    /// Returns the usual options of an engine with these threads and its part of the memory.
+    pub fn options(self) -> Options {
+        Options { memory_bytes: engine_bytes(self.memory_bytes), threads: self.threads, ..Options::default() }
+    }
 }
 
 /// Memory by part, in bytes.
@@ -156,8 +190,8 @@ impl Plan {
     /// Plans for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or
     /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated.
     pub fn suggested(scenario: Scenario<'_>, offset_bits_at_most: Option<u32>) -> Plan {
-        let Scenario { board, values, memory_bytes, .. } = scenario;
-        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, memory_bytes));
+        let Scenario { board, values, resources, .. } = scenario;
+        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, values, resources.memory_bytes));
         Plan::first(scenario, Shape::suggested(board, bits))
     }
 
@@ -229,14 +263,14 @@ fn memory(scenario: Scenario<'_>, shape: &Shape) -> MemoryPlan {
     let footprint = Footprint { auditors, ..Footprint::new(words, scenario.placement) };
     let queue_bytes = footprint.bytes(0);
     let worker_bytes = footprint.bytes(1) - queue_bytes;
-    let available = engine_bytes(scenario.memory_bytes).saturating_sub(queue_bytes);
+    let Resources { memory_bytes: budget_bytes, threads, .. } = scenario.resources;
+    let available = engine_bytes(budget_bytes).saturating_sub(queue_bytes);
     let workers = (available / worker_bytes).min(shape.canonical_blocks) as usize;
-    let workers = workers.min(scenario.threads);
-    let held_streams = footprint.held_streams(workers, engine_bytes(scenario.memory_bytes));
+    let workers = workers.min(threads);
+    let held_streams = footprint.held_streams(workers, engine_bytes(budget_bytes));
     let held_streams = held_streams.min(shape.peak_shared_streams);
     let held_bytes = held_streams * words as u64 * 8;
-    let (budget_bytes, used_bytes) =
-        (scenario.memory_bytes, PROGRAM_BYTES + queue_bytes + held_bytes + worker_bytes * workers as u64);
+    let used_bytes = PROGRAM_BYTES + queue_bytes + held_bytes + worker_bytes * workers as u64;
     assert!(workers == 0 || used_bytes <= budget_bytes, "plan, invariant 3: {used_bytes} of {budget_bytes} bytes");
     MemoryPlan {
         budget_bytes,
@@ -256,26 +290,19 @@ mod tests {
     use super::*;
 
     pub(super) fn scenario(board: &Board) -> Scenario<'_> {
-        Scenario {
-            board,
-            rule: Rule::Misere,
-            values: Values::Outcomes,
-            keep: Keep::Database,
-            audit: Audit::None,
-            memory_bytes: 1 << 30,
-            threads: 2,
-            placement: Placement::Shared,
-            codec: default_codec(board.size_in_layers()),
-            commit_interval: Duration::from_secs(5),
-            speed: speed::RECORDED,
-        }
+        with_memory(board, 1 << 30)
+    }
+
+    pub(super) fn with_memory(board: &Board, memory_bytes: u64) -> Scenario<'_> {
+        let resources = Resources { memory_bytes, threads: 2, ..Resources::default() };
+        Scenario { placement: Placement::Shared, ..Scenario::new(board, Rule::Misere, resources) }
     }
 
     #[test]
     fn every_board_has_a_plan_and_small_ones_pass() {
         for layers in 1..=10 {
             let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Scenario { memory_bytes: 2 << 30, ..scenario(&board) }, None);
+            let plan = Plan::suggested(with_memory(&board, 2 << 30), None);
             assert_eq!(plan.positions, 1 << board.cells());
             assert_eq!(plan.shape.bid_bits + plan.shape.offset_bits, board.cells());
             assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
@@ -291,7 +318,7 @@ mod tests {
         assert_eq!(bits(1024), 27);
         assert_eq!(bits(256), 27);
         assert!(bits(100) < 27);
-        let plan = Plan::suggested(Scenario { memory_bytes: 32 << 20, ..scenario(&board) }, None);
+        let plan = Plan::suggested(with_memory(&board, 32 << 20), None);
         assert!(matches!(plan.check(u64::MAX), Err(PlanError::Memory { .. })));
     }
 

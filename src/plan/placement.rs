@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::database::Audit;
     use crate::plan::Plan;
-    use crate::plan::tests::scenario;
+    use crate::plan::tests::with_memory;
     use trinim_game::Board;
 
     /// A plan names the time of each stage, of which a solve reports what it took.
@@ -146,7 +146,7 @@ mod tests {
             (10, 1.0, half),
         ] {
             let board = Board::triangle(layers, None).unwrap();
-            let scenario = Scenario { speed, memory_bytes: 8 << 30, audit, keep: Keep::Counts, ..scenario(&board) };
+            let scenario = Scenario { speed, audit, keep: Keep::Counts, ..with_memory(&board, 8 << 30) };
             let plan = Plan::suggested(scenario, None);
             for placement in plan.placements {
                 let PlacementPlan { stages_s, log_bytes_written, log_bytes_read, seconds, .. } = placement;

@@ -117,6 +117,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Resources;
     use crate::plan::tests::scenario;
     use std::time::Duration;
 
@@ -141,7 +142,8 @@ mod tests {
         for layers in 1..=8 {
             let board = Board::triangle(layers, None).unwrap();
             for memory_bytes in [64 << 20, 64 << 30] {
-                let scenario = Scenario { threads: 999, memory_bytes, ..scenario(&board) };
+                let resources = Resources { threads: 999, memory_bytes, ..Resources::default() };
+                let scenario = Scenario { resources, ..scenario(&board) };
                 let plan = Plan::suggested(scenario, None);
                 let workers = plan.memory.workers;
                 assert!(workers as u64 <= plan.shape.canonical_blocks, "{layers}: {workers}");

@@ -6,10 +6,10 @@ use serde::Serialize;
 use trinim_game::position::{cells, hex, rows};
 use trinim_game::{Board, Outcome, Value};
 
-/// A position with its value and all its moves.
+/// What `trinim probe --brief` prints of a position, on one line: without the moves.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProbeReport {
+pub struct Brief {
     /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     pub position: String,
     /// The same as a mask, cell 0 in the lowest bit.
@@ -24,6 +24,15 @@ pub struct ProbeReport {
     /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
     /// folder has distances, or they were counted on the spot, of at most 22 pieces.
     pub distance: Option<u32>,
+}
+
+/// A position with its value and all its moves.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProbeReport {
+    /// The position itself.
+    #[serde(flatten)]
+    pub position: Brief,
     /// All legal moves whose values are known: winning ones first, the soonest before others, then
     /// losing ones, the latest first, and then by ascending mask.
     pub moves: Vec<MoveReport>,
@@ -47,6 +56,15 @@ pub struct MoveReport {
     pub distance: Option<u32>,
 }
 
+impl Brief {
+    /// Writes a probed position of a board without its moves.
+    pub fn new(board: &Board, probe: &Probe) -> Brief {
+        let Probe { position, value, nimber, distance, .. } = *probe;
+        let (outcome, hex) = (value.outcome(), hex(position));
+        Brief { position: rows(board, position), hex, value, outcome, nimber, distance }
+    }
+}
+
 impl ProbeReport {
     /// Writes a probed position of a board.
     pub fn new(board: &Board, probe: &Probe) -> ProbeReport {
@@ -57,15 +75,7 @@ impl ProbeReport {
             nimber: child.nimber,
             distance: child.distance,
         });
-        ProbeReport {
-            position: rows(board, probe.position),
-            hex: hex(probe.position),
-            value: probe.value,
-            outcome: probe.value.outcome(),
-            nimber: probe.nimber,
-            distance: probe.distance,
-            moves: moves.collect(),
-            moves_not_kept: probe.moves_not_kept,
-        }
+        let position = Brief::new(board, probe);
+        ProbeReport { position, moves: moves.collect(), moves_not_kept: probe.moves_not_kept }
     }
 }

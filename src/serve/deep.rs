@@ -12,13 +12,13 @@ use pipeline::{Error, Metrics, Options, Stopwatch};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{JoinHandle, available_parallelism};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use trinim::cli::answers::{planned, temporary};
 use trinim::cli::pace;
 use trinim::job::{free_bytes, modest_bytes};
 use trinim::kernel::Kernel;
-use trinim::plan;
+use trinim::plan::Resources;
 use trinim::plan::work::SessionWork;
 use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::solve::{PartError, PartSolver};
@@ -138,18 +138,12 @@ impl DeepSolver {
 
     /// Solves a position and stores the result.
     fn solve(self: &Arc<DeepSolver>, offer: &Arc<Offer>, position: u64, most: u32, stop: Arc<AtomicBool>) {
-        let threads = available_parallelism().map_or(1, usize::from);
-        let memory_bytes = modest_bytes(MEMORY_BYTES);
-        let options = Options {
-            threads,
-            memory_bytes: plan::engine_bytes(memory_bytes),
-            stop: stop.clone(),
-            ..Options::default()
-        };
-        let (deep, of_solve) = (self.clone(), options.clone());
+        let resources = Resources { memory_bytes: modest_bytes(MEMORY_BYTES), ..Resources::default() };
+        let options = Options { stop: stop.clone(), ..resources.options() };
+        let deep = self.clone();
         let solved = temporary(None).map_err(PartError::from).and_then(|folder| {
             let runner = Box::new(move |game: &_, solve: &trinim::solve::parts::InFolder<'_>| {
-                let plan = planned(game, memory_bytes, &of_solve, free_bytes(folder.path()))?;
+                let plan = planned(game, resources, free_bytes(folder.path()))?;
                 let work = SessionWork::new(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
                 let (metrics, is_over) = (Metrics::default(), AtomicBool::new(false));
                 std::thread::scope(|scope| {

@@ -11,9 +11,9 @@
 //! | after the new generation | the book and the lists, some parts | the parts are removed |
 //!
 //! # Cost
-//! A part reads each word of the bitmap that may hold a position with enough pieces, and takes 8
-//! bytes of memory for each loss among them. Merging takes 64 MiB, and reads the parts once for
-//! each 8 million losses.
+//! A part reads each word of the bitmap that can hold a position with enough pieces, and takes 8
+//! bytes of memory for each loss among these positions. Merging takes 64 MiB and reads the parts
+//! once for each 8 million losses.
 
 use crate::database::book::order::canonical;
 use crate::database::book::{
@@ -177,8 +177,8 @@ pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
     storage.length(&name)?.ok_or_else(|| Error::corrupt(storage.path(&name), None, Damage::MISSING))
 }
 
-/// Reads a book from end to end: every hash, its digest, and that it adds up to the census. Returns
-/// the BLAKE3 of exactly the bytes that were checked.
+/// Reads a book from end to end: checks every hash, the digest, and that the book adds up to the
+/// census. Returns the BLAKE3 of the bytes that were checked.
 pub(crate) fn examine(
     storage: &dyn Storage,
     name: &str,

@@ -57,9 +57,9 @@ impl<'a> Countdown<'a> {
         }
     }
 
-    /// Finds the positions of a distance, in ascending order, from those of the one before. `plane`
-    /// has those with a child of distance `distance - 1` in another block; for losses, those with a
-    /// child of `distance + 1` or more there.
+    /// Finds the positions of a distance from those of the last one, `before`; distances ascend.
+    /// For wins, `plane` has the positions with a child of `distance - 1` in another block; for
+    /// losses, those with a child of `distance + 1` or more there.
     fn step(&mut self, distance: u32, before: &[u64], plane: &mut [u64]) {
         let left = match value_at(distance, self.rule) {
             Value::Win => {
@@ -78,8 +78,8 @@ impl<'a> Countdown<'a> {
         }
     }
 
-    /// Finds all distances of a block that no other block has children for, one bitmap for each; it
-    /// may be stopped.
+    /// Finds all distances of a block whose children are all inside it, one bitmap for each
+    /// distance. Ends early when `stop` is set.
     pub(super) fn alone(mut self, over: &[u64], stop: &AtomicBool) -> Result<Vec<Bitmap>, Error> {
         let mut first = Bitmap::zeroed(over.len())?;
         self.begin(over, first.words_mut());

@@ -56,8 +56,8 @@ pub fn solve<'a>(
 /// and writes the manifest and `SUMS`, unless all are already right. Returns the manifest and the
 /// bytes of the database.
 ///
-/// A manifest with different contents or a `SUMS` of another length is damage that shows without
-/// reading the blocks. Both files are then written again from files that are checked first.
+/// A manifest with other contents and a `SUMS` of another length are damage, found without reading
+/// the blocks. Then the published files are checked, and both files are written again.
 ///
 /// # Errors
 /// [`pipeline::Error::Workload`] if a record is malformed, [`pipeline::Error::Corrupt`] if a

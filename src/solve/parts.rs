@@ -1,8 +1,8 @@
 //! Answers without a database: the pieces of a position are a board of their own.
 //!
 //! A game from a position reaches only subsets of its pieces, so a position of `n` pieces needs
-//! `2^n` values on any board. [`PartSolver`] solves the board of the pieces and keeps it: later
-//! positions with a subset of the same pieces are looked up.
+//! `2^n` values on any board. [`PartSolver`] solves the board of these pieces and keeps the result.
+//! Later positions with a subset of the same pieces are looked up.
 //!
 //! | pieces | solved |
 //! |---|---|
@@ -79,16 +79,19 @@ struct SolvedPart {
 }
 
 enum PartValues {
-    /// One bit for each position, set for a loss.
-    Losses(Bitmap),
-    /// For each nimber the positions that have it.
-    Nimbers(Vec<Bitmap>),
-    /// For each distance the positions that have it.
-    Distances(Vec<Bitmap>),
+    Planes(Kind, Vec<Bitmap>),
     Folder(Box<OnDisk>),
 }
 
-/// A part that was solved in a folder, which is removed with it.
+/// What the bitmaps of a part have: the losses, or for each nimber or distance its positions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Losses,
+    Nimbers,
+    Distances,
+}
+
+/// A part that was solved in a folder. Dropping it removes the folder.
 struct OnDisk {
     database: Database,
     folder: PathBuf,
@@ -96,7 +99,7 @@ struct OnDisk {
 
 impl Drop for OnDisk {
     fn drop(&mut self) {
-        // Nothing is lost if it stays: the caller removes the folder around it.
+        // If this fails, the caller still removes the folder around it.
         let _ = RealStorage::remove_folder(&self.folder);
     }
 }
@@ -224,12 +227,12 @@ impl PartSolver {
             Way::Memory => {
                 let part = self.part(position)?;
                 let losses = self.in_memory(&part)?;
-                self.remember(SolvedPart { part, values: PartValues::Losses(losses) });
+                self.remember(part, PartValues::Planes(Kind::Losses, vec![losses]));
             }
             Way::Folder => {
                 let part = self.part(position)?;
                 let solved = self.in_folder(&part)?;
-                self.remember(SolvedPart { part, values: PartValues::Folder(Box::new(solved)) });
+                self.remember(part, PartValues::Folder(Box::new(solved)));
             }
             Way::Components => self.solve_components(position)?,
         }
@@ -239,12 +242,12 @@ impl PartSolver {
     /// Finds the nimbers of all components of a position.
     fn solve_components(&mut self, position: u64) -> Result<(), PartError> {
         for component in self.board.components(position) {
-            if self.board.is_over(component) || self.nimber(component).is_some() {
+            if self.board.is_over(component) || self.number(Kind::Nimbers, component).is_some() {
                 continue;
             }
             let part = self.part(component)?;
             let nimbers = self.nimbers(&part)?;
-            self.remember(SolvedPart { part, values: PartValues::Nimbers(nimbers) });
+            self.remember(part, PartValues::Planes(Kind::Nimbers, nimbers));
         }
         Ok(())
     }
@@ -257,20 +260,20 @@ impl PartSolver {
 
     /// Returns the nimber of a position, if the nimbers of its components are known.
     fn sum(&self, position: u64) -> Option<u32> {
-        let components = self.board.components(position).into_iter();
-        let mut nimbers = components.map(|part| if self.board.is_over(part) { Some(0) } else { self.nimber(part) });
-        nimbers.try_fold(0, |sum, nimber| Some(sum ^ nimber?))
+        let mut components = self.board.components(position).into_iter();
+        let nimber = |part| if self.board.is_over(part) { Some(0) } else { self.number(Kind::Nimbers, part) };
+        components.try_fold(0, |sum, part| Some(sum ^ nimber(part)?))
     }
 
     /// Remembers a solved part and drops the parts that it contains.
-    fn remember(&mut self, known: SolvedPart) {
-        let kind = std::mem::discriminant(&known.values);
-        let is_contained = |old: &SolvedPart| {
-            let is_more = matches!(old.values, PartValues::Nimbers(_) | PartValues::Distances(_));
-            old.part.pieces & !known.part.pieces == 0 && (!is_more || std::mem::discriminant(&old.values) == kind)
+    fn remember(&mut self, part: Part, values: PartValues) {
+        let is_contained = |old: &SolvedPart| match (&old.values, &values) {
+            (PartValues::Planes(Kind::Losses, _) | PartValues::Folder(_), _) => true,
+            (PartValues::Planes(old, _), PartValues::Planes(kind, _)) => old == kind,
+            (PartValues::Planes(..), PartValues::Folder(_)) => false,
         };
-        self.known.retain(|old| !is_contained(old));
-        self.known.push(known);
+        self.known.retain(|old| old.part.pieces & !part.pieces != 0 || !is_contained(old));
+        self.known.push(SolvedPart { part, values });
     }
 
     /// Drops the oldest parts until half of the memory is free for another one. A part in a folder
@@ -278,10 +281,7 @@ impl PartSolver {
     fn make_room(&mut self) {
         let half = self.options.memory_bytes / 2;
         let bytes = |known: &SolvedPart| match &known.values {
-            PartValues::Losses(losses) => losses.words().len() as u64 * 8,
-            PartValues::Nimbers(planes) | PartValues::Distances(planes) => {
-                planes.iter().map(|plane| plane.words().len() as u64 * 8).sum()
-            }
+            PartValues::Planes(_, planes) => planes.iter().map(|plane| plane.words().len() as u64 * 8).sum(),
             PartValues::Folder(_) => half,
         };
         while self.known.iter().map(bytes).sum::<u64>() > half {
@@ -347,21 +347,14 @@ impl PartSolver {
         Ok(countdown.alone(over.words(), &self.options.stop)?)
     }
 
-    /// Returns the distance of a position to the end, if it is known.
-    fn distance(&self, position: u64) -> Option<u32> {
-        self.known.iter().find_map(|known| {
-            let PartValues::Distances(planes) = &known.values else { return None };
-            let inside = known.part.inside(position)?;
-            (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(distance, _)| distance)
-        })
-    }
-
-    /// Returns the nimber of a component, if it is known.
-    fn nimber(&self, component: u64) -> Option<u32> {
-        self.known.iter().find_map(|known| {
-            let PartValues::Nimbers(planes) = &known.values else { return None };
-            let inside = known.part.inside(component)?;
-            (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(nimber, _)| nimber)
+    /// Returns the nimber or the distance of a position, if a solved part has it.
+    fn number(&self, kind: Kind, position: u64) -> Option<u32> {
+        self.known.iter().find_map(|known| match &known.values {
+            PartValues::Planes(found, planes) if *found == kind => {
+                let inside = known.part.inside(position)?;
+                (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(number, _)| number)
+            }
+            _ => None,
         })
     }
 
@@ -382,12 +375,11 @@ impl PartSolver {
         for known in &self.known {
             let Some(inside) = known.part.inside(position) else { continue };
             match &known.values {
-                PartValues::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
-                PartValues::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
-                PartValues::Distances(_) => match self.distance(position) {
+                PartValues::Planes(Kind::Distances, _) => match self.number(Kind::Distances, position) {
                     Some(distance) => return Ok(Some(value_at(distance, self.rule))),
                     None => continue,
                 },
+                PartValues::Planes(_, planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
                 PartValues::Folder(solved) => return Ok(Some(solved.database.value(inside)?)),
             }
         }
@@ -448,11 +440,11 @@ impl PartSolver {
         if position.count_ones() > DISTANCE_PIECES_MAX.min(self.pieces_max) {
             return self.solve(position).map(|()| false);
         }
-        if !self.board.is_over(position) && self.distance(position).is_none() {
+        if !self.board.is_over(position) && self.number(Kind::Distances, position).is_none() {
             self.make_room();
             let part = self.part(position)?;
             let distances = self.distances(&part)?;
-            self.remember(SolvedPart { part, values: PartValues::Distances(distances) });
+            self.remember(part, PartValues::Planes(Kind::Distances, distances));
         }
         Ok(true)
     }
@@ -464,7 +456,7 @@ impl PartSolver {
         let nimber = if has_nimbers { self.sum(position) } else { None };
         let distance = match has_distances {
             true if self.board.is_over(position) => Some(0),
-            true => self.distance(position),
+            true => self.number(Kind::Distances, position),
             false => None,
         };
         Ok(Evaluation { value, nimber, distance })

@@ -5,12 +5,12 @@
 //! with offset `x`. Numbers take several bitmaps a block, the *planes*, one after the other.
 //!
 //! **Nimbers.** Plane `n` has the positions of nimber `n`: the losses among the positions without a
-//! lower nimber. No child has `n`, and some child has each lower one. Plane `n` takes updates from
-//! plane `n` of the sources, as a solve for wins and losses does. It is settled after the lower
-//! planes, with their positions marked as wins: they are then no losses of this plane and make no
-//! position a win.
+//! lower nimber. No child of such a position has nimber `n`, and for each lower nimber some child
+//! has it. Plane `n` takes updates from plane `n` of the sources, as a solve for wins and losses
+//! does. It is settled after the lower planes. Their positions are marked as wins, so that they
+//! neither count as losses of this plane nor make a position a win.
 //!
-//! **Distances.** Plane 0 has the losses and is settled alone. Plane `1 + d` has the positions of
+//! **Distances.** Plane 0 has the losses and is settled first. Plane `1 + d` has the positions of
 //! distance `d`, which update plane `2 + d` of their parents. For a win the first such plane
 //! counts, for a loss the last one ([`super::distances`]).
 //!
@@ -18,8 +18,8 @@
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
 //!    `x`) loses. With nimbers, each `x` is set in exactly one plane; with distances, in one after
 //!    the first.
-//! 2. The file of a block holds its stream. It is as fast to read as a log, so targets read it in
-//!    place of shared logs, without the frames that no edge needs.
+//! 2. The file of a block holds its stream and is as fast to read as a log. Targets read it instead
+//!    of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or oriented.
@@ -126,8 +126,7 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { publish: false, parts: None, ..self }
     }
 
-    /// Returns the same workload, but one that always publishes every block whole, for others to
-    /// read.
+    /// Returns the same workload, but one that always publishes every block whole.
     #[must_use]
     pub fn published(self) -> RemovalGame<'a> {
         RemovalGame { publish: true, parts: None, ..self }
@@ -163,8 +162,8 @@ impl<'a> RemovalGame<'a> {
         countdown.run(&over, planes);
     }
 
-    /// Returns the losses by pieces on offset cells, of the first plane, and the digest of all:
-    /// both of a piece while it is in the cache.
+    /// Returns the losses of the first plane by pieces on offset cells, and the digest of all
+    /// planes. Both read a piece while it is in the cache.
     fn sum_up(&self, stream: &[u64]) -> (Vec<u64>, [u8; 32]) {
         let offset_bits = self.game.layout.offset_bits();
         let piece_bits = offset_bits.min(PIECE_BITS);
@@ -288,7 +287,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn applies_frames(&self) -> bool {
-        // Frames of several planes would have to be told apart.
+        // A frame does not say which plane it belongs to.
         self.planes == 1 && has_whole_frames(self.game.layout.offset_bits())
     }
 
@@ -385,8 +384,8 @@ fn unreadable(error: DatabaseError) -> RecallError {
     }
 }
 
-/// Settles the plane of a nimber: what earlier planes have settled counts as wins, and what is
-/// found here is settled for the next one.
+/// Settles the plane of a nimber: positions of earlier planes count as wins. Adds the positions of
+/// this plane to `settled`.
 pub(super) fn settle_plane(kernel: Kernel, plan: &SettlePlan, settled: &mut [u64], plane: &mut [u64]) {
     plane.iter_mut().zip(&*settled).for_each(|(wins, settled)| *wins |= settled);
     kernel.settle(plan, plane);

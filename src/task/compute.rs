@@ -25,20 +25,21 @@
 //! 2. The rest has bitmaps for more blocks of the task, so that a source is read and decoded once
 //!    for all of them. At ten layers 64 blocks have some 1,000 sources outside.
 //! 3. The rest of that keeps streams, computed or decoded, for later tasks of the process
-//!    ([`super::streams`]). At eight layers decoding is a third of a task's processor time, and a
-//!    stream has six targets. Concurrent tasks share these streams: one decodes, the others wait.
+//!    ([`Shelf`]). At eight layers decoding is a third of a task's processor time, and a stream has
+//!    six targets. Concurrent tasks share these streams: one decodes, the others wait.
+//!
+//! The order of later tasks is not known. If each task is one block, the driver takes the blocks in
+//! their order as far as it can, so no use is expected before the task that began last.
 
 use super::definition::damage;
 use super::plan::{ALONE, places};
 use super::store::{Store, commit};
-use super::streams::Streams;
 use super::summary::StoredSummary;
-use super::{Error, block_folders, block_name, deciding_name, require, settle, summary_folders, summary_name};
+use super::{Error, block_folders, block_name, deciding_name, require, summary_folders, summary_name, sync};
 use parking_lot::{Condvar, Mutex};
-use pipeline::care::bitmaps::{Bitmaps, PooledBitmap};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
 use pipeline::codec::FRAME_WORDS;
-use pipeline::{Auditors, BlockId, Error as RunError, Stopwatch, Workload};
+use pipeline::{Auditors, Bitmaps, BlockId, Error as RunError, PooledBitmap, Shelf, Stopwatch, Workload};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,11 +98,18 @@ pub struct Tasks<'a> {
     bitmaps: Bitmaps,
     streams: Mutex<Streams>,
     /// Notified when an awaited stream has arrived or will not arrive.
-    settled: Condvar,
+    arrived: Condvar,
     /// By block: its place in the order of the blocks, which tasks of one block each follow. Empty
     /// if no streams stay, or if there are too many blocks for such tasks.
     places: Vec<u32>,
     read_bytes: AtomicU64,
+}
+
+/// The streams that tasks share.
+struct Streams {
+    shelf: Shelf,
+    /// Streams that a thread is decoding to hold them; the room of each is reserved.
+    awaited: BTreeSet<BlockId>,
 }
 
 /// Room for the bitmaps of more blocks than the threads of a task have.
@@ -112,46 +120,52 @@ struct Room<'t> {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        self.streams.lock().give_back(self.bitmaps);
+        self.streams.lock().shelf.give_back(self.bitmaps);
     }
 }
 
-/// Ends the wait for a stream, whether it arrived or not.
+/// Holds an awaited stream with its targets, if it arrives, and ends the wait for it.
 struct Awaited<'t> {
     tasks: &'t Tasks<'t>,
     block: BlockId,
+    stream: Option<(Arc<PooledBitmap>, Vec<u32>)>,
 }
 
 impl Drop for Awaited<'_> {
     fn drop(&mut self) {
-        self.tasks.streams.lock().settle(self.block);
-        self.tasks.settled.notify_all();
+        let mut streams = self.tasks.streams.lock();
+        streams.awaited.remove(&self.block);
+        streams.shelf.give_back(1);
+        if let Some((stream, targets)) = self.stream.take() {
+            streams.shelf.hold(self.block, stream, targets);
+        }
+        drop(streams);
+        self.tasks.arrived.notify_all();
     }
 }
 
 impl Sources for Tasks<'_> {
     fn is_held(&self, block: BlockId) -> bool {
-        self.streams.lock().has(block)
+        self.streams.lock().shelf.has(block)
     }
 
     fn held(&self, block: BlockId, decode: Decode<'_>) -> Result<Option<Arc<PooledBitmap>>, RunError> {
         let mut streams = self.streams.lock();
-        while streams.is_awaited(block) {
-            self.settled.wait(&mut streams);
+        while streams.awaited.contains(&block) {
+            self.arrived.wait(&mut streams);
         }
-        if let Some(stream) = streams.get(block) {
+        if let Some(stream) = streams.shelf.get(block) {
             return Ok(Some(stream));
         }
-        if streams.is_closed() {
-            return Ok(None);
-        }
-        let Some(targets) = self.targets(block).filter(|targets| streams.make_room(targets)) else { return Ok(None) };
-        streams.expect(block);
+        let has_room = |targets: &Vec<u32>| streams.shelf.make_room(targets);
+        let Some(targets) = self.targets(block).filter(has_room) else { return Ok(None) };
+        let reserved = streams.shelf.reserve(1);
+        assert!(reserved == 1, "tasks: the stream of {block} has no room");
+        streams.awaited.insert(block);
         drop(streams);
-        let awaited = Awaited { tasks: self, block };
+        let mut awaited = Awaited { tasks: self, block, stream: None };
         let stream = Arc::new(decode()?);
-        self.streams.lock().hold(block, Arc::clone(&stream), targets);
-        drop(awaited);
+        awaited.stream = Some((Arc::clone(&stream), targets));
         Ok(Some(stream))
     }
 
@@ -221,8 +235,8 @@ impl<'a> Tasks<'a> {
             at_once,
             share: room / at_once,
             bitmaps: Bitmaps::new(form.stream_words, bitmaps),
-            streams: Mutex::new(Streams::new(room)),
-            settled: Condvar::new(),
+            streams: Mutex::new(Streams { shelf: Shelf::new(room), awaited: BTreeSet::new() }),
+            arrived: Condvar::new(),
             places: if keeps { places(spec) } else { Vec::new() },
             read_bytes: AtomicU64::new(0),
             form,
@@ -253,7 +267,7 @@ impl<'a> Tasks<'a> {
             // The process that committed them may have been killed before the names were safe.
             let skipped = done.skipped.iter().copied();
             let is_database = self.spec.terms.keep.is_database();
-            settle(self.store, if is_database { block_folders(self.spec, skipped) } else { summary_folders(skipped) })?;
+            sync(self.store, if is_database { block_folders(self.spec, skipped) } else { summary_folders(skipped) })?;
         }
         let room = self.begin(&open);
         let done = Mutex::new(done);
@@ -270,9 +284,9 @@ impl<'a> Tasks<'a> {
     fn begin(&self, open: &[BlockId]) -> Room<'_> {
         let mut streams = self.streams.lock();
         if let Some(front) = open.iter().filter_map(|block| self.places.get(block.index())).max() {
-            streams.begin(*front);
+            streams.shelf.advance(*front + 1);
         }
-        let bitmaps = streams.reserve(self.share.min(open.len().saturating_sub(self.threads)));
+        let bitmaps = streams.shelf.reserve(self.share.min(open.len().saturating_sub(self.threads)));
         Room { streams: &self.streams, bitmaps }
     }
 
@@ -316,15 +330,18 @@ impl<'a> Tasks<'a> {
                 Err(error) => return Err(error),
             }
         };
-        let mut held = self.streams.lock();
-        for place in group.iter().filter_map(|block| self.places.get(block.index())) {
-            held.release(*place);
+        let mut shared = self.streams.lock();
+        for block in group {
+            if let Some(place) = self.places.get(block.index()) {
+                let edges = self.spec.game.layout.edges_into(*block);
+                shared.shelf.release(*place, edges.iter().map(|edge| edge.source));
+            }
         }
         for (block, stream) in left.into_iter().zip(streams) {
             if let Some(mut targets) = self.targets(block) {
                 targets.retain(|target| !group.iter().any(|block| self.places[block.index()] == *target));
-                if held.make_room(&targets) {
-                    held.hold(block, Arc::new(stream), targets);
+                if shared.shelf.make_room(&targets) {
+                    shared.shelf.hold(block, Arc::new(stream), targets);
                 }
             }
         }
@@ -432,7 +449,7 @@ mod tests {
             let all = ((threads * at_once) as u64).min(memory_bytes / least);
             assert_eq!(tasks.at_once() as u64, all.min(at_once as u64), "{story}");
             assert_eq!(tasks.threads as u64, all / tasks.at_once() as u64, "{story}");
-            let shared = tasks.streams.lock().reserve(usize::MAX);
+            let shared = tasks.streams.lock().shelf.reserve(usize::MAX);
             assert_eq!(tasks.share, shared / tasks.at_once(), "{story}");
             let one = bitmap + if audit == Audit::All { auditor } else { 0 };
             let held = all * least + shared as u64 * one;

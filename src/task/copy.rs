@@ -14,7 +14,7 @@ use super::compute::is_committed;
 use super::definition::init;
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, block_name, missing, settle, summary_folders, summary_name};
+use super::{DATABASE, Error, block_name, missing, summary_folders, summary_name, sync};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
 use serde::Serialize;
@@ -102,7 +102,7 @@ pub fn copy(
         .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
     let mut copied = copied.into_inner();
     // Earlier files may not be safe yet; creating the lists makes the database safe.
-    settle(to, summary_folders(wanted))?;
+    sync(to, summary_folders(wanted))?;
     assert!(lists[1].0 == list_name(SUMS), "copy, invariant 3: {} comes last", lists[1].0);
     for (name, bytes) in &lists {
         copied.add(bytes, commit(to, name, bytes)?);

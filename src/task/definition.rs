@@ -117,7 +117,7 @@ pub fn init(store: &dyn Store, spec: SolveSpec<'_>) -> Result<bool, Error> {
     let begun = |found: &[u8]| -> Result<bool, Error> {
         agree(store, found, &definition.with_bits_of(found))?;
         // The process that began it may have been killed before its name was safe.
-        store.settle("")?;
+        store.sync("")?;
         Ok(false)
     };
     if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {

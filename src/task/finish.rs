@@ -4,7 +4,7 @@ use super::definition::damage;
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
 use super::sweep::remove_blocks;
-use super::{DATABASE, Error, Listing, SUMMARIES, block_name, settle, summary_folders, summary_name};
+use super::{DATABASE, Error, Listing, SUMMARIES, block_name, summary_folders, summary_name, sync};
 use parking_lot::Mutex;
 use pipeline::{Bitmap, BlockId, Damage, Error as RunError, Expected, Workload, parallel};
 use trinim::database::block::block_bytes_at_most;
@@ -98,7 +98,7 @@ pub fn finish(
         commit(store, name, bytes)?;
     }
     if !spec.terms.keep.is_database() {
-        settle(store, summary_folders(all))?;
+        sync(store, summary_folders(all))?;
         remove_blocks(store, spec, listed.files.into_keys().collect())?;
     }
     Ok(SealedDatabase { manifest, database_bytes: block_bytes + (json.len() + sums.len()) as u64 })

@@ -35,7 +35,6 @@ mod finish;
 mod names;
 mod plan;
 pub mod store;
-mod streams;
 mod summary;
 mod sweep;
 
@@ -129,8 +128,8 @@ fn deciding_name(spec: SolveSpec<'_>, block: BlockId) -> String {
 }
 
 /// Makes all names in some folders of a store safe from power cuts.
-fn settle(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
-    Ok(folders.iter().try_for_each(|folder| store.settle(folder))?)
+fn sync(store: &dyn Store, folders: Vec<String>) -> Result<(), Error> {
+    Ok(folders.iter().try_for_each(|folder| store.sync(folder))?)
 }
 
 /// The blocks in a listing of a store.

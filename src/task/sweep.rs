@@ -9,7 +9,7 @@
 
 use super::store::Store;
 use super::summary::StoredSummary;
-use super::{Error, Listing, block_folders, block_name, require, settle, summary_folders};
+use super::{Error, Listing, block_folders, block_name, require, summary_folders, sync};
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use serde::Serialize;
@@ -58,7 +58,7 @@ impl<'a> Sweeper<'a> {
         let mut sweeper = Sweeper { store, spec, form, committed: Mutex::default(), swept };
         if sweeper.is_needed() {
             let listed = Listing::read(store, spec)?;
-            settle(store, summary_folders(listed.blocks()))?;
+            sync(store, summary_folders(listed.blocks()))?;
             let committed: BTreeMap<_, _> = listed.blocks().map(|block| (block, None)).collect();
             let over = sweeper.over(&committed, listed.files.into_keys());
             *sweeper.committed.get_mut() = committed;
@@ -86,7 +86,7 @@ impl<'a> Sweeper<'a> {
                 fresh.insert(*block, Some(summary.file_bytes));
             }
         }
-        settle(self.store, summary_folders(fresh.keys().copied()))?;
+        sync(self.store, summary_folders(fresh.keys().copied()))?;
         let over = {
             let mut committed = self.committed.lock();
             fresh.retain(|block, bytes| committed.insert(*block, *bytes).is_none());
@@ -156,5 +156,5 @@ pub(super) fn remove_blocks(store: &dyn Store, spec: SolveSpec<'_>, blocks: Vec<
     for block in &blocks {
         store.remove(&block_name(spec, *block))?;
     }
-    settle(store, block_folders(spec, blocks))
+    sync(store, block_folders(spec, blocks))
 }

@@ -1,6 +1,5 @@
 //! Checks and repairs a run folder.
 
-pub mod bitmaps;
 pub mod check;
 pub mod recompute;
 pub mod repair;

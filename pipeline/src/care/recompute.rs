@@ -23,8 +23,8 @@
 //! Memory: a bitmap for each block, at least one for each thread; two more for each thread; and the
 //! published files that are being read. The owner of [`Sources::held`] counts what it keeps.
 
-use super::bitmaps::{Bitmaps, PooledBitmap};
 use crate::audit::{Auditor, SourceStream};
+use crate::bitmaps::{Bitmaps, PooledBitmap};
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::parallel;
@@ -226,7 +226,7 @@ impl<'a> Recomputer<'a> {
             Some(held) => (held.words(), Vec::new()),
             None => {
                 let unneeded: Vec<u64> = routes.iter().map(|(_, edge)| self.workload.unneeded(edge)).collect();
-                let stream = self.memory(stream)?;
+                let stream = self.bitmaps.take_into(stream)?;
                 let published = self.sources.read(source)?;
                 let recalled = self.workload.recall_needed(source, &published, &unneeded, stream.words_mut());
                 let skipped = recalled.map_err(|unreadable| self.damage(source, unreadable))?;
@@ -258,7 +258,7 @@ impl<'a> Recomputer<'a> {
     fn apply_to(&self, edge: &Edge, words: &[u64], bitmap: &mut Option<PooledBitmap>) -> Result<(), Error> {
         match bitmap {
             Some(bitmap) => self.workload.apply(edge, words, bitmap.words_mut()),
-            None => self.workload.apply_first(edge, words, self.memory(bitmap)?.words_mut()),
+            None => self.workload.apply_first(edge, words, self.bitmaps.take_into(bitmap)?.words_mut()),
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<'a> Recomputer<'a> {
             Some(bitmap) => bitmap,
             // The block has no updates.
             none => {
-                let bitmap = self.memory(none)?;
+                let bitmap = self.bitmaps.take_into(none)?;
                 bitmap.words_mut().fill(0);
                 workload.begin(member.block, bitmap.words_mut());
                 bitmap
@@ -336,7 +336,7 @@ impl<'a> Recomputer<'a> {
         if edge.orientation == 0 {
             return Ok(words);
         }
-        let oriented = self.memory(oriented)?.words_mut();
+        let oriented = self.bitmaps.take_into(oriented)?.words_mut();
         match is_for_several {
             false => self.workload.orient_needed(edge, words, oriented),
             true => self.workload.orient(edge.orientation, 0, words, oriented),
@@ -354,7 +354,7 @@ impl<'a> Recomputer<'a> {
         member: &Member<'_>,
     ) -> Result<(), Error> {
         let Some(watcher) = &member.auditor else { return Ok(()) };
-        let spare = self.memory(oriented)?.words_mut();
+        let spare = self.bitmaps.take_into(oriented)?.words_mut();
         let Watcher { auditor, missing } = &mut *watcher.lock();
         assert!(*missing > 0, "recomputation, invariant 2: {} sees {source} once more", member.block);
         *missing -= 1;
@@ -374,14 +374,6 @@ impl<'a> Recomputer<'a> {
     /// Returns the pool of bitmaps.
     pub(super) fn bitmaps(&self) -> &Bitmaps {
         &self.bitmaps
-    }
-
-    /// Returns the bitmap in this place, which can have any content.
-    fn memory<'m>(&self, place: &'m mut Option<PooledBitmap>) -> Result<&'m mut PooledBitmap, Error> {
-        match place {
-            Some(bitmap) => Ok(bitmap),
-            none => Ok(none.insert(self.bitmaps.take()?)),
-        }
     }
 
     fn damage(&self, source: BlockId, unreadable: RecallError) -> Error {

@@ -44,7 +44,7 @@
 //! Memory: three bitmaps, and the published files of one source and of the block. Time: as long as
 //! the run needed for the block on one thread, but with published files read instead of logs.
 
-use crate::care::bitmaps::PooledBitmap;
+use crate::bitmaps::PooledBitmap;
 use crate::care::check::Report;
 use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};

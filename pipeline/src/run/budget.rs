@@ -1,14 +1,14 @@
-//! The memory budget of the queue: everything on its way from a worker to the writer is leased from
-//! it, and the memory of an auditor where few blocks have one.
+//! The memory budget of the queue. Workers lease from it everything that they send to the writer,
+//! and the memory of an auditor if only few blocks have one.
 //!
-//! The budget leaves out the workers' buffers, whose number is fixed for the whole run, and small
-//! allocations (headers, indexes, channels), which the block graph bounds.
+//! It does not count the workers' buffers, which stay for the whole run, and small allocations
+//! (headers, indexes, channels), which the block graph bounds.
 //!
 //! # Invariants
-//! 1. The sum of the live leases never exceeds the budget, with one exception: a single lease may
-//!    be larger than the whole budget while nothing else is leased. Without it, the worker with
-//!    such a piece would wait for ever. An incompressible stream is larger than the smallest queue
-//!    by its frame headers; a published file can have any length.
+//! 1. The sum of the live leases never exceeds the budget, with one exception: a single lease can
+//!    be larger than the whole budget while nothing else is leased. Otherwise the worker with such
+//!    a piece would wait for ever. An incompressible stream is larger than the smallest queue by
+//!    its frame headers, and a published file can have any length.
 
 use crate::sync::{Condvar, Mutex};
 

@@ -34,7 +34,7 @@ impl CommitQueue {
     }
 
     /// Waits for `interval`, for a requested commit or for the end of the writer, then takes
-    /// everything; nothing if there is neither a block to commit nor a request.
+    /// everything. Takes nothing if there is neither a block to commit nor a request.
     pub(super) fn take(&self, interval: Duration) -> CommitBatch {
         let mut inner = self.inner.lock();
         self.changed.wait_while_for(&mut inner, |pending| !pending.over && !pending.wanted, interval);
@@ -46,19 +46,19 @@ impl CommitQueue {
         std::mem::replace(&mut *inner, CommitBatch { over, taken_bytes, ..CommitBatch::default() })
     }
 
-    /// Notes that what was taken is safe, and wakes a writer that waits for handles.
+    /// Records that the taken files are durable, and wakes a writer that waits for handles.
     pub(super) fn committed(&self) {
         self.inner.lock().taken_bytes = 0;
         self.changed.notify_all();
     }
 
-    /// Returns the journal bytes that the blocks which are not committed need together with these.
+    /// Returns the journal bytes of these records and of all blocks that are not committed yet.
     pub(super) fn journal_bytes(&self, records: &[BlockRecord]) -> u64 {
         let inner = self.inner.lock();
         inner.bytes + inner.taken_bytes + records.iter().map(BlockRecord::bytes_at_most).sum::<u64>()
     }
 
-    /// Adds written blocks and files with unsynced bytes; waits while there are too many of these.
+    /// Adds written blocks and files with unsynced bytes; waits while too many files are unsynced.
     pub(super) fn add(&self, records: Vec<BlockRecord>, dirty: Dirty) {
         let mut inner = self.inner.lock();
         inner.bytes += records.iter().map(BlockRecord::bytes_at_most).sum::<u64>();

@@ -33,7 +33,7 @@ impl Committer<'_> {
             if !records.is_empty() {
                 self.commit(records, dirty)?;
             } else if wanted && !over {
-                // Handles run short before any block is complete: sync and close them.
+                // Too many files are open before any block is complete: sync and close them.
                 let _time = self.session.metrics.enter(Stage::Commit);
                 dirty.values().try_for_each(|file| file.sync())?;
                 commits.committed();
@@ -91,8 +91,8 @@ impl Committer<'_> {
         }
     }
 
-    /// Deletes the logs that no block needs after the commit of these blocks, those among them that
-    /// the commit `spent`.
+    /// Deletes the logs that no block needs after the commit of these blocks; those that the commit
+    /// `spent` are among them.
     fn drop_consumed(&self, blocks: &[(BlockId, BTreeSet<BlockId>)], mut spent: BTreeSet<String>) -> Result<(), Error> {
         for (block, sources) in blocks {
             let is_committed = self.checkpoint.finished().contains(block);

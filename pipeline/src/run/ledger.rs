@@ -1,21 +1,20 @@
 //! The ledger: which log entries exist and which blocks still need them. Buckets are lists of
 //! extents.
 //!
-//! A source without an entry for a target is read from its published file, if the workload
-//! publishes its streams. The record decides, not the placement of the session: a folder may have
-//! logs of some blocks, from a session with another placement or from a program that knew no other
-//! way.
+//! If the workload publishes its streams, a source without an entry for a target is read from its
+//! published file. The record decides, not the placement of the session: a folder can have logs of
+//! some blocks from an earlier session with another placement, or from an earlier version.
 //!
 //! A *bucket* is all logs that wait for one target. *Dedicated* entries are in the bucket's own
 //! files; a *shared* entry is in a file of its source, and the bucket of every target refers to it.
-//! A resume fills the ledger from the journal and the writer extends it, so a resume may change the
-//! placement.
+//! A resume fills the ledger from the journal and the writer extends it, so a resume can use
+//! another placement.
 //!
 //! # Invariants
-//! 1. A file leaves the ledger only after every target that reads it has been committed; only then
-//!    may it be deleted.
-//! 2. A commit *spends* a file only if it commits every remaining target of the file; only then may
-//!    it leave the file unsynced.
+//! 1. A file leaves the ledger, and is deleted, only after every target that reads it has been
+//!    committed.
+//! 2. A commit *spends* a file, and leaves it unsynced, only if it commits every remaining target
+//!    of the file.
 //! 3. `incoming` returns ascending sources, files and offsets: the fixed order of merging.
 
 use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, PublishedFile, TEMPORARY, without_temporary};
@@ -50,9 +49,9 @@ impl Needs {
     }
 }
 
-/// Returns whether a file in the published folder that no record names is not the run's to remove:
-/// a complete run may have files of the caller beside its blocks, and anyone may have put there
-/// what the workload does not own.
+/// Returns whether a file in the published folder that no record names stays. A complete run can
+/// have files of the caller beside its blocks, and files that the workload does not own belong to
+/// someone else.
 pub(crate) fn is_callers(workload: &dyn Workload, is_complete: bool, name: &str) -> bool {
     let Some(file) = name.strip_prefix(PUBLISHED).and_then(|file| file.strip_prefix('/')) else { return false };
     !workload.owns(without_temporary(file)) || is_complete && !name.ends_with(TEMPORARY)

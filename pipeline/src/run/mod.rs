@@ -2,36 +2,36 @@
 //! any interruption.
 //!
 //! # Path of one block
-//! 1. A [`worker`] takes a ready block from the [`schedule`], zeroes its bitmap and requests the
-//!    block's bucket from its [`reader`].
+//! 1. A [`worker`] takes a ready block from the [`schedule`] and requests the block's bucket from
+//!    its [`reader`].
 //! 2. The reader delivers verified frames. The worker decodes them, orients the stream if it is
-//!    shared, and applies the edge's operations. If the workload publishes its streams, the reader
-//!    delivers the published files of sources that have no logs.
+//!    shared, and applies the edge's operations ([`gather`]). If the workload publishes its
+//!    streams, the reader delivers the published files of sources that have no logs.
 //! 3. The worker finishes the block: the bitmap becomes its stream.
 //! 4. The worker sends the published file and, once per distinct orientation, the encoded log
-//!    entries to the [`writer`] through a bounded channel. A shared log of a workload that
-//!    publishes its streams would hold the same as the file, so there is none.
+//!    entries to the [`writer`] through a bounded channel. A workload that publishes its streams
+//!    has no shared logs: they would hold the same as the files.
 //! 5. The writer writes gathered entries in sorted runs. Then the block counts as written and its
-//!    targets may start.
+//!    targets can start.
 //! 6. Every few seconds the [`committer`] takes all written blocks. It syncs their files, except
 //!    logs that this commit makes superfluous, appends their records to the journal, and deletes
 //!    the logs that no block needs any longer.
 //!
-//! There are `workers` workers with one reader each, one writer and one committer; a [`session`] is
-//! what they share.
+//! There are `workers` workers with one reader each, one writer and one committer. They share a
+//! [`session`].
 //!
 //! # Invariants
 //! 1. The result is a function of the workload alone: blocks are finished from complete updates, in
 //!    any order.
 //! 2. A block is committed with or after all its sources, never before: it starts only when its
 //!    sources are written, and a commit takes all blocks that are written.
-//! 3. After an error nothing is written, but if the disk was full: then what was written before is
-//!    committed. The folder then holds the last commit, followed by bytes that no record names; a
-//!    resume continues from that commit.
-//! 4. Workers, held streams and queue together have no more than the memory budget.
+//! 3. After an error nothing more is written. Only a full disk lets the blocks that were written
+//!    before be committed. The folder then holds the last commit, followed by bytes that no record
+//!    names; a resume continues from that commit.
+//! 4. Workers, held streams and queue together take no more than the memory budget.
 //!
-//! What the budget leaves beside workers and queue holds finished streams in memory ([`held`]): a
-//! target that finds a source there reads no log.
+//! The rest of the budget holds finished streams in memory ([`held`]): a target that finds a source
+//! there reads no log.
 //!
 //! # Cost
 //! Let `S` be the size of a bitmap. Memory: `workers · 3S`, or `workers · 4S` where targets orient
@@ -43,12 +43,14 @@
 mod budget;
 mod commit_queue;
 mod committer;
+mod gather;
 mod held;
 pub(crate) mod ledger;
 mod reader;
 pub(crate) mod schedule;
 mod session;
 mod start;
+mod threads;
 mod worker;
 mod writer;
 
@@ -175,21 +177,6 @@ impl<'w, 'o> Run<'w, 'o> {
     pub fn observer(self, observer: &'o (dyn Fn(&Event) + Sync)) -> Run<'w, 'o> {
         Run { observer, ..self }
     }
-
-    /// Runs the workload to its end, from the last commit of any earlier run.
-    ///
-    /// # Errors
-    /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
-    /// committed), an error with [`Error::is_full_disk`] if the disk is full (everything finished
-    /// is committed, unless it is [`Error::Unsaved`]), [`Error::Memory`] if not one worker fits the
-    /// budget, [`Error::OpenFiles`] if the process may not open enough files,
-    /// [`Error::Workload`] if the workload contradicts itself or the folder, the errors of
-    /// [`Checkpoint::open`], or any storage error, after which the same call resumes.
-    pub fn start(self) -> Result<FinishedRun<'w>, Error> {
-        let none = Metrics::default();
-        let metrics = self.metrics.unwrap_or(&none);
-        start::run(self.workload, self.storage, &self.options, metrics, self.observer)
-    }
 }
 
 /// A finished run.
@@ -240,7 +227,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Returns that of a worker without an auditor.
+    /// Returns the footprint of a worker without an auditor.
     pub fn new(stream_words: usize, placement: Placement) -> Footprint {
         Footprint { stream_words, placement, auditors: Auditors::default() }
     }
@@ -250,9 +237,9 @@ impl Footprint {
         self.worker_bytes() * workers as u64 + self.queue_bytes_least()
     }
 
-    /// Returns the number of streams that a run with `workers` workers holds in memory for their
-    /// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave.
-    /// Dedicated streams are oriented by their sources, so that none is held.
+    /// Returns the number of streams that a run with `workers` workers and `memory_bytes` bytes
+    /// holds in memory for their targets, beside its buffers and a queue of full size. Dedicated
+    /// streams are oriented by their sources, so none is held.
     pub fn held_streams(&self, workers: usize, memory_bytes: u64) -> u64 {
         let queue = self.queue_bytes_least().max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
         let queue = queue + self.borrowed_bytes();
@@ -264,9 +251,9 @@ impl Footprint {
     }
 
     pub(super) fn worker_bytes(&self) -> u64 {
-        // A bitmap, a stream, the worst case of an encoded stream before it is handed over, and for
-        // shared streams an oriented copy. Published files that are read take the place of the
-        // encoded stream: a worker encodes after it has gathered.
+        // A bitmap, a stream, an encoded stream of the largest size, and for shared streams an
+        // oriented copy. Published files that are read take the place of the encoded stream: a
+        // worker encodes after it has gathered.
         let buffers = match self.placement {
             Placement::Dedicated => 3,
             Placement::Shared => 4,

@@ -24,8 +24,8 @@ use crate::sync::{Receiver, Sender, bounded};
 pub(super) const READ_AHEAD_FRAMES: usize = 4;
 
 /// Bytes that are announced to the storage before they are read: a few streams, so that the disk
-/// works while the worker does. They take no memory of the budget: the system keeps files in what
-/// is left over.
+/// works while the worker does. They take no memory of the budget, because the system caches files
+/// in free memory.
 const ANNOUNCED_BYTES: u64 = 64 << 20;
 /// Shorter parts of files are not announced: the call costs more than it gains.
 const ANNOUNCED_BYTES_LEAST: u64 = 1 << 20;
@@ -53,7 +53,7 @@ pub(super) struct Reader<'s> {
 }
 
 impl Drop for Reader<'_> {
-    /// Wakes the reading thread if it waits for a file to be returned that nobody will decode.
+    /// Wakes the reading thread if it waits for the memory of a file that is no longer decoded.
     fn drop(&mut self) {
         self.ahead.close();
     }
@@ -164,7 +164,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// What a request brings.
+/// The streams of a request.
 pub(super) struct Streams<'r, 's> {
     reader: &'r Reader<'s>,
 }

@@ -1,6 +1,6 @@
 //! The schedule: hands out blocks, with the block graph as counters.
 //!
-//! It leaves durability to the committer: a block may be handed out before its sources are
+//! The committer takes care of durability: a block can be handed out before its sources are
 //! committed.
 //!
 //! # Invariants
@@ -119,7 +119,7 @@ impl Schedule {
         Next::Block(block)
     }
 
-    /// Waits until a block may be ready or the run is over.
+    /// Waits until a block can be ready or the run is over.
     pub fn wait(&self) {
         let mut inner = self.inner.lock();
         if inner.stopped || inner.unfinished == 0 || !inner.ready.is_empty() {

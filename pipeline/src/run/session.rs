@@ -1,4 +1,4 @@
-//! A session: what the threads of a run share, and how one of them ends the others.
+//! A session: the state that the threads of a run share, and how one thread ends the others.
 
 use super::budget::Budget;
 use super::commit_queue::CommitQueue;
@@ -6,6 +6,7 @@ use super::held::HeldStreams;
 use super::ledger::Ledger;
 use super::schedule::Schedule;
 use super::{Observer, Options};
+use crate::bitmaps::Bitmaps;
 use crate::checkpoint::JournalRoom;
 use crate::error::Error;
 use crate::ids::RunId;
@@ -42,12 +43,14 @@ pub(super) struct Session<'a> {
     pub(super) run_id: RunId,
     /// Generation in the names of this session's files.
     pub(super) generation: u64,
-    /// The memory that the workers' own buffers leave over. Its budget is separate: a piece that
-    /// waits for room must not wait for buffers that are only returned at the end.
+    /// The memory beside the workers' own buffers and the held streams. It is a budget of its own:
+    /// a piece that waits for room must not wait for buffers that are returned only at the end.
     pub(super) queue: Budget,
-    /// For each worker, the memory of the published files that its reader is ahead of it, or that
+    /// For each worker, the memory of the published files that its reader has read ahead, or that
     /// it decodes.
     pub(super) read_ahead: Vec<Budget>,
+    /// The bitmaps of workers and held streams.
+    pub(super) bitmaps: Bitmaps,
     pub(super) schedule: Schedule,
     pub(super) held: HeldStreams,
     pub(super) ledger: Ledger,
@@ -78,14 +81,15 @@ impl Session<'_> {
         self.commits.end();
     }
 
-    /// Returns whether nothing more may be committed. A full disk has spoilt nothing: what is
-    /// written is as good as before.
+    /// Returns whether no further commit is allowed. A full disk allows one, for the blocks that
+    /// were written before.
     pub(super) fn has_failed(&self) -> bool {
         let is_fatal = |failure: &Error| !failure.is_full_disk();
         self.panicked.load(Ordering::SeqCst) || self.failure.lock().as_ref().is_some_and(is_fatal)
     }
 
-    /// Keeps the failure of a commit: with a full disk, that finished blocks are not saved.
+    /// Keeps the failure of a commit. On a full disk, the error says that finished blocks are not
+    /// saved.
     pub(super) fn guard_commit(&self, result: Result<(), Error>) {
         let Err(error) = result else { return };
         let mut failure = self.failure.lock();
@@ -104,8 +108,8 @@ impl Session<'_> {
     }
 }
 
-/// Makes the other threads end when this one panics, without another commit, so that the panic is
-/// reported instead of waited on for ever. The folder keeps the last commit.
+/// Ends the other threads without another commit when this one panics; otherwise they would wait
+/// for it for ever. The folder keeps the last commit.
 pub(super) struct PanicGuard<'s, 'a>(pub(super) &'s Session<'a>);
 
 impl Drop for PanicGuard<'_, '_> {
@@ -117,7 +121,7 @@ impl Drop for PanicGuard<'_, '_> {
     }
 }
 
-/// Keeps the first error, unless it is only the consequence of another thread's failed sync.
+/// Keeps the first error, unless it only follows from another thread's failed sync.
 fn keep_cause(kept: &mut Option<Error>, error: Error) {
     if kept.as_ref().is_none_or(|kept| matches!(kept, Error::Poisoned)) {
         *kept = Some(error);

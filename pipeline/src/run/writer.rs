@@ -1,5 +1,5 @@
-//! The writer: one thread that gathers what workers send, writes it in long runs sorted by file and
-//! offset, and reports written blocks: step 5 of a block.
+//! The writer: one thread that gathers log entries from the workers, writes them in long runs
+//! sorted by file and offset, and reports written blocks; step 5 of a block.
 //!
 //! # Invariants
 //! 1. The entries of a block are in their files before the block counts as written.

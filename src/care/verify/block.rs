@@ -15,7 +15,7 @@ use pipeline::{Bitmap, BlockId};
 use std::collections::BTreeMap;
 
 /// The shared data for the check of all blocks.
-pub(super) struct Plan<'a> {
+pub(super) struct BlockChecker<'a> {
     database: &'a Database,
     witness: &'a Witness<'a>,
 }
@@ -56,18 +56,14 @@ pub(super) struct Outcome {
     pub differences: Option<u64>,
 }
 
-impl<'a> Plan<'a> {
-    pub(super) fn new(database: &'a Database, witness: &'a Witness<'a>) -> Plan<'a> {
-        Plan { database, witness }
+impl<'a> BlockChecker<'a> {
+    pub(super) fn new(database: &'a Database, witness: &'a Witness<'a>) -> BlockChecker<'a> {
+        BlockChecker { database, witness }
     }
 
     /// Allocates the memory of a worker that checks up to `targets` blocks at once.
     pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
-        let bitmap = |planes: usize| {
-            let words = planes * self.witness.words;
-            let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
-            Bitmap::zeroed(words).map_err(refused)
-        };
+        let bitmap = |planes: usize| Bitmap::zeroed(planes * self.witness.words).map_err(DatabaseError::from);
         let losing = (0..targets).map(|_| bitmap(self.witness.planes)).collect::<Result<_, _>>()?;
         Ok(Scratch { source: bitmap(self.witness.planes)?, oriented: bitmap(1)?, losing, tile: Tile::new() })
     }

@@ -67,7 +67,7 @@ use crate::database::{BlockShare, Database, DatabaseError, MANIFEST, block_file_
 use crate::witness::Witness;
 pub use crate::witness::finding::{Finding, Reason, RowField};
 use crate::witness::geometry::Geometry;
-use block::{Outcome, Plan};
+use block::{BlockChecker, Outcome};
 use parking_lot::Mutex;
 use pipeline::{BlockId, RealStorage, Weight};
 use serde::{Serialize, Serializer};
@@ -197,7 +197,7 @@ fn check(
         }
     };
     let geometry = &witness.geometry;
-    let plan = Plan::new(database, &witness);
+    let checker = BlockChecker::new(database, &witness);
     let chosen = chosen(geometry.canonical_blocks());
     let ordinals: BTreeMap<String, u32> =
         (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(BlockId(ordinal)), ordinal)).collect();
@@ -220,15 +220,15 @@ fn check(
             Some(ordinal) => {
                 let scratch = match scratch {
                     Some(scratch) => scratch,
-                    None => scratch.insert(plan.scratch(0)?),
+                    None => scratch.insert(checker.scratch(0)?),
                 };
-                plan.read(*ordinal, scratch)
+                checker.read(*ordinal, scratch)
             }
             None => Ok(None),
         },
     )?;
     let Some(mut report) = files else { return Ok(None) };
-    let Some(outcomes) = check_blocks(&plan, geometry, &chosen, request)? else { return Ok(None) };
+    let Some(outcomes) = check_blocks(&checker, geometry, &chosen, request)? else { return Ok(None) };
     report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
     let checked = outcomes.iter().filter(|(_, outcome)| outcome.differences.is_some());
     let images: u64 = checked.map(|(ordinal, _)| geometry.weight(*ordinal)).sum();
@@ -305,7 +305,7 @@ fn chosen(depth: Depth, canonical_blocks: u32) -> BTreeSet<u32> {
 
 /// Checks the chosen blocks; returns `None` if stopped.
 fn check_blocks(
-    plan: &Plan<'_>,
+    checker: &BlockChecker<'_>,
     geometry: &Geometry,
     chosen: &BTreeSet<u32>,
     request: &CareRequest<'_>,
@@ -316,9 +316,9 @@ fn check_blocks(
     let outcomes = Mutex::new(BTreeMap::new());
     let finished = watch.run(
         groups.len(),
-        || plan.scratch(targets),
+        || checker.scratch(targets),
         |scratch, index| {
-            let checked = plan.check(&groups[index], scratch, &watch)?;
+            let checked = checker.check(&groups[index], scratch, &watch)?;
             outcomes.lock().extend(checked);
             Ok(())
         },

@@ -12,7 +12,7 @@ use clap::Args;
 use pipeline::checkpoint::{FORMAT, LOCK};
 use pipeline::{Metrics, Stopwatch};
 pub use report::Report;
-use session::{Outcome, Session};
+use session::{Attempt, Outcome};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use terminal::exit::{Exit, Refused, Stopped};
@@ -149,7 +149,7 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
             Outcome::earlier(&job, solved)
         }
         None => {
-            let outcome = Session { job: &job, args, monitor: &monitor, signals: &signals, out }.run();
+            let outcome = Attempt { job: &job, args, monitor: &monitor, signals: &signals, out }.run();
             // Also for a run that was stopped or failed, where the timeline helps most.
             timeline.map(|file| trace::write(&file, &job, &monitor.metrics)).transpose()?;
             outcome?

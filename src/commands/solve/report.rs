@@ -77,7 +77,7 @@ pub struct Report {
 /// Builds the report.
 pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) -> Report {
     let Job { game, terms, .. } = job;
-    let Scenario { threads, memory_bytes, placement, codec, .. } = job.scenario();
+    let Scenario { resources, placement, codec, .. } = job.scenario();
     let (metrics, solved) = (&monitor.metrics, outcome.solved);
     let counts = metrics.snapshot();
     Report {
@@ -102,11 +102,11 @@ pub fn report(job: &Job, outcome: Outcome, monitor: &Monitor, elapsed_s: f64) ->
         // An upper bound: logs are removed before the last bytes of the database are written.
         disk_bytes_peak: counts.log_bytes_peak + solved.database_bytes,
         kernel: job.kernel().isa().to_string(),
-        threads,
+        threads: resources.threads,
         workers: outcome.workers,
         placement: placement_name(placement),
         codec: codec.name(),
-        memory_bytes,
+        memory_bytes: resources.memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),

@@ -22,7 +22,7 @@ use trinim::plan::work::SessionWork;
 use trinim::solve::Solved;
 
 /// What a session works on, how it reports, and what stops it.
-pub struct Session<'a> {
+pub struct Attempt<'a> {
     pub job: &'a Job,
     pub args: &'a SessionArgs,
     pub monitor: &'a Monitor,
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-impl Session<'_> {
+impl Attempt<'_> {
     /// Plans and solves.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Session<'_> {
 
     /// Solves, or continues a solve.
     fn work(&self, plan: &JobPlan, shown: &Progress) -> anyhow::Result<Outcome> {
-        let Session { job, monitor, signals, .. } = self;
+        let Attempt { job, monitor, signals, .. } = self;
         let layout = &job.game.layout;
         // The engine refuses a journal with other blocks.
         let blocks = layout.canonical_blocks().len();
@@ -152,7 +152,7 @@ impl Session<'_> {
 
     /// Prints what is about to be done, or what remains.
     fn header(&self, plan: &JobPlan, total: &SessionWork, finished: u64, workers: usize) -> String {
-        let Session { job, .. } = self;
+        let Attempt { job, .. } = self;
         let folder = job.folder.display();
         let blocks = counted(total.blocks, "block");
         let workers = counted(workers as u64, "worker");

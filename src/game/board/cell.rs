@@ -36,6 +36,11 @@ impl Cell {
         row * (row + 1) / 2 + self.col as u32
     }
 
+    /// Writes cells as a list: `b1,c2`.
+    pub fn list(cells: impl IntoIterator<Item = Cell>) -> String {
+        cells.into_iter().map(|cell| cell.to_string()).collect::<Vec<_>>().join(",")
+    }
+
     /// Returns the position on a triangle in which only this cell holds a piece.
     pub const fn mask(self) -> u64 {
         1 << self.index()

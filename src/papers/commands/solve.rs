@@ -1,7 +1,7 @@
 //! `trinim papers solve`: solves a board with a strategy of the papers.
 
 use clap::Args;
-use pipeline::{Error, Metrics, Options, RealStorage, RunId, Stage, Stopwatch, Storage};
+use pipeline::{Error, Metrics, Options, RealStorage, Stage, Stopwatch, Storage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use trinim::cli::summary::Summary;
 use trinim::database::{Audit, Game, Keep, Values};
 use trinim::job::free_bytes;
 use trinim::layout::{CANONICAL_BLOCKS_MAX, Layout};
-use trinim::plan::{PROGRAM_BYTES, PlanError, engine_bytes};
+use trinim::plan::{PROGRAM_BYTES, PlanError, Resources};
 use trinim_game::amount::{binary, binary_up};
 use trinim_game::{Board, Rule};
 use trinim_kernel::{Isa, Kernel};
@@ -179,13 +179,14 @@ impl SolveArgs {
         }
     }
 
-    /// Returns the game in its layout, the memory budget, and the bytes of its database.
-    fn planned(&self, board: &Board) -> anyhow::Result<(Game, u64, u64)> {
+    /// Returns the game in its layout, the resources, and the bytes of its database.
+    fn planned(&self, board: &Board) -> anyhow::Result<(Game, Resources, u64)> {
         let solve = self.resources.bound(Solve::new(board, self.rule)).keep(Keep::Database).audit(Audit::None);
         let plan = self.blocks.bound(solve)?.plan(false)?;
         let layout = Layout::from_cells(board, &plan.shape.bid_cells)?;
         let game = Game { board: board.clone(), rule: self.rule, layout };
-        Ok((game, plan.memory.budget_bytes, plan.database_bytes))
+        let resources = Resources { memory_bytes: plan.memory.budget_bytes, ..self.resources.of_a_part() };
+        Ok((game, resources, plan.database_bytes))
     }
 }
 
@@ -205,7 +206,7 @@ impl Needs {
     fn of(
         game: &Game,
         baseline: Baseline,
-        (budget_bytes, threads): (u64, usize),
+        resources: Resources,
         (database_bytes, free_bytes): (u64, u64),
     ) -> anyhow::Result<Needs> {
         let layout = &game.layout;
@@ -213,7 +214,9 @@ impl Needs {
         if scratch_blocks > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found: scratch_blocks }.into());
         }
-        let workers = baseline::workers(layout, baseline, engine_bytes(budget_bytes), threads);
+        let Options { memory_bytes, threads, .. } = resources.options();
+        let (workers, budget_bytes) =
+            (baseline::workers(layout, baseline, memory_bytes, threads), resources.memory_bytes);
         let needed_bytes = PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1);
         if workers == 0 && baseline.redundancy().is_none() {
             let [budget, needed] = [binary(budget_bytes), binary_up(needed_bytes)];
@@ -255,11 +258,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     refuse_begun(&folder)?;
     args.parents.check(&folder)?;
     let shown = args.progress.on(out)?;
-    let threads = args.resources.threads();
-    let (game, memory_bytes, needs) = out.announcing("planning", || {
-        let (game, memory_bytes, database_bytes) = args.planned(&board)?;
-        let needs = Needs::of(&game, baseline, (memory_bytes, threads), (database_bytes, free_bytes(&folder)))?;
-        Ok::<_, anyhow::Error>((game, memory_bytes, needs))
+    let (game, resources, needs) = out.announcing("planning", || {
+        let (game, resources, database_bytes) = args.planned(&board)?;
+        let needs = Needs::of(&game, baseline, resources, (database_bytes, free_bytes(&folder)))?;
+        Ok::<_, anyhow::Error>((game, resources, needs))
     })?;
     out.remark(format_args!(
         "{}: {baseline}, {} of {}, {}; it keeps no checkpoints",
@@ -269,13 +271,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         counted(needs.workers as u64, "worker"),
     ));
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?);
-    let options = Options {
-        threads,
-        memory_bytes: engine_bytes(memory_bytes),
-        run_id: RunId::random(),
-        stop: signals.stop.clone(),
-        ..Options::default()
-    };
+    let options = Options { stop: signals.stop.clone(), ..resources.options() };
     let kernel = match baseline.redundancy() {
         None => Kernel::new(Isa::Scalar).unwrap_or_else(|_| Kernel::detect()),
         Some(_) => args.kernel.kernel.unwrap_or_else(Kernel::detect),
@@ -322,11 +318,11 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         // Scratch files are removed before the last bytes of the database are written.
         disk_bytes_peak: of(&counters.scratch_bytes) + solved.database_bytes,
         kernel: kernel.isa().to_string(),
-        threads,
+        threads: resources.threads,
         workers: needs.workers,
         placement: "none",
         codec: "none",
-        memory_bytes,
+        memory_bytes: resources.memory_bytes,
         peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
@@ -404,7 +400,10 @@ mod tests {
             Baseline::BlockPush(Redundancy::Keep),
             Baseline::BlockPull(Redundancy::Remove),
         ] {
-            let of = |memory, disk| Needs::of(&game, baseline, (memory, 3), (kept, disk));
+            let of = |memory_bytes, disk| {
+                let resources = Resources { memory_bytes, threads: 3, ..Resources::default() };
+                Needs::of(&game, baseline, resources, (kept, disk))
+            };
             let refused = of(1, u64::MAX).unwrap_err();
             let least = PROGRAM_BYTES + baseline::footprint_bytes(&game.layout, baseline, 1);
             assert!(refused.to_string().contains(&binary_up(least)), "{baseline}: {refused}");

@@ -8,6 +8,7 @@ use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
 use crate::layouts;
 use trinim::layout::{Bid, Layout};
 use trinim_game::amount::grouped;
+use trinim_game::{Board, Cell};
 
 /// Returns all drawings.
 pub(super) fn drawings() -> Vec<Figure> {
@@ -41,7 +42,7 @@ fn boards(number: u32, title: &str) -> Figure {
         let counts = Counts::of(&layout);
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
-        let list = figure.bid_cells().iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let list = Cell::list(figure.bid_cells());
         listed.push(format!("{}: {} blocks, {updates} updates, {list}", figure.name, grouped(counts.canonical_blocks)));
         let bid = cells(&layout, (layout.blocks() - 1) as u32);
         let caption = format!("{}: {updates} updates", figure.name);

@@ -14,6 +14,7 @@ use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, seconds};
 use trinim::care::CareRequest;
 use trinim::cli::args::{JsonArgs, ThreadsArgs};
+use trinim::cli::folders::keep_all;
 use trinim::cli::work;
 use trinim::database::Database;
 use trinim::verify::{self, Share};
@@ -104,8 +105,12 @@ fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out)
         let message = format!("--store {}: its database is of another game", store.name);
         return Err(usage(message, "repeat trinim task finish"));
     }
-    // Before the summaries: those of a store that keeps only counts say too little.
-    database.require_values()?;
+    // Before the summaries: of a store that keeps only counts, these say too little.
+    database.require_values().map_err(|_| {
+        // The copy of a bucket's files is gone when the message is read.
+        let keeps = database.manifest().keep.limits();
+        Refused::new(format!("{} keeps {keeps}, not every value", store.name), keep_all(&database))
+    })?;
     let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &CareRequest::on(threads))?.unwrap_or_default();

@@ -345,7 +345,7 @@ impl Store for BucketStore {
     }
 
     /// The service answers only when an object is safe.
-    fn settle(&self, _folder: &str) -> Result<(), Error> {
+    fn sync(&self, _folder: &str) -> Result<(), Error> {
         Ok(())
     }
 

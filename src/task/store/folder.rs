@@ -156,7 +156,7 @@ impl Store for FolderStore {
         }
     }
 
-    fn settle(&self, folder: &str) -> Result<(), Error> {
+    fn sync(&self, folder: &str) -> Result<(), Error> {
         self.storage.sync_dir(folder)
     }
 

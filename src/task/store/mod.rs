@@ -4,7 +4,7 @@
 //! 1. A file appears under its name whole or not at all, and its bytes never change.
 //! 2. Of several creations of a name exactly one succeeds; the others learn that it is taken.
 //! 3. A file is safe from power cuts at once if [`Store::create`] created it, and after the next
-//!    [`Store::settle`] if it returned that the name is taken.
+//!    [`Store::sync`] if it returned that the name is taken.
 //! 4. A listing can be old: it can lack new names and have removed ones.
 
 mod bucket;
@@ -89,7 +89,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Io`].
-    fn settle(&self, folder: &str) -> Result<(), Error>;
+    fn sync(&self, folder: &str) -> Result<(), Error>;
 
     /// Returns the temporary files: those that stops left, and those that are being written.
     ///

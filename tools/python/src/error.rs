@@ -94,7 +94,6 @@ pub(crate) fn of_database(error: DatabaseError) -> PyErr {
             message,
             "trinim.value solves positions of few pieces; a solve with keep=\"database\" keeps every value",
         ),
-        DatabaseError::OutOfMemory { .. } => raised::<ResourceError>(message, "free memory on this machine"),
         _ => raised::<ResourceError>(message, "check that the folder can be read"),
     }
 }
@@ -120,6 +119,7 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
         RunError::Memory { .. } => {
             raised::<ResourceError>(message, "give more memory, or smaller blocks with block_bits")
         }
+        RunError::OutOfMemory { .. } => raised::<ResourceError>(message, "free memory on this machine"),
         RunError::Thread { .. } => {
             raised::<ResourceError>(message, "allow more processes (ulimit -u), or use fewer threads")
         }

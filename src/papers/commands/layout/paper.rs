@@ -115,8 +115,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let rows: Vec<(&str, String)> = figures
         .iter()
         .map(|row| {
-            let cells = row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into()).to_string());
-            let cells = cells.collect::<Vec<_>>().join(",");
+            let cells = Cell::list(row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into())));
             (row.figure, format!("{cells}: {}", row.cells_known))
         })
         .collect();

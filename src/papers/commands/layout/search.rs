@@ -12,7 +12,7 @@ use trinim::cli::board::RequiredBoard;
 use trinim::cli::choice::explained;
 use trinim::cli::summary::board_words;
 use trinim::layout::search::Limit;
-use trinim_game::Board;
+use trinim_game::{Board, Cell};
 use trinim_papers::search::{Found, Request, SymmetryClass, search};
 
 const EXAMPLES: &str = "\
@@ -118,7 +118,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let pictures: Vec<(String, Vec<String>)> = pictures.collect();
     side_by_side(out, board, &pictures)?;
     let rows = ranked().map(|(rank, row)| {
-        let cells = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect::<Vec<_>>().join(",");
+        let cells = Cell::list(row.cells.iter().map(|cell| board.cell(*cell)));
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),

@@ -33,7 +33,7 @@ pub fn keeps_its_promises(store: &dyn Store) {
 
     // Listed by folder, with lengths.
     assert!(store.create("summaries/000007", b"sum").unwrap());
-    store.settle(DATABASE).unwrap();
+    store.sync(DATABASE).unwrap();
     let mut listed = store.list(DATABASE).unwrap();
     listed.sort();
     assert_eq!(listed, [("000007.blk".to_owned(), 5), ("empty".to_owned(), 0)]);

@@ -95,9 +95,9 @@ impl<S: Store> Store for Late<S> {
     fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, RunError> {
         if self.is_late.swap(false, Ordering::Relaxed) { Ok(None) } else { self.store.read(name, most_bytes) }
     }
-    fn settle(&self, folder: &str) -> Result<(), RunError> {
+    fn sync(&self, folder: &str) -> Result<(), RunError> {
         self.is_settled.store(true, Ordering::Relaxed);
-        self.store.settle(folder)
+        self.store.sync(folder)
     }
 }
 

@@ -28,7 +28,7 @@ impl<S: Store> Store for SummaryFirst<S> {
         fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error>;
         fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error>;
         fn remove(&self, name: &str) -> Result<(), Error>;
-        fn settle(&self, folder: &str) -> Result<(), Error>;
+        fn sync(&self, folder: &str) -> Result<(), Error>;
         fn temporaries(&self) -> Result<Vec<Temporary>, Error>;
     }
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {

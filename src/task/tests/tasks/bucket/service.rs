@@ -154,6 +154,12 @@ fn a_store_in_a_bucket_is_one_in_a_folder() {
             (1..=of).for_each(|share| drop(both(0, &format!("verify --store STORE --shard {share}/{of} --json"))));
         }
         both(0, "copy --store STORE --to STORE-copy --json");
+        // The store is named, not the folder that its files were copied to.
+        if keep == "counts" {
+            let refused = both(2, "verify --store STORE --shard 1/1 --json");
+            let [reason, hint] = ["reason", "hint"].map(|field| refused[0][field].as_str().unwrap());
+            assert!(reason == "STORE keeps counts only, not every value" && hint.contains("--layers 5"), "{refused:?}");
+        }
     }
 }
 

@@ -63,6 +63,17 @@ impl Bitmaps {
         };
         Ok(PooledBitmap { bitmap: Some(bitmap), pool: Arc::clone(&self.0) })
     }
+
+    /// Returns the bitmap in this place, which it takes if there is none; it has any content.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn take_into<'p>(&self, place: &'p mut Option<PooledBitmap>) -> Result<&'p mut PooledBitmap, Error> {
+        match place {
+            Some(bitmap) => Ok(bitmap),
+            none => Ok(none.insert(self.take()?)),
+        }
+    }
 }
 
 impl PooledBitmap {
