@@ -43,7 +43,7 @@ pub struct Estimate {
     pub manifest: bool,
     /// Whether to rewrite `SUMS`.
     pub sums: bool,
-    /// Number of files and pieces of files that a stop left over, which are cleared away.
+    /// Number of leftover files and parts of files of a stopped run, which are removed.
     pub leftovers: u64,
     /// Bytes of published files to read.
     pub read_bytes: u64,

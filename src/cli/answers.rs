@@ -34,8 +34,9 @@ const GRACE: Duration = Duration::from_millis(300);
 /// How positions without a database are solved.
 #[derive(Args)]
 pub struct SpotArgs {
-    /// Most pieces of a position to solve on the spot, 0 to 40: 36 take 1 GiB of disk and 16 times
-    /// as long as 32; each further piece doubles both
+    /// Most pieces of a position to solve on the spot, 0 to 40
+    ///
+    /// 36 pieces take 1 GiB of disk and 16 times as long as 32; each further piece doubles both.
     #[arg(long, help_heading = "Resources", value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,

@@ -152,8 +152,7 @@ pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
 /// `--kernel`.
 #[derive(Clone, Args)]
 pub struct KernelArgs {
-    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
-    /// not change the result
+    /// Instruction set, or scalar for one position at a time; does not change the result
     #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
     pub kernel: KernelName,
 }
@@ -224,8 +223,8 @@ impl ResourceArgs {
 /// `--memory`.
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
-    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of what this process may use
-    /// [default: 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
+    /// Memory budget: a size like 256MiB or 2GB, or a percentage of the usable memory [default:
+    /// 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,

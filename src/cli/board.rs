@@ -71,8 +71,7 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
           required_unless_present_any = REQUIRED.then_some("board"))]
     pub layers: Option<u32>,
 
-    /// Board in place of layers: triangle:K, rect:RxC, hex:N (hexagon of side N), cram:RxC
-    /// (dominoes), or file:PATH
+    /// Board instead of layers: triangle:K, rect:RxC, hex:SIDE, cram:RxC, or file:PATH
     #[arg(long, help_heading = "Game", value_name = "BOARD", conflicts_with = "layers")]
     pub board: Option<String>,
 
@@ -80,7 +79,7 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub min_take: Option<u32>,
 
-    /// Most pieces a move may take [default: no limit]
+    /// Most pieces a move takes along a line [default: no limit]
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub max_take: Option<u32>,
 }

@@ -34,7 +34,7 @@ const LONG_LISTS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
 pub enum Owner {
-    /// A process with this number; null if it cannot be seen from here.
+    /// A process with this number; null if it is not visible from here.
     Held(Option<u32>),
     /// No process of this machine.
     Free,

@@ -19,8 +19,10 @@ use terminal::signals::Signals;
 /// and `stats`.
 #[derive(Args)]
 pub struct SolvedArgs {
-    /// Folder of a finished solve, or its db folder; --layers and --board need none for nine layers
-    /// (built in) and for boards of up to 28 cells (solved on the spot)
+    /// Folder of a finished solve, or its db folder; optional with --layers or --board
+    ///
+    /// Without a folder, nine layers are built in, and boards of up to 28 cells are solved on the
+    /// spot.
     #[arg(value_name = "DIR", required_unless_present_any = ["layers", "board"])]
     pub folder: Option<PathBuf>,
 

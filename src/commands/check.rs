@@ -57,7 +57,7 @@ pub struct CheckArgs {
 /// What `trinim check` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// Whether nothing that is needed is damaged, or missing from a finished run: exit code 0.
+    /// True (exit code 0) unless a needed file is damaged, or missing from a finished run.
     ok: bool,
     /// `metadata`, `sums` or `full`.
     depth: &'static str,

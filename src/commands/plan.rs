@@ -38,8 +38,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
-    /// of moves to the end)
+    /// What to compute: outcomes (who wins), nimbers, or remoteness (moves to the end)
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
     values: Values,
 
@@ -66,7 +65,7 @@ pub struct Report<'a> {
     memory_available_bytes: u64,
     /// Whether a solve could start here.
     feasible: bool,
-    /// What is short.
+    /// Warnings about memory, disk space or the layout.
     warnings: Vec<String>,
 }
 

@@ -77,8 +77,8 @@ pub struct Brief {
     value: Value,
     /// `N` for a win, `P` for a loss.
     outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
-    /// normal play, in components of at most 26 pieces.
+    /// Nimber of the position; null unless the folder has nimbers, or the position was solved on
+    /// the spot in normal play, with components of at most 26 pieces.
     nimber: Option<u32>,
     /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
     /// folder has distances, or the position was solved on the spot and has at most 22 pieces.

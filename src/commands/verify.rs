@@ -62,7 +62,7 @@ pub struct Report {
     values_digest: Option<String>,
     /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions checked in a second, images included; null if only bytes were.
+    /// Positions checked per second, images included; null if only bytes were checked.
     rate_positions_per_second: Option<f64>,
     /// Highest resident memory of the process.
     peak_rss_bytes: u64,

@@ -30,8 +30,7 @@ pub struct ProgressArgs {
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     progress_interval: Duration,
 
-    /// Write metrics to FILE every 5 seconds and at the end, as OpenMetrics text for a node
-    /// exporter
+    /// Write metrics to FILE every 5 seconds and at the end, as OpenMetrics text
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     metrics: Option<PathBuf>,
 }

@@ -43,7 +43,7 @@ pub fn install() {
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
 }
 
-/// Checks that no stop is requested, by a signal or because the time is up.
+/// Checks that no stop is requested, by a signal or at the time limit.
 ///
 /// # Errors
 /// [`Stopped`].

@@ -104,7 +104,7 @@ pub struct Report<'a> {
     format: String,
     /// Least and most pieces of a position.
     pieces: [u32; 2],
-    /// Positions asked for; null: all.
+    /// Requested positions; null for all.
     sample: Option<u64>,
     /// Seed of the sample.
     seed: Option<u64>,

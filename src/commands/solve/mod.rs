@@ -53,8 +53,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
-    /// of moves to the end) [default: as in the folder, else outcomes]
+    /// What to compute: outcomes (who wins), nimbers, or remoteness (moves to the end) [default: as
+    /// in the folder, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
 
@@ -75,17 +75,15 @@ pub struct SolveArgs {
 /// What a session may take and how it reports; a folder remembers none of it.
 #[derive(Clone, Args)]
 pub struct SessionArgs {
-    /// Wait while another process works in the folder
+    /// Wait while another process uses the folder
     #[arg(long, help_heading = "Limits")]
     wait: bool,
 
-    /// Stop after a checkpoint once this time has passed, like 90s, 30m, 1h30m, 2d (exit code 5);
-    /// run the same command to continue
+    /// Stop at a checkpoint after this time, like 90s, 30m, 1h30m, 2d (exit code 5)
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Disk limit of the run folder: a run that reaches it stops safely, a plan that needs more is
-    /// refused
+    /// Disk limit of the run folder: refuse larger plans, and stop safely when reached
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 

@@ -51,7 +51,7 @@ const STRATEGIES: &[(Baseline, &str, &str)] = &[
 const REDUNDANCIES: &[(Redundancy, &str, &str)] =
     &[(Redundancy::Remove, "remove", "one block of each isomorphic group"), (Redundancy::Keep, "keep", "every block")];
 
-/// Solve a board as the papers did
+/// Solve a board with a method of the papers
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SolveArgs {
@@ -99,8 +99,8 @@ pub struct SolveArgs {
     progress: ProgressArgs,
 }
 
-/// What `trinim papers solve` prints. It has the fields of `trinim.solve/1`, of which those about
-/// logs are 0 or `none`.
+/// What `trinim papers solve` prints. It has the fields of `trinim.solve/1`; those about logs are 0
+/// or `none`.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// True; a solve that stops or fails prints `trinim.failure/1` with false.
@@ -109,7 +109,7 @@ pub struct Report {
     summary: Summary,
     /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions decided in a second, images included.
+    /// Positions decided per second, images included.
     rate_positions_per_second: f64,
     /// Highest resident memory of the process.
     peak_rss_bytes: u64,
@@ -147,7 +147,7 @@ pub struct Report {
     disk_bytes_peak: u64,
     /// Instruction set of the kernel.
     kernel: String,
-    /// Threads asked for.
+    /// Requested threads.
     threads: usize,
     /// Workers that ran.
     workers: usize,

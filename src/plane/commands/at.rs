@@ -35,7 +35,7 @@ value, whatever the number of flips. If the heaps are equal, either counts as th
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct AtArgs {
-    /// A heap: decimal digits or a power like 10^1000; or - to read both from standard input
+    /// Heap, like 144 or 10^1000; - reads both heaps from standard input
     #[arg(value_name = "S", allow_negative_numbers = true)]
     one: String,
 

@@ -81,12 +81,13 @@ pub struct TaskArgs {
     #[command(subcommand)]
     command: Option<TaskCommand>,
 
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    /// Folder that all machines share, or s3://BUCKET/PREFIX; trinim task init creates it
     #[arg(long, value_name = "STORE", required = true)]
     store: Option<String>,
 
-    /// Block to compute, or blocks, with their inner edges in memory; other sources are
-    /// committed; - for lists on standard input, one a line
+    /// Blocks to compute, like 0 or 1,2; - reads standard input, one list per line
+    ///
+    /// Updates within a batch stay in memory; its other sources must be committed.
     #[arg(long, value_name = "N,..", value_parser = lines::batch, required = true)]
     batch: Option<Batch>,
 
@@ -98,8 +99,9 @@ pub struct TaskArgs {
           env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 
-    /// Time to wait for the file of a source, like 30s, 2m, 0s: shared file systems may show new
-    /// names late
+    /// Time to wait for the file of a source, like 30s, 2m, 0s
+    ///
+    /// Shared file systems can show new names late.
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
     wait: Duration,
 
@@ -107,12 +109,11 @@ pub struct TaskArgs {
     #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration)]
     idle: Option<Duration>,
 
-    /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
-    /// for each
+    /// With --batch -: tasks at a time; --memory and --threads apply to each
     #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1")]
     at_once: u16,
 
-    /// End with the process that started this one, however that ends
+    /// End when the parent process ends, for any reason
     #[arg(long, help_heading = "Limits", hide = true)]
     die_with_parent: bool,
 
@@ -120,13 +121,13 @@ pub struct TaskArgs {
     json: JsonArgs,
 }
 
-/// A task of `--batch -` with `--at-once` that failed: the process takes no more tasks, answers
-/// those at hand, prints `trinim.failure/1` and ends.
+/// A failed task of `--batch -` with `--at-once`: the process accepts no more tasks, answers the
+/// current ones, prints `trinim.failure/1` and ends.
 #[derive(Serialize, JsonSchema)]
 pub struct Failure<'a> {
     /// The task.
     blocks: &'a [u32],
-    /// The exit code of a task of its own.
+    /// The exit code of a process with only this task.
     exit_code: u8,
     /// What went wrong.
     reason: String,

@@ -18,7 +18,7 @@ const OTHER: &str = "name the store of this solve, or begin another one with tri
 /// The store of a command.
 #[derive(Args)]
 pub struct StoreArgs {
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    /// Folder that all machines share, or s3://BUCKET/PREFIX; trinim task init creates it
     #[arg(long = "store", value_name = "STORE")]
     pub name: String,
 }

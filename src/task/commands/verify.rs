@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// End with the process that started this one, however that ends
+    /// End when the parent process ends, for any reason
     #[arg(long, help_heading = "Limits")]
     die_with_parent: bool,
 

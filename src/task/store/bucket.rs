@@ -111,7 +111,7 @@ impl BucketStore {
     /// variables `AWS_*`.
     ///
     /// # Errors
-    /// [`Error::Io`] of the kind `NotFound` if there is no such bucket, `PermissionDenied` without
+    /// [`Error::Io`] of the kind `NotFound` if no such bucket, `PermissionDenied` without
     /// the right to read and list it, `InvalidInput` for a variable or name that cannot be, another
     /// region, or a service without ranges; any other kind if the service does not answer.
     pub fn s3(bucket: &str, prefix: &str) -> Result<BucketStore, Error> {

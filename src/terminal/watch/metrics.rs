@@ -21,12 +21,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Reading {
     /// Share of the whole work that is done, 0 to 1.
     pub share: f64,
-    /// The same and more in words; of a note, its text.
+    /// The progress in words; for a note, its text.
     #[serde(rename = "message")]
     pub line: String,
     /// Estimate of the time left.
     pub eta_s: Option<f64>,
-    /// Positions decided in a second, with their images, in this session.
+    /// Positions decided per second in this session, images included.
     pub rate_positions_per_second: Option<f64>,
     /// Blocks and bytes, for a command that has them.
     #[serde(flatten)]
@@ -36,15 +36,15 @@ pub struct Reading {
 /// The blocks of a solve at one moment.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Blocks {
-    /// Of a solve: canonical blocks.
+    /// For a solve: canonical blocks.
     pub blocks: u64,
-    /// Of a solve: blocks that this and earlier sessions have finished.
+    /// For a solve: blocks that this and earlier sessions have finished.
     pub finished_blocks: u64,
-    /// Of a solve: blocks among them that a kill cannot undo.
+    /// For a solve: the finished blocks that a kill cannot undo.
     pub committed_blocks: u64,
-    /// Of a solve: written to update logs in this session.
+    /// For a solve: written to update logs in this session.
     pub log_bytes_written: u64,
-    /// Of a solve: read from update logs and published blocks in this session.
+    /// For a solve: read from update logs and published blocks in this session.
     pub log_bytes_read: u64,
 }
 

@@ -82,7 +82,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "BOARD,..", value_delimiter = ',')]
     board: Vec<String>,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal); a list
+    /// Whether taking the last piece loses (misere) or wins (normal); a list
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
     rule: Vec<String>,
 
@@ -90,9 +90,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Values of another flag of trinim solve or trinim papers solve, like codec=raw,zstd1,
-    /// memory=1GiB,4GiB or strategy=update-log,block-pull; bid-cells takes one value; may be
-    /// repeated
+    /// Values of another flag of a solve, like codec=raw,zstd1 or memory=1GiB,4GiB; repeatable
+    ///
+    /// Flags are those of trinim solve and trinim papers solve, also
+    /// strategy=update-log,block-pull; bid-cells takes one value.
     #[arg(long, value_name = "FLAG=VALUE,..", value_parser = Scan::parse)]
     scan: Vec<Scan>,
 

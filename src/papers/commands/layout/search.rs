@@ -64,9 +64,9 @@ pub struct SearchArgs {
 /// What `trinim papers layout search` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Name of the board: `triangle:7`, `rect:6x6`, or the name in a board file.
     board: String,
-    /// Layers of the triangle; null: another board.
+    /// Layers of the triangle; null for other boards.
     layers: Option<u32>,
     /// Number of BID cells.
     bits: u32,
