@@ -178,7 +178,7 @@ impl SolveArgs {
         let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
         match redundancy.or(kernel).filter(|_| is_in_memory) {
             Some((name, value, reason)) => {
-                let message = format!("--{name} {value} makes no sense with --strategy {strategy}: {reason}");
+                let message = format!("--{name} {value} cannot be used with --strategy {strategy}: {reason}");
                 Err(Refused::new(message, LEAVE_OUT))
             }
             None => Ok(strategy.with_redundancy(self.redundancy.unwrap_or(Redundancy::Remove))),
@@ -228,8 +228,8 @@ impl Needs {
         let needed_bytes = PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1);
         if workers == 0 && baseline.redundancy().is_none() {
             let [budget, needed] = [binary(budget_bytes), binary_up(needed_bytes)];
-            let message = format!("a budget of {budget} is too small: the whole board in memory needs {needed}");
-            let hint = "give more --memory, or a strategy in blocks: block-pull, block-push";
+            let message = format!("a memory budget of {budget} is too small: the whole board in memory needs {needed}");
+            let hint = "raise --memory, or use a strategy that works in blocks: block-pull or block-push";
             return Err(Refused::with(Exit::System, message, hint).into());
         }
         if workers == 0 {
@@ -301,7 +301,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solved = match during(&status, &signals, &shown, work).flatten() {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, &folder)),
         Err(Error::Interrupted) => {
-            let hint = format!("it keeps no checkpoints: remove {} and begin again", folder.display());
+            let hint = format!("this strategy keeps no checkpoints: remove {} and start over", folder.display());
             return Err(Stopped { exit: signals.exit(), hint }.into());
         }
         other => other?,

@@ -92,7 +92,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         limit: Limit { sets: args.sets, seed: args.seed },
     };
     let found = out.announcing("searching", || search(&board, &request));
-    let hint = "trinim papers layout search --help names what it takes";
+    let hint = "run trinim papers layout search --help to see the limits";
     let found = found.map_err(|error| Refused::new(error.to_string(), hint))?;
     let report = Report {
         board: board.name().to_owned(),
