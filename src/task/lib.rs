@@ -82,7 +82,7 @@ pub enum Error {
         wanted: String,
     },
     /// There is no such block.
-    #[error("there is no block {block}: blocks are numbered 0 to {last}")]
+    #[error("no block {block}: blocks are numbered 0 to {last}")]
     NoBlock {
         /// The number asked for.
         block: u32,
@@ -90,7 +90,7 @@ pub enum Error {
         last: u32,
     },
     /// The store forgets that a name is taken: it created a file twice.
-    #[error("{} was created twice: this store does not refuse a name that is taken", path.display())]
+    #[error("{} was created twice: this store does not reject existing names", path.display())]
     Twice {
         /// The file, which was removed.
         path: PathBuf,

@@ -28,7 +28,8 @@ Examples:
   trinim task init --store k5 --layers 5 --block-bits 11    again: nothing changes
   trinim task init --store k4 --layers 4 --keep counts      blocks go when nothing needs them
 
-The store is a new or empty folder, or one that was begun for the same solve; for another, the exit code is 65.";
+The store is a new or empty folder, or one that was created for the same solve; for another solve, the exit code is \
+65.";
 
 /// Create the store of a solve on many machines
 #[derive(Args)]
@@ -100,7 +101,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
         Some(_) => {
             return Err(usage(
-                "--keep: a store keeps no book".to_owned(),
+                "--keep: a store cannot keep a book".to_owned(),
                 "--keep database keeps every value, --keep counts only counts and winning first moves",
             ));
         }
@@ -133,7 +134,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn print_begun(report: &InitReport, out: &mut Out) -> anyhow::Result<()> {
-    let state = if report.is_new { "new" } else { "begun before, for the same solve" };
+    let state = if report.is_new { "new" } else { "created before, for the same solve" };
     let blocks = counted(report.canonical_blocks.into(), "block");
     Ok(out.table(&[
         ("store", format!("{}, {state}", report.store)),
@@ -148,7 +149,7 @@ Examples:
   trinim task list --store k5
   trinim task list --store k5 --json
 
-Names are listed, no block is read. A shared file system or an object store may show new names late.";
+The command lists names and reads no block. A shared file system or an object store can show new names late.";
 
 /// List the committed blocks of a store
 #[derive(Args)]
@@ -228,8 +229,8 @@ Examples:
   trinim task --store one --batch 0
   trinim task finish --store one --json
 
-The db folder of the store is then that of a solve, which trinim verify checks. Blocks that are missing are counted, \
-and the exit code is 75.";
+The db folder of the store is then a database, which trinim verify checks. If blocks are missing, the command prints \
+their number, and the exit code is 75.";
 
 /// Make the database of a store whose blocks are all committed
 #[derive(Args)]
@@ -356,8 +357,8 @@ Examples:
   trinim task sweep --store k5
   trinim task sweep --store k5 --older-than 1d --json
 
-In a store that keeps only counts, the file of a block goes once the blocks that read it are committed. A \
-temporary file is what a killed task left; a running task needs its own.";
+In a store that keeps only counts, the file of a block is removed once the blocks that read it are committed. Killed \
+tasks leave temporary files; a running task still needs its own.";
 
 /// Remove files that a store no longer needs
 #[derive(Args)]
