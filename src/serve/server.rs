@@ -37,8 +37,9 @@ Examples:
 Try curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address \
 itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, \
 /v1/stats, /v1/random, /healthz, /metrics; /v1/openapi.json describes them. The server reads nothing outside the \
-folders. Pages of other origins and requests that call the server by a foreign name are refused. Anyone who can reach \
-the address can use it: put a proxy with encryption in front of an address outside this machine. SIGINT and SIGTERM let running requests finish and end with exit code 0.";
+folders. Pages of other origins and requests with an unknown Host are refused. Anyone who can reach the address can \
+use it: put a proxy with encryption in front of an address outside this machine. SIGINT and SIGTERM let running \
+requests finish and end with exit code 0.";
 
 /// Serve positions over HTTP, with a page to play on
 #[derive(Args)]
@@ -136,7 +137,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if !address.ip().is_loopback() {
         out.warn("anyone who can reach this address can use it, and nothing is encrypted");
     }
-    out.remark("Ctrl-C ends");
+    out.remark("press Ctrl-C to stop");
     let app = App::new(offers, Origins::new(address, &args.allow_host, &args.allow_origin));
     let (open, deep) = (app.metrics.connections.clone(), app.deep.clone());
     let routes = router::router(app);
@@ -309,7 +310,7 @@ mod tests {
             });
             assert_eq!(text.lines().count(), 100);
             for (line, position) in text.lines().zip(&lines) {
-                assert_eq!(line.contains("the time for this request is over"), is_late, "{line}");
+                assert_eq!(line.contains("this request took too long"), is_late, "{line}");
                 assert_eq!(line.contains(&format!("\"position\":\"{position}\"")), is_late, "{line}");
             }
         }

@@ -259,11 +259,15 @@ fn foreign_names_and_pages_are_refused() {
         // The page itself is for everybody.
         let status = if path == "/" { 200 } else { 403 };
         assert_eq!((refused.status, refused.header("access-control-allow-origin")), (status, None), "{path}");
-        let words = "https://nim.example may not ask: --allow-origin";
+        let words = "https://nim.example are refused: allow the origin";
         assert!(status == 200 || refused.problem().contains(words), "{}", refused.problem());
         let rebound = answer(&server.raw(format!("GET {path} HTTP/1.1\r\nhost: nim.example\r\n\r\n").as_bytes()));
         assert_eq!(rebound.status, 421, "{path}");
-        assert!(rebound.problem().contains("the name \"nim.example\": --allow-host"), "{}", rebound.problem());
+        assert!(
+            rebound.problem().contains("the name \"nim.example\": add it with --allow-host"),
+            "{}",
+            rebound.problem()
+        );
     }
     assert_eq!(server.ask("OPTIONS", "/v1/positions", foreign, b"").status, 403);
     let picture = server.ask("GET", long, "sec-fetch-site: cross-site\r\nsec-fetch-dest: image\r\n", b"");
