@@ -57,7 +57,7 @@ impl Subject {
     pub fn held_out(&self, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
         HeldOut::new(&self.game, self.rule, self.target, ordering, most).map_err(|error| {
             let hint = match &error {
-                GameError::TooSmall(..) => "leave out --max for a range that is quick",
+                GameError::TooSmall(..) => "leave out --max to use a quick range",
                 _ => "use a smaller --max, or a smaller game",
             };
             refused(format!("{}{error}", most.map_or(String::new(), |most| format!("--max {most}: "))), hint)

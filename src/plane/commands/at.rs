@@ -129,7 +129,7 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
     }
     let both = "expected two numbers, S and L, or - and both on standard input";
     if one != "-" {
-        return Err(Refusal::new("L: there is only one heap", both).into());
+        return Err(Refusal::new("L is missing: expected two heaps", both).into());
     }
     let mut bytes = Vec::new();
     let read = PatientReader.take(INPUT_BYTES + 1).read_to_end(&mut bytes);
