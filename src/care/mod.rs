@@ -59,8 +59,8 @@ pub enum Error {
     /// An error of the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The folder holds neither a run nor a database.
-    #[error("{} holds neither a run nor a database", path.display())]
+    /// The folder contains neither a run nor a database.
+    #[error("{} contains neither a run nor a database", path.display())]
     Nothing {
         /// The folder.
         path: PathBuf,

@@ -202,12 +202,12 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
         // The usual hints name options of a solve.
         PartError::Plan(error) => {
             let hint = match error {
-                PlanError::Disk { .. } => "make room, or name a folder on a larger disk with --scratch",
-                _ => "give more --memory",
+                PlanError::Disk { .. } => "free space on this disk, or choose a folder on a larger disk with --scratch",
+                _ => "raise --memory",
             };
             Refused::with(Exit::System, error.to_string(), hint).into()
         }
-        error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+        error => Refused::new(error.to_string(), "use the folder of a solve that keeps every value").into(),
     }
 }
 
@@ -237,7 +237,7 @@ pub fn failed(error: AnswerError) -> anyhow::Error {
     match error {
         AnswerError::Database(error) => error.into(),
         AnswerError::Solve(error) => unsolved(error),
-        error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+        error => Refused::new(error.to_string(), "use the folder of a solve that keeps every value").into(),
     }
 }
 

@@ -22,9 +22,9 @@ const THREADS_MAX: usize = 1024;
 pub fn memory(text: &str) -> Result<Size, String> {
     let Some(percent) = text.trim().strip_suffix('%') else { return text.parse() };
     let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
-    let share =
-        share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
-    let all = job::memory().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    let share = share
+        .ok_or_else(|| format!("{text:?} is not a percentage: expected more than 0% and at most 100%, like 50%"))?;
+    let all = job::memory().ok_or("the memory size of this machine is unknown: expected a size like 1GiB")?;
     Ok(Size(((all.bytes as f64 * share / 100.0) as u64).max(1)))
 }
 
@@ -67,9 +67,8 @@ pub fn rule() -> impl TypedValueParser<Value = Rule> {
 /// Parses cells like `b1,b2`; spaces, commas and semicolons may separate them, and `none` is the
 /// empty list. Earlier versions wrote `(1,0)(1,1)`, row and column from 0.
 pub fn cells(text: &str) -> Result<BidCells, String> {
-    let expected = |rest: &str| {
-        format!("{rest:?}: expected cells like b1,b2, the letter of the row and the number in it, or none")
-    };
+    let expected =
+        |rest: &str| format!("{rest:?} is not a list of cells: expected row letters and numbers like b1,b2, or none");
     let mut rest = text.trim();
     if rest == "none" {
         return Ok(BidCells(Vec::new()));
@@ -120,7 +119,7 @@ fn kernel() -> impl TypedValueParser<Value = KernelName> {
         }
         let isa: Isa = name.parse().map_err(|_| format!("unknown kernel {name:?}"))?;
         if !isa.is_available() {
-            return Err(format!("this machine has no {isa}"));
+            return Err(format!("this machine does not support {isa}"));
         }
         Ok(KernelName(Some(isa)))
     })
@@ -140,9 +139,9 @@ impl KernelName {
 pub type LogPlacement = Option<Placement>;
 
 const PLACEMENTS: &[(LogPlacement, &str, &str)] = &[
-    (Some(Placement::Dedicated), "dedicated", "One copy of a block's log for each target, in the target's bucket"),
-    (Some(Placement::Shared), "shared", "One copy that all targets read: writes least"),
-    (None, "auto", "dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)"),
+    (Some(Placement::Dedicated), "dedicated", "A separate copy of a block's log for each target"),
+    (Some(Placement::Shared), "shared", "One copy that all targets read; writes the least"),
+    (None, "auto", "dedicated up to 7 layers; shared from 8 on, where copies are slower (terabytes at 9)"),
 ];
 
 pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
@@ -211,7 +210,7 @@ impl ResourceArgs {
             Some(bytes) => {
                 let (bytes, most) = (Size(bytes), Size(most));
                 out.remark(format_args!(
-                    "the solve was started with --memory {bytes}; this process may use {most}, so it takes the default"
+                    "the earlier --memory {bytes} exceeds what this process can use, {most}: using the default"
                 ));
                 solve
             }

@@ -19,7 +19,7 @@ pub const SMALL_CELLS_MAX: u32 = 28;
 /// The layers and the cells that a command takes, by its path.
 const TAKEN: [(&[&str], &str, u32); 3] = [
     (&["solve", "task init", "plan", "papers layout", "papers layout search", "papers solve"], "1 to 10", CELLS_MAX),
-    (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
+    (&["stats", "export", "serve"], "1 to 7, or 9 (built in)", SMALL_CELLS_MAX),
     (&["probe", "play"], "1 to 10", crate::game::CELLS_MAX),
 ];
 
@@ -57,7 +57,7 @@ pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 const BOARD: InputKind = InputKind {
     what: "board",
     most_bytes: 1 << 20,
-    hint: "a board file has name, cells, and lines or moves; trinim solve --help shows one",
+    hint: "a board file defines name, cells, and lines or moves; run trinim solve --help to see an example",
 };
 
 /// The board, which a command needs.
@@ -98,7 +98,7 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     /// Returns the board, which the command needs.
     pub fn required(&self) -> anyhow::Result<Board> {
         let missing =
-            || Refused::new("neither --layers nor --board", "name the board, like --layers 7 or --board rect:5x5");
+            || Refused::new("no board: expected --layers or --board", "for example --layers 7 or --board rect:5x5");
         Ok(self.board()?.ok_or_else(missing)?)
     }
 
@@ -117,7 +117,7 @@ pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
         let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
         return Ok(Board::from_toml(&text, takes).map_err(refused)?);
     }
-    let refused = |error| Refused::new(format!("{option}: {error}"), "a board of your own is file:PATH");
+    let refused = |error| Refused::new(format!("{option}: {error}"), "for a board of your own, use --board file:PATH");
     Ok(Board::named(name, takes).map_err(refused)?)
 }
 

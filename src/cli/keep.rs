@@ -7,7 +7,7 @@ pub fn parse(text: &str) -> Result<KeepChoice, String> {
     match text.as_str() {
         "book" => Ok(KeepChoice::Book),
         other => other.parse().map(KeepChoice::Exactly).map_err(|_| {
-            format!("{text:?} is nothing to keep: expected database, book, book:PIECES like book:37, or counts")
+            format!("unknown value {text:?}: expected database, book, book:PIECES like book:37, or counts")
         }),
     }
 }

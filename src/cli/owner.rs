@@ -46,7 +46,7 @@ impl Owner {
     /// Returns words for the process that holds the lock.
     pub fn process(self) -> Option<String> {
         let Owner::Held(pid) = self else { return None };
-        Some(pid.map_or("a process that cannot be seen from here".to_owned(), |pid| format!("process {pid}")))
+        Some(pid.map_or("a process that is not visible from here".to_owned(), |pid| format!("process {pid}")))
     }
 }
 
@@ -120,7 +120,7 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     Err(Refused::with(
         Exit::InUse,
         format!("{shown} is in use by {process}{progress}"),
-        format!("trinim status {shown} shows how far it is; wait, or choose another folder"),
+        format!("wait, or choose another folder; run trinim status {shown} to see the progress"),
     ))
 }
 

@@ -102,10 +102,10 @@ pub fn refusal(error: JobError) -> anyhow::Error {
                 ("values", "rule") => "add --rule normal",
                 _ => LEAVE_OUT,
             };
-            (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())
+            (format!("--{choice} cannot be used with --{other}: {reason}"), hint.to_owned())
         }
         JobError::Pieces { usual, .. } => (format!("--{error}"), format!("--keep {usual} keeps the usual book")),
-        error => (error.to_string(), "trinim probe and play take positions of larger boards".to_owned()),
+        error => (error.to_string(), "use trinim probe or trinim play, which accept larger boards".to_owned()),
     };
     Refused::new(message, hint).into()
 }

@@ -99,12 +99,12 @@ fn warn(report: &mut Report<'_>) {
     }
     if plan.memory.workers == 0 {
         let (least, budget) = (Size(plan.memory.least_bytes), Size(plan.memory.budget_bytes));
-        short(format!("memory is short: {least} are needed for one worker, the budget is {budget}"));
+        short(format!("not enough memory: one worker needs {least}, but the budget is {budget}"));
     }
     let needed = plan.chosen().disk_peak_bytes;
     if needed > disk_free_bytes {
         let [missing, needed, free] = [needed - disk_free_bytes, needed, disk_free_bytes].map(Size);
-        short(format!("disk is short by {missing}: {needed} are needed, {free} are free"));
+        short(format!("not enough disk space: about {needed} needed, {free} free ({missing} short)"));
     }
     report.warnings.extend(memory_shortage(plan.memory.used_bytes, memory_available_bytes));
 }

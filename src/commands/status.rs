@@ -184,9 +184,9 @@ fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let owner = match (report.owner, report.owner.process()) {
-        (_, Some(process)) => format!("{process} is at work"),
-        (Owner::Unknown, _) => "unknown whether a process is at work".to_owned(),
-        _ => "no process of this machine is at work".to_owned(),
+        (_, Some(process)) => format!("{process} is working on it"),
+        (Owner::Unknown, _) => "unknown whether a process is working on it".to_owned(),
+        _ => "no process on this machine is working on it".to_owned(),
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let positions = report.finished_positions as f64 / report.positions as f64;

@@ -118,7 +118,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         let canonical = grouped(found.canonical_positions);
         rows.push((
             "values",
-            format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
+            format!("{positions} ({canonical} canonical, in {blocks}) checked against all their children ({rate})"),
         ));
     }
     rows.extend(report.values_digest.clone().map(|digest| ("census", digest)));

@@ -32,7 +32,7 @@ pub enum Values {
 
 /// The error for an unknown name of values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown values {name:?}: expected outcomes, nimbers or remoteness")]
+#[error("unknown value {name:?}: expected outcomes, nimbers or remoteness")]
 pub struct ParseValuesError {
     name: String,
 }

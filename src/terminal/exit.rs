@@ -47,18 +47,18 @@ impl Exit {
 /// The exit codes with their meaning, for the manual pages.
 pub const TABLE: &str = "Exit codes:
     0  success
-    1  a check found something wrong in undamaged files: verify or the audit of
-       a solve a value, papers bench an answer; papers report or papers layout
-       --paper a published value that does not hold
+    1  a check found an error in undamaged files: a wrong value (verify, audit of
+       a solve), a wrong answer (papers bench), or a published value that does
+       not hold (papers report, papers layout --paper)
     2  usage error: a bad argument, position or folder
     3  files are damaged, or a finished run lacks its list of files
     4  input or output failed, or disk or memory ran out
     5  stopped by --max-duration or SIGXCPU after a checkpoint; run the same
        command to continue
-    6  another process works in the folder; the message names it
-    7  the folder is of another version or was started with other parameters
-   65  task: the store is of another run or version, forbidden, or damaged;
-       nothing was overwritten
+    6  another process uses the folder; the message says which
+    7  the folder is from another version or was started with other parameters
+   65  task: the store is from another run or version, damaged, or access is
+       denied; nothing was overwritten
    75  task: a source is missing, or the store failed or is full; run the same
        command again
   129  stopped by SIGHUP after a checkpoint; run the same command to continue
@@ -90,7 +90,7 @@ impl Refused {
 
 /// A stop by a signal, or because the time was up.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
+#[error("stopped {}", if .exit == &Exit::TimeUp { "at the time limit" } else { "by a signal" })]
 pub struct Stopped {
     /// Exit code for the cause of the stop.
     pub exit: Exit,

@@ -223,7 +223,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         if signals.stopped() && !is_stop_announced {
             is_stop_announced = true;
             say(progress.paint.mark(match signals.exit() {
-                Exit::TimeUp => "the time is up: stopping at the next safe point",
+                Exit::TimeUp => "time limit reached: stopping at the next safe point",
                 _ => "stopping at the next safe point; press Ctrl-C again to quit now",
             }));
         }

@@ -89,8 +89,8 @@ impl Signals {
                 signals.hold();
                 Ok(signals.clone())
             }
-            Some(Err(error)) => Err(anyhow::Error::msg(format!("signals cannot be handled: {error}"))),
-            None => Err(anyhow::Error::msg("signals cannot be handled")),
+            Some(Err(error)) => Err(anyhow::Error::msg(format!("cannot handle signals: {error}"))),
+            None => Err(anyhow::Error::msg("cannot handle signals")),
         }
     }
 

@@ -25,8 +25,8 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
         match code {
             5 => {
                 stops += 1;
-                assert!(error.contains("stopped because the time is up"), "{error}");
-                assert!(error.contains("the time is up: stopping at the next safe point\n"), "{error}");
+                assert!(error.contains("stopped at the time limit"), "{error}");
+                assert!(error.contains("time limit reached: stopping at the next safe point\n"), "{error}");
                 assert!(error.contains("hint: resume with: trinim solve -k "), "{error}");
                 let stopped: serde_json::Value = serde_json::from_str(&out).unwrap();
                 assert_eq!((&stopped["finished"], &stopped["exit_code"]), (&false.into(), &5.into()));

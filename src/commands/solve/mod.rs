@@ -44,7 +44,7 @@ Examples:
 
 Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
 SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
-command reports the result again. An unfinished folder keeps its layout and what it was started with.";
+command reports the result again. An unfinished folder keeps the layout and the settings it was started with.";
 
 /// Solve a board, or resume an unfinished solve
 #[derive(Args)]
@@ -119,7 +119,7 @@ fn refuse_file(folder: &Path) -> Result<(), Refused> {
         true => format!("--out {} is a file, not a folder", folder.display()),
         false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
     };
-    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+    Err(Refused::new(message, "nothing was written; choose a new folder, or the folder of an earlier solve"))
 }
 
 /// Solves in a folder, or continues a solve there, and reports the result.
@@ -136,13 +136,10 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     let outcome = match job.finished() {
         Some(solved) => {
             remark_on_foreign(folder, out);
-            out.remark(format_args!(
-                "{} is already solved, nothing to do; results of the earlier run:",
-                folder.display()
-            ));
+            out.remark(format_args!("{} is already solved; results of the earlier run:", folder.display()));
             if job.format_damaged() {
                 let folder = folder.display();
-                out.warn(format_args!("{folder}/{FORMAT} is damaged: trinim repair {folder} restores it"));
+                out.warn(format_args!("{folder}/{FORMAT} is damaged: run trinim repair {folder} to restore it"));
             }
             Outcome::earlier(&job, solved)
         }
