@@ -66,7 +66,7 @@ fn the_commands_on_counts() {
     assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
     for (folder, other) in [("five", "database"), ("whole", "counts")] {
         let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
-        assert!(error.contains("was started with keep = ") && error.contains("continue it with"), "{error}");
+        assert!(error.contains("was started with keep = ") && error.contains("resume it with"), "{error}");
     }
 }
 

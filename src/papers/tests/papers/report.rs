@@ -514,7 +514,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     fs::remove_file(unfinished.join("db/SUMS")).unwrap();
     assert!(with(2, &["unfinished"]).contains("unfinished contains no finished database: SUMS is missing"));
     fs::remove_file(unfinished.join("db/manifest.json")).unwrap();
-    assert!(with(2, &["unfinished"]).contains("the solve is not finished"));
+    assert!(with(2, &["unfinished"]).contains("the solve is unfinished"));
 
     // Any change of the manifest that `SUMS` does not cover.
     change(&copy("changed"), false, lie);
