@@ -88,7 +88,7 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
 
     // A limit that the run meets, and one that only the plan exceeds.
     let error = solve(1 << 20, &["--force", "--out", "forced"]);
-    assert!(error.starts_with("warning: not enough disk") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
+    assert!(error.starts_with("warning: not enough") && error.contains("limit is 1 MiB; the solve stops"), "{error}");
     assert!(error.contains("the limit of the folder is reached"), "{error}");
     assert!(error.contains("of --max-disk 1 MiB; raise it"), "{error}");
     let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force", "--codec", "zstd1"];
