@@ -307,8 +307,8 @@ fn deep_solves_are_for_the_page() {
         for (deep, headers) in deep.iter().flat_map(|deep| foreign.map(|headers| (deep, headers))) {
             let found = server.ask("GET", deep, headers, b"");
             assert_eq!((found.status, found.header("cache-control")), (403, Some("no-store")), "{deep} {headers}");
-            assert!(found.problem().contains("for the server's own page alone: --allow-origin"), "{headers}");
-            assert!(found.problem().contains("up to 28 pieces, and kept ones"), "{headers}");
+            assert!(found.problem().contains("only for the server's own page and for --allow-origin"), "{headers}");
+            assert!(found.problem().contains("smaller and stored positions"), "{headers}");
         }
     };
     let solves = |server: &Server, headers: &str| {

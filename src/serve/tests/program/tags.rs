@@ -186,7 +186,7 @@ fn a_name_does_not_stand_for_a_board() {
             assert_eq!(server.get(&format!("{asked}&identity={identity}")).status, 200, "{asked}");
             if let Some((stale, _)) = &before {
                 let refused = server.get(&format!("{asked}&identity={stale}"));
-                assert!(refused.status == 404 && refused.problem().contains("another board"), "{asked}");
+                assert!(refused.status == 404 && refused.problem().contains("a different board"), "{asked}");
             }
         }
         before = Some((identity.clone(), board.to_owned()));
