@@ -26,10 +26,10 @@ use trinim::cli::program::{self, GlobalArgs, Program};
 use trinim::database::VERSION as DATABASE_VERSION;
 use trinim::kernel::{Isa, Kernel};
 
-/// Strongly solves Triangular Nim and answers every position.
+/// Solve Triangular Nim completely, and look up every position.
 ///
-/// A solve decides every position of a board, in normal or misère play, within a memory budget. It
-/// survives any interruption and leaves a database.
+/// A solve computes the value of every position of a board, in normal or misère play, within a
+/// memory budget. It resumes after any interruption and leaves a database.
 #[derive(Parser)]
 #[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {

@@ -28,7 +28,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The disk became full, and the finished blocks could not be committed either.
-    #[error("{full_disk}; what was finished since the last checkpoint could not be saved")]
+    #[error("{full_disk}; the work since the last checkpoint could not be saved")]
     Unsaved {
         /// The first call that found the disk full.
         full_disk: Box<Error>,
@@ -62,7 +62,7 @@ pub enum Error {
         wanted: String,
     },
     /// The run folder has another format version.
-    #[error("{} has format version {found}, this program reads version {supported}", path.display())]
+    #[error("{} has format version {found}, but this program reads version {supported}", path.display())]
     Version {
         /// The file with the version.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum Error {
         supported: u32,
     },
     /// The run folder has a log in a codec that this version does not support; nothing was changed.
-    #[error("{} is in the codec {codec} of another version, which this program does not read", path.display())]
+    #[error("{} uses codec {codec} of another version, which this program cannot read", path.display())]
     Codec {
         /// The log file.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum Error {
         codec: &'static str,
     },
     /// The folder holds files that do not belong to a run; nothing was changed.
-    #[error("{} is not empty and not a run folder: it holds {name}", path.display())]
+    #[error("{} is neither empty nor a run folder: it contains {name}", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
@@ -94,7 +94,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The system refused memory that is within the budget.
-    #[error("the system refuses {} MiB of memory", needed_bytes.div_ceil(1 << 20))]
+    #[error("cannot allocate {} MiB of memory", needed_bytes.div_ceil(1 << 20))]
     OutOfMemory {
         /// Size of the refused request, in bytes.
         needed_bytes: u64,
@@ -108,7 +108,7 @@ pub enum Error {
         budget_bytes: u64,
     },
     /// The process cannot open enough files for the work.
-    #[error("the run needs {needed} open files, but the limit of open files is {limit}")]
+    #[error("the run needs {needed} open files, but the limit is {limit}")]
     OpenFiles {
         /// The smallest sufficient limit.
         needed: u64,
@@ -122,7 +122,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The journal of this session is full; the next session begins another one.
-    #[error("the journal would have {length} bytes, the limit is {limit}")]
+    #[error("the journal would grow to {length} bytes, but the limit is {limit}")]
     JournalFull {
         /// Its length with the next record, in bytes.
         length: u64,
@@ -130,7 +130,7 @@ pub enum Error {
         limit: u64,
     },
     /// A quantity is larger than the format allows.
-    #[error("{what} is {value}, the limit is {limit}")]
+    #[error("{what} is {value}, but the limit is {limit}")]
     Limit {
         /// The quantity.
         what: &'static str,
@@ -141,7 +141,7 @@ pub enum Error {
     },
     /// The workload contradicts itself or the folder: its order is not topological, or an edge has
     /// no log.
-    #[error("the workload does not fit its own block graph: {what}")]
+    #[error("the workload contradicts its block graph: {what}")]
     Workload {
         /// The contradiction.
         what: String,

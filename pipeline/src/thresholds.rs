@@ -135,7 +135,7 @@ mod tests {
     fn a_limit_that_is_too_low_is_named_with_what_is_needed() {
         match Thresholds::within(20, 2) {
             Err(error @ Error::OpenFiles { needed: 39, limit: 20 }) => {
-                assert_eq!(error.to_string(), "the run needs 39 open files, but the limit of open files is 20");
+                assert_eq!(error.to_string(), "the run needs 39 open files, but the limit is 20");
             }
             other => panic!("{other:?}"),
         }

@@ -59,8 +59,8 @@ pub enum Error {
     /// An error of the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The folder holds neither a run nor a database.
-    #[error("{} holds neither a run nor a database", path.display())]
+    /// The folder contains neither a run nor a database.
+    #[error("{} contains neither a run nor a database", path.display())]
     Nothing {
         /// The folder.
         path: PathBuf,
@@ -107,14 +107,14 @@ pub struct Report {
     pub blocks: u64,
     /// Number of finished blocks.
     pub finished_blocks: u64,
-    /// Generation of the run; 0 for a database alone.
+    /// Generation of the run; 0 for a database without a run.
     pub generation: u64,
     /// Number of files checked.
     pub files: u64,
     /// Number of bytes compared with their hashes.
     pub bytes: u64,
-    /// Whether all blocks are finished but `SUMS`, which is written last, is not there: a solve is
-    /// finishing the database or was stopped before it had, and the same solve writes it.
+    /// Whether all blocks are finished but `SUMS`, which is written last, is missing: a solve is
+    /// finishing the database, or was stopped and finishes it when run again.
     pub unsealed: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct FindingRow<'a> {
     offset: u64,
     /// The kind of damage, one word.
     damage: &'a str,
-    /// What was looked at.
+    /// What was checked.
     what: String,
     /// What it should be.
     expected: String,

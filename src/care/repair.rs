@@ -43,7 +43,7 @@ pub struct Estimate {
     pub manifest: bool,
     /// Whether to rewrite `SUMS`.
     pub sums: bool,
-    /// Number of files and pieces of files that a stop left over, which are cleared away.
+    /// Number of leftover files and parts of files of a stopped run, which are removed.
     pub leftovers: u64,
     /// Bytes of published files to read.
     pub read_bytes: u64,
@@ -136,8 +136,7 @@ impl Repair {
         if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !is_trusted) {
             let name =
                 checked.report.findings.first().map_or_else(|| storage.path(SUMS), |finding| finding.path.clone());
-            let reason =
-                format!("the folder keeps {}, so nothing is left to make or to confirm the file", keep.limits());
+            let reason = format!("the folder keeps {}, so the file can be neither rebuilt nor verified", keep.limits());
             return Err(Error::Irreparable { path: name, reason });
         }
         let workload = RemovalGame::new(known.spec(), Kernel::detect());
@@ -226,13 +225,13 @@ fn refuse_without_source(
     let mut parts = records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?)));
     let has_parts = parts.clone().next().is_some();
     if let Some((block, part)) = parts.find(|(block, _)| engine.damaged_blocks.contains(block)) {
-        let reason = format!("it is computed from the sources of block {block}, and this run keeps {limits}");
+        let reason = format!("it must be computed from the sources of block {block}, but this run keeps {limits}");
         return Err(Error::Irreparable { path: storage.path(&part.name), reason });
     }
     if checked.book_wrong && !checked.report.unsealed {
         let reason = match has_parts {
-            true => "the same solve, run again, makes it from its parts, which are still there".to_owned(),
-            false => format!("the blocks it was made of are gone: this run keeps {limits}"),
+            true => "run the same solve again: it rebuilds the file from its parts".to_owned(),
+            false => format!("the blocks it was made from are gone: this run keeps {limits}"),
         };
         return Err(Error::Irreparable { path: storage.path(&format!("{PUBLISHED}/{BOOK}")), reason });
     }
@@ -243,8 +242,8 @@ fn refuse_without_source(
 fn no_source(storage: &dyn Storage, keep: Keep, extent: &Extent) -> Error {
     let Extent { file, source, offset, .. } = extent;
     let reason = format!(
-        "the log of block {source} at byte {offset} is computed from the published file of that block, and this run \
-         keeps {}",
+        "the log of block {source} at byte {offset} must be computed from the published file of that block, but this \
+         run keeps {}",
         keep.limits()
     );
     Error::Irreparable { path: storage.path(&file.name()), reason }

@@ -34,8 +34,9 @@ const GRACE: Duration = Duration::from_millis(300);
 /// How positions without a database are solved.
 #[derive(Args)]
 pub struct SpotArgs {
-    /// Most pieces of a position to solve on the spot, 0 to 40: 36 take 1 GiB of disk and 16 times
-    /// as long as 32; each further piece doubles both
+    /// Most pieces of a position to solve on the spot, 0 to 40
+    ///
+    /// 36 pieces take 1 GiB of disk and 16 times as long as 32; each further piece doubles both.
     #[arg(long, help_heading = "Resources", value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
@@ -185,12 +186,12 @@ pub fn unsolved(error: PartError) -> anyhow::Error {
         // The usual hints name options of a solve.
         PartError::Plan(error) => {
             let hint = match error {
-                PlanError::Disk { .. } => "make room, or name a folder on a larger disk with --scratch",
-                _ => "give more --memory",
+                PlanError::Disk { .. } => "free space on this disk, or choose a folder on a larger disk with --scratch",
+                _ => "raise --memory",
             };
             Refused::with(Exit::System, error.to_string(), hint).into()
         }
-        error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+        error => Refused::new(error.to_string(), "use the folder of a solve that keeps every value").into(),
     }
 }
 
@@ -220,7 +221,7 @@ pub fn failed(error: AnswerError) -> anyhow::Error {
     match error {
         AnswerError::Database(error) => error.into(),
         AnswerError::Solve(error) => unsolved(error),
-        error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+        error => Refused::new(error.to_string(), "use the folder of a solve that keeps every value").into(),
     }
 }
 

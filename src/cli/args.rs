@@ -25,9 +25,9 @@ const THREADS_MAX: usize = 1024;
 pub fn memory(text: &str) -> Result<Size, String> {
     let Some(percent) = text.trim().strip_suffix('%') else { return text.parse() };
     let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
-    let share =
-        share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
-    let all = job::memory().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    let share = share
+        .ok_or_else(|| format!("{text:?} is not a percentage: expected more than 0% and at most 100%, like 50%"))?;
+    let all = job::memory().ok_or("the memory size of this machine is unknown: expected a size like 1GiB")?;
     Ok(Size(((all.bytes as f64 * share / 100.0) as u64).max(1)))
 }
 
@@ -67,9 +67,8 @@ pub fn rule() -> impl TypedValueParser<Value = Rule> {
 /// Parses cells like `b1,b2`, separated by spaces, commas or semicolons; `none` is the empty list.
 /// Earlier versions wrote `(1,0)(1,1)`, row and column from 0.
 pub fn cells(text: &str) -> Result<BidCells, String> {
-    let expected = |rest: &str| {
-        format!("{rest:?}: expected cells like b1,b2, the letter of the row and the number in it, or none")
-    };
+    let expected =
+        |rest: &str| format!("{rest:?} is not a list of cells: expected row letters and numbers like b1,b2, or none");
     let mut rest = text.trim();
     if rest == "none" {
         return Ok(Vec::new());
@@ -107,7 +106,7 @@ pub fn keep(text: &str) -> Result<KeepChoice, String> {
     match text.as_str() {
         "book" => Ok(KeepChoice::Book),
         other => other.parse().map(KeepChoice::Exactly).map_err(|_| {
-            format!("{text:?} is nothing to keep: expected database, book, book:PIECES like book:37, or counts")
+            format!("unknown value {text:?}: expected database, book, book:PIECES like book:37, or counts")
         }),
     }
 }
@@ -126,7 +125,7 @@ pub type KernelChoice = Option<Kernel>;
 fn kernel() -> impl TypedValueParser<Value = KernelChoice> {
     offered(KERNELS, |name| match name.parse::<Isa>() {
         _ if name == "auto" => Ok(None),
-        Ok(isa) => Kernel::new(isa).map(Some).map_err(|_| format!("this machine has no {isa}")),
+        Ok(isa) => Kernel::new(isa).map(Some).map_err(|_| format!("this machine does not support {isa}")),
         Err(_) => Err(format!("unknown kernel {name:?}")),
     })
 }
@@ -135,9 +134,9 @@ fn kernel() -> impl TypedValueParser<Value = KernelChoice> {
 pub type LogPlacement = Option<Placement>;
 
 const PLACEMENTS: &[(LogPlacement, &str, &str)] = &[
-    (Some(Placement::Dedicated), "dedicated", "One copy of a block's log for each target, in the target's bucket"),
-    (Some(Placement::Shared), "shared", "One copy that all targets read: writes least"),
-    (None, "auto", "dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)"),
+    (Some(Placement::Dedicated), "dedicated", "A separate copy of a block's log for each target"),
+    (Some(Placement::Shared), "shared", "One copy that all targets read; writes the least"),
+    (None, "auto", "dedicated up to 7 layers; shared from 8 on, where copies are slower (terabytes at 9)"),
 ];
 
 pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
@@ -147,8 +146,7 @@ pub fn log_placement() -> impl TypedValueParser<Value = LogPlacement> {
 /// `--kernel`.
 #[derive(Clone, Args)]
 pub struct KernelArgs {
-    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
-    /// not change the result
+    /// Instruction set, or scalar for one position at a time; does not change the result
     #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
     pub kernel: KernelChoice,
 }
@@ -239,7 +237,7 @@ impl ResourceArgs {
             Some(bytes) => {
                 let (bytes, most) = (Size(bytes), Size(most));
                 out.remark(format_args!(
-                    "the solve was started with --memory {bytes}; this process may use {most}, so it takes the default"
+                    "the earlier --memory {bytes} exceeds what this process can use, {most}: using the default"
                 ));
                 solve
             }
@@ -251,8 +249,8 @@ impl ResourceArgs {
 /// `--memory`.
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
-    /// Memory budget for the whole program, like 256MiB, 2GB, or 50% of what this process may use
-    /// [default: 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
+    /// Memory budget: a size like 256MiB or 2GB, or a percentage of the usable memory [default:
+    /// 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,

@@ -18,7 +18,7 @@ pub const SMALL_CELLS_MAX: u32 = 28;
 /// The layers and the cells that a command accepts, by its path.
 const TAKEN: [(&[&str], &str, u32); 3] = [
     (&["solve", "task init", "plan", "papers layout", "papers layout search", "papers solve"], "1 to 10", CELLS_MAX),
-    (&["stats", "export", "serve"], "1 to 7, or 9, which is built in", SMALL_CELLS_MAX),
+    (&["stats", "export", "serve"], "1 to 7, or 9 (built in)", SMALL_CELLS_MAX),
     (&["probe", "play"], "1 to 10", crate::game::CELLS_MAX),
 ];
 
@@ -54,7 +54,7 @@ fn layers_up_to(range: &'static str) -> impl TypedValueParser<Value = u32> {
 const BOARD: InputKind = InputKind {
     what: "board",
     most_bytes: 1 << 20,
-    hint: "a board file has name, cells, and lines or moves; trinim solve --help shows one",
+    hint: "a board file defines name, cells, and lines or moves; run trinim solve --help to see an example",
 };
 
 /// The arguments of a command that requires a board.
@@ -68,8 +68,7 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
           required_unless_present_any = REQUIRED.then_some("board"))]
     pub layers: Option<u32>,
 
-    /// Board in place of layers: triangle:K, rect:RxC, hex:N (hexagon of side N), cram:RxC
-    /// (dominoes), or file:PATH
+    /// Board instead of layers: triangle:K, rect:RxC, hex:SIDE, cram:RxC, or file:PATH
     #[arg(long, help_heading = "Game", value_name = "BOARD", conflicts_with = "layers")]
     pub board: Option<String>,
 
@@ -77,7 +76,7 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub min_take: Option<u32>,
 
-    /// Most pieces a move may take [default: no limit]
+    /// Most pieces a move takes along a line [default: no limit]
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub max_take: Option<u32>,
 }
@@ -96,7 +95,7 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     /// Returns the board that the command requires.
     pub fn required(&self) -> anyhow::Result<Board> {
         let missing =
-            || Refused::new("neither --layers nor --board", "name the board, like --layers 7 or --board rect:5x5");
+            || Refused::new("no board: expected --layers or --board", "for example --layers 7 or --board rect:5x5");
         Ok(self.board()?.ok_or_else(missing)?)
     }
 
@@ -115,7 +114,7 @@ pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
         let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
         return Ok(Board::from_toml(&text, takes).map_err(refused)?);
     }
-    let refused = |error| Refused::new(format!("{option}: {error}"), "a board of your own is file:PATH");
+    let refused = |error| Refused::new(format!("{option}: {error}"), "for a board of your own, use --board file:PATH");
     Ok(Board::named(name, takes).map_err(refused)?)
 }
 

@@ -53,6 +53,6 @@ where
     let shown: Vec<_> = values.iter().map(|(_, name, help)| PossibleValue::new(name).help(*help)).collect();
     PossibleValuesParser::new(shown).try_map(move |text| {
         let found = values.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&text));
-        found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown choice {text:?}"))
+        found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown value {text:?}"))
     })
 }

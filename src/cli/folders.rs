@@ -35,16 +35,16 @@ pub fn remark_on_foreign(folder: &Path, out: &Out) {
     let shown: Vec<String> = names.iter().take(FOREIGN_SHOWN).map(|name| format!("{name:?}")).collect();
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    out.remark(format_args!("left alone, because trinim gives no such names: {}{more}", shown.join(", ")));
+    out.remark(format_args!("ignoring files that trinim did not create: {}{more}", shown.join(", ")));
 }
 
 /// Replaces errors about a folder by more helpful ones; `words` are the arguments of the program.
 pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     let error = error.downcast::<JobError>().map_or_else(|error| error, refusal);
     let (path, lacks) = if let Some(DatabaseError::Missing { path, .. }) = error.downcast_ref() {
-        (path, "holds no finished database")
+        (path, "contains no finished database")
     } else if let Some(care::Error::Nothing { path }) = error.downcast_ref() {
-        (path, "holds neither a run nor a database")
+        (path, "contains neither a run nor a database")
     } else if let Some(RunError::Parameters { path, name, found, wanted }) = error.downcast_ref() {
         return other_parameters(path, name, [found, wanted]).into();
     } else if let Some(DatabaseError::NotKept { path, .. }) = error.downcast_ref() {
@@ -64,7 +64,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     if reason.is_empty() {
         return Refused::new(error.to_string(), hint).into();
     }
-    let message = if reason.starts_with("is ") { reason } else { format!("{lacks}: {reason}") };
+    let is_whole = reason.starts_with("is ") || reason.starts_with("does ");
+    let message = if is_whole { reason } else { format!("{lacks}: {reason}") };
     Refused::new(format!("{} {message}", path.display()), hint).into()
 }
 
@@ -81,10 +82,10 @@ fn diagnose(path: &Path, words: &[String]) -> (String, String) {
     if path.is_file() {
         let run = path.ancestors().skip(1).find(|folder| is_run(folder) || is_database(folder));
         let hint = run.map_or_else(|| ask(command), &instead);
-        return ("it is a file".to_owned(), hint);
+        return ("is a file, not a folder".to_owned(), hint);
     }
     if !path.is_dir() {
-        return ("no such folder".to_owned(), absent(path, words, instead));
+        return ("does not exist".to_owned(), absent(path, words, instead));
     }
     let is_inner = path.file_name().is_some_and(|name| name == PUBLISHED);
     let outer = path.parent().filter(|outer| is_inner && is_run(outer));
@@ -96,27 +97,27 @@ fn diagnose(path: &Path, words: &[String]) -> (String, String) {
         let Some((game, saved)) = unfinished(run) else { return (String::new(), ask(command)) };
         let blocks = game.layout.canonical_blocks().len() as u64;
         let hint = match owner::of(&run.join(LOCK)) {
-            Owner::Held(_) => format!("it is being solved; trinim status {run_shown} shows how far it is"),
+            Owner::Held(_) => format!("a solve is running; run trinim status {run_shown} to see its progress"),
             _ => format!("resume it: trinim resume {run_shown}"),
         };
         let reason = match saved == blocks {
             true => String::new(),
             false => {
-                format!("the solve is not finished, {} of {} are saved", grouped(saved), counted(blocks, "block"))
+                format!("the solve is unfinished: {} of {} saved", grouped(saved), counted(blocks, "block"))
             }
         };
         return (reason, hint);
     }
     if command == "status" && (is_database(path) || is_database(&path.join(PUBLISHED))) {
-        let reason = "is a finished database without its run: there is nothing to follow".to_owned();
-        return (reason, format!("trinim stats {shown} shows its results"));
+        let reason = "is a finished database without a run, so there is no progress to show".to_owned();
+        return (reason, format!("run trinim stats {shown} to see its results"));
     }
     if path.join(MANIFEST).is_file() || path.join(PUBLISHED).join(MANIFEST).is_file() {
-        return (String::new(), format!("trinim repair {shown} restores the file"));
+        return (String::new(), format!("run trinim repair {shown} to restore the file"));
     }
     let inside = solves(path);
     let hint = inside.first().map_or_else(|| ask(command), |solve| format!("did you mean: {}", instead(solve)));
-    ("there is none in this folder".to_owned(), hint)
+    ("it has no FORMAT and no manifest.json".to_owned(), hint)
 }
 
 /// Returns the hint if there is no such folder.
@@ -157,7 +158,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
             match layers.filter(|layers| (1..=9).contains(layers) && !OF_A_RUN.contains(&command)) {
                 Some(layers) => {
                     let shown = quoted(&path.to_string_lossy());
-                    format!("trinim solve --layers {layers}{rule} --out {shown} solves {layers} layers there")
+                    format!("run trinim solve --layers {layers}{rule} --out {shown} to solve {layers} layers there")
                 }
                 None => ask(command),
             }
@@ -207,7 +208,7 @@ pub fn keep_all(database: &Database) -> String {
 }
 
 fn keeping_all(command: &str) -> String {
-    format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
+    format!("run {command} --keep {} --out DIR to solve again and keep every value", Keep::Database)
 }
 
 /// The refusal of a folder that was started with other parameters.
@@ -218,14 +219,14 @@ fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
     let resume = run.map(|run| {
         let run = quoted(&run.to_string_lossy());
         let then = if name == Audit::PARAMETER {
-            format!(" and compare all of it with trinim verify {run}")
+            format!(" and check every position with trinim verify {run}")
         } else {
             String::new()
         };
-        format!("continue it with trinim resume {run}{then}, or ")
+        format!("resume it with trinim resume {run}{then}, or ")
     });
     let hint = match AS_THE_PAPERS.contains(&name) {
-        true => "trinim papers solve keeps no checkpoints and begins again in a new folder".to_owned(),
+        true => "trinim papers solve keeps no checkpoints: start over in a new folder".to_owned(),
         false => format!("{}choose another --out", resume.unwrap_or_default()),
     };
     Refused::with(Exit::OtherRun, message, hint)

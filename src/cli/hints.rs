@@ -21,8 +21,10 @@ use terminal::exit::{Exit, Refused, Stopped};
 /// Returns how a command ends after an error, with [`Exit::Done`] if the reader of standard output
 /// has closed it. Hints mention a checkpoint only for a command that `continues` from one.
 pub fn ending(error: &anyhow::Error, continues: bool) -> Ending {
-    let known = classify(error, continues);
-    known.map_or_else(Ending::default, |(exit, hint)| Ending::failed(error, exit, &hint))
+    let Some((exit, hint)) = classify(error, continues) else { return Ending::default() };
+    let stream = if exit == Exit::System && error.is::<io::Error>() { "cannot write to standard output: " } else { "" };
+    let ending = Ending::failed(error, exit, &hint);
+    Ending { reason: stream.to_owned() + &ending.reason, ..ending }
 }
 
 /// Returns the exit code of an error and a hint, which can be empty; `None` if the reader of
@@ -35,7 +37,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
     }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
-        return (!is_closed).then(|| (Exit::System, "standard output could not be written".into()));
+        return (!is_closed).then(|| (Exit::System, "redirect the output to a file or pipe that accepts it".into()));
     }
     if let Some(Refused { exit, hint, .. }) = error.downcast_ref() {
         return Some((*exit, hint.clone().into()));
@@ -49,7 +51,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
         let usage = error.is::<LayoutError>() || error.is::<BoardError>();
-        let hint = "b1 is the first cell of the second row; trinim plan --layers K shows a layout that works";
+        let hint = "b1 is the first cell of the second row; run trinim plan --layers K to see a valid layout";
         usage.then_some((Exit::Usage, hint.into()))
     });
     Some(known.unwrap_or((Exit::System, "".into())))
@@ -61,7 +63,7 @@ fn mend(path: &Path) -> Cow<'static, str> {
     let is_inner =
         folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
     let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all damage, trinim repair {run} restores what it can").into()
+    format!("run trinim check {run} to list all damage, then trinim repair {run} to restore what it can").into()
 }
 
 fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
@@ -69,7 +71,7 @@ fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
         UpkeepError::Run(error) => of_run(error, continues),
         UpkeepError::Database(error) => of_database(error),
         UpkeepError::Nothing { .. } => {
-            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
+            (Exit::Usage, "name the folder of a solve; check and repair also accept its db folder".into())
         }
         UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
         UpkeepError::Irreparable { path, .. } => (Exit::Corrupt, irreparable(path)),
@@ -84,10 +86,8 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
         if folder.ends_with(METADATA) || folder.ends_with(LOGS) { folder.parent().unwrap_or(folder) } else { folder };
     let database = run.join(PUBLISHED);
     match !folder.ends_with(PUBLISHED) && is_database(&database) {
-        true => {
-            format!("nothing was changed; the database needs no run: trinim verify {} checks it", database.display())
-                .into()
-        }
+        true => format!("nothing was changed; check the database on its own with trinim verify {}", database.display())
+            .into(),
         false => "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
     }
 }
@@ -124,20 +124,20 @@ const REFUSALS: [Refusal; 6] = [
     (
         RunError::is_full_disk,
         [
-            "make room on this disk, or choose another, and run the same command again",
-            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+            "free space on this disk, or choose another, and run the same command again",
+            "free space on this disk, or raise --max-disk, and run the same command again to continue from the last \
              checkpoint",
         ],
     ),
     (
         |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
-        ["name another place, or change the permissions of this one"; 2],
+        ["choose another path, or change the permissions of this one"; 2],
     ),
     (
         |_| true,
         [
-            "remove the cause and run the same command again",
-            "remove the cause and run the same command again to continue from the last checkpoint, if there is one",
+            "fix the cause and run the same command again",
+            "fix the cause and run the same command again to continue from the last checkpoint, if there is one",
         ],
     ),
 ];
@@ -145,7 +145,7 @@ const REFUSALS: [Refusal; 6] = [
 /// The hint for a memory budget that is too small. Smaller blocks help only if blocks are large.
 fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
     let smaller = if block_bytes >= SMALL_BLOCK_BYTES { ", or smaller blocks with --block-bits" } else { "" };
-    format!("give at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
+    format!("use at least --memory {}{smaller}", binary_up(needed_bytes).to_string().replace(' ', "")).into()
 }
 
 /// A bitmap of at most this size is small compared with the program itself.
@@ -165,19 +165,18 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another folder".into()),
         RunError::Parameters { .. } => {
-            (Exit::OtherRun, "repeat the parameters this folder was started with, or choose another --out".into())
+            (Exit::OtherRun, "use the parameters this folder was started with, or choose another --out".into())
         }
         RunError::Version { .. } | RunError::Codec { .. } => {
             (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another folder".into())
         }
-        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
-            Exit::Usage,
-            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
-        ),
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => {
+            (Exit::Usage, "choose another --out: a new or empty folder, or the folder of an earlier solve".into())
+        }
         RunError::Memory { needed_bytes, .. } => (Exit::System, more_memory(*needed_bytes, SMALL_BLOCK_BYTES)),
         RunError::OpenFiles { needed, .. } => (
             Exit::System,
-            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
+            format!("nothing was written; run ulimit -n {needed}, or raise the hard limit of open files").into(),
         ),
         RunError::JournalFull { .. } => {
             (Exit::System, "run the same command again: it continues with a new journal".into())
@@ -185,12 +184,12 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
         RunError::Audit { .. } => (
             Exit::Refuted,
-            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
-             with another --out, and report it with this message if it returns"
+            "this is a bug in trinim or a hardware fault: do not trust the blocks saved so far; solve again with \
+             another --out, and report this message if it happens again"
                 .into(),
         ),
         RunError::Workload { .. } => {
-            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
+            (Exit::Corrupt, "the files in the folder contradict each other; solve again with another --out".into())
         }
         error => {
             if let Some(LimitReached { limit_bytes, used_bytes }) = reached(error) {
@@ -198,7 +197,7 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
                 return (
                     Exit::System,
                     format!(
-                        "the folder takes {used} of --max-disk {limit}; raise it and run the same command again to \
+                        "the folder uses {used} of --max-disk {limit}; raise it and run the same command again to \
                          continue from the last checkpoint"
                     )
                     .into(),
@@ -214,10 +213,10 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
 fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
     match error {
         DatabaseError::Missing { .. } => {
-            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
+            (Exit::Usage, "run trinim solve --layers K --out DIR to make a database or resume a solve".into())
         }
         DatabaseError::NotKept { .. } => {
-            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+            (Exit::Usage, "run trinim solve --keep database --out DIR to solve again and keep every value".into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
@@ -228,13 +227,11 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
 
 fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
     match error {
-        PlanError::Memory { needed_bytes, block_bytes, .. } => {
-            (Exit::System, more_memory(*needed_bytes, *block_bytes))
-        }
+        PlanError::Memory { needed_bytes, block_bytes, .. } => (Exit::System, more_memory(*needed_bytes, *block_bytes)),
         PlanError::Disk { .. } => (
             Exit::System,
-            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
-             was written"
+            "nothing was written; free disk space, choose --out on a larger disk, or compare --keep and \
+             --log-placement with trinim plan"
                 .into(),
         ),
         _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),

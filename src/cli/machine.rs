@@ -6,7 +6,7 @@ use terminal::values::Size;
 /// Returns a description of what is too small for a budget of this many bytes, if anything is.
 pub fn memory_shortage(used_bytes: u64, free_bytes: u64) -> Option<String> {
     let free = Size(free_bytes);
-    (used_bytes > free_bytes).then(|| format!("the budget is larger than the memory that is free now, {free}"))
+    (used_bytes > free_bytes).then(|| format!("the memory budget exceeds the free memory, {free}"))
 }
 
 /// Returns the free memory for this process; 2^64 - 1 if the system does not report it.

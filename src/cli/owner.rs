@@ -32,7 +32,7 @@ const LONG_LISTS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
 pub enum Owner {
-    /// A process with this number; null if it cannot be seen from here.
+    /// A process with this number; null if it is not visible from here.
     Held(Option<u32>),
     /// No process of this machine.
     Free,
@@ -44,7 +44,7 @@ impl Owner {
     /// Describes the process that holds the lock.
     pub fn process(self) -> Option<String> {
         let Owner::Held(pid) = self else { return None };
-        Some(pid.map_or("a process that cannot be seen from here".to_owned(), |pid| format!("process {pid}")))
+        Some(pid.map_or("a process that is not visible from here".to_owned(), |pid| format!("process {pid}")))
     }
 }
 
@@ -118,7 +118,7 @@ pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
     Err(Refused::with(
         Exit::InUse,
         format!("{shown} is in use by {process}{progress}"),
-        format!("trinim status {shown} shows how far it is; wait, or choose another folder"),
+        format!("wait, or choose another folder; run trinim status {shown} to see the progress"),
     ))
 }
 

@@ -26,14 +26,16 @@ pub struct ScenarioArgs {
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
 
-    /// What to keep: database (every value), book or book:PIECES (positions with at least PIECES
-    /// pieces, usually all but 8), or counts (only counts and winning first moves)
-    /// [default: as in the folder, else database; from nine layers on, book]
+    /// What to keep: database (every value), book or book:PIECES (many pieces), or counts [default:
+    /// as in the folder, else database; from nine layers on, book]
+    ///
+    /// A book has the positions with at least PIECES pieces, usually all but 8; counts are only the
+    /// counts and the winning first moves.
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = args::keep)]
     pub keep: Option<KeepChoice>,
 
-    /// Compare a share of the blocks with their children before saving them: 1%, all, or none
-    /// [default: as in the folder, else none; from nine layers on, 1%]
+    /// Compare a share of the blocks with their children before saving: 1%, all, or none [default:
+    /// as in the folder, else none; from nine layers on, 1%]
     #[arg(long, help_heading = "Output", value_name = "SHARE|all|none")]
     pub audit: Option<Audit>,
 
@@ -88,10 +90,10 @@ pub fn refusal(error: JobError) -> anyhow::Error {
                 ("values", "rule") => "add --rule normal",
                 _ => LEAVE_OUT,
             };
-            (format!("--{choice} makes no sense with --{other}: {reason}"), hint.to_owned())
+            (format!("--{choice} cannot be used with --{other}: {reason}"), hint.to_owned())
         }
         JobError::Pieces { usual, .. } => (format!("--{error}"), format!("--keep {usual} keeps the usual book")),
-        error => (error.to_string(), "trinim probe and play take positions of larger boards".to_owned()),
+        error => (error.to_string(), "use trinim probe or trinim play, which accept larger boards".to_owned()),
     };
     Refused::new(message, hint).into()
 }

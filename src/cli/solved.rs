@@ -19,8 +19,10 @@ use terminal::signals::Signals;
 /// and `stats`.
 #[derive(Args)]
 pub struct SolvedArgs {
-    /// Folder of a finished solve, or its db folder; --layers and --board need none for nine layers
-    /// (built in) and for boards of up to 28 cells (solved on the spot)
+    /// Folder of a finished solve, or its db folder; optional with --layers or --board
+    ///
+    /// Without a folder, nine layers are built in, and boards of up to 28 cells are solved on the
+    /// spot.
     #[arg(value_name = "DIR", required_unless_present_any = ["layers", "board"])]
     pub folder: Option<PathBuf>,
 
@@ -71,7 +73,7 @@ impl SolvedArgs {
         let carried: Vec<String> =
             BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
         let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
-        let message = format!("{game}: too large to be solved here, and not built in; there is {carried}");
+        let message = format!("{game}: too large to solve here; only {carried} are built in");
         Err(Refused::new(message, format!("trinim solve {game}")).into())
     }
 }

@@ -23,15 +23,15 @@ pub struct Report<'a> {
     pub book: Option<BookReport>,
     /// One row for each number of pieces, from 0.
     pub by_pieces: &'a [PieceCount],
-    /// One row for each smaller board, whose positions are those with empty rows below, and for the
-    /// whole; null if they were not counted, as in a database.
+    /// One row for each smaller board, with the positions whose rows below are empty, and one for
+    /// the whole board; null if they were not counted, as in a database.
     pub by_layers: Option<&'a [LayerCount]>,
 }
 
 /// The book, if one is kept.
 #[derive(Serialize, JsonSchema)]
 pub struct BookReport {
-    /// Least pieces of a position in it.
+    /// Fewest pieces of a position in it.
     pub pieces: u32,
     /// Canonical losses in it.
     pub losses: u64,

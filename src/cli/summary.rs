@@ -25,15 +25,15 @@ pub fn won(won: usize, all: usize, noun: &str) -> String {
 /// A game, as reports name it.
 #[derive(Serialize, JsonSchema)]
 pub struct GameFields {
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Name of the board: `triangle:7`, `rect:6x6`, or the name in a board file.
     board: String,
-    /// Layers of the triangle; null: another board.
+    /// Layers of the triangle; null for other boards.
     layers: Option<u32>,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
+    /// Whether taking the last piece wins (`normal`) or loses (`misere`).
     rule: Rule,
-    /// Fewest pieces a move takes along a line; null: 1.
+    /// Fewest pieces a move takes along a line; null for 1.
     min_take: Option<u32>,
-    /// Most pieces a move may take; null: no limit.
+    /// Most pieces a move takes along a line; null for no limit.
     max_take: Option<u32>,
 }
 
@@ -78,7 +78,7 @@ pub struct Summary {
     /// Census digest, the same in every layout: BLAKE3 hash of board, rule and counts in
     /// hexadecimal.
     values_digest: String,
-    /// What was computed of each position: `outcomes`, `nimbers` or `remoteness`.
+    /// What was computed for each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// One row for each nimber, from 0 to the largest there is; null unless `values` is `nimbers`.
     pub by_nimber: Option<Vec<NimberCount>>,
@@ -87,11 +87,11 @@ pub struct Summary {
     pub by_distance: Option<Vec<DistanceCount>>,
     /// What the folder keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
-    /// The audit, which the blocks passed; null without one.
+    /// The audit that the blocks passed; null without one.
     audit: Option<AuditResult>,
     #[serde(skip)]
     is_all_audited: bool,
-    /// Indices of the cells that name the block, by bit of its number, the lowest first.
+    /// Indices of the cells whose pieces number the blocks, lowest bit first.
     bid_cells: Vec<u8>,
     /// All blocks.
     blocks: u64,

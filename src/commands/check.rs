@@ -57,7 +57,7 @@ pub struct CheckArgs {
 /// What `trinim check` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// Whether nothing that is needed is damaged, or missing from a finished run: exit code 0.
+    /// True (exit code 0) unless a needed file is damaged, or missing from a finished run.
     ok: bool,
     /// `metadata`, `sums` or `full`.
     depth: &'static str,
@@ -96,7 +96,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     remark_on_foreign(&args.folder, out);
     args.work.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
     if !report.ok {
-        out.remark(format_args!("hint: trinim repair {} --dry-run shows what can be restored", args.folder.display()));
+        out.remark(format_args!("hint: run trinim repair {} --dry-run to list the repairs", args.folder.display()));
     }
     Ok(if report.ok { Exit::Done } else { Exit::Corrupt })
 }

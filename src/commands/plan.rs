@@ -38,8 +38,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
-    /// of moves to the end)
+    /// What to compute: outcomes (who wins), nimbers, or remoteness (moves to the end)
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
     values: Values,
 
@@ -66,7 +65,7 @@ pub struct Report<'a> {
     memory_available_bytes: u64,
     /// Whether a solve could start here.
     feasible: bool,
-    /// What is short.
+    /// Warnings about memory, disk space or the layout.
     warnings: Vec<String>,
 }
 
@@ -100,12 +99,12 @@ fn warn(report: &mut Report<'_>) {
     }
     if plan.memory.workers == 0 {
         let (least, budget) = (Size(plan.memory.least_bytes), Size(plan.memory.budget_bytes));
-        short(format!("memory is short: {least} are needed for one worker, the budget is {budget}"));
+        short(format!("not enough memory: one worker needs {least}, but the budget is {budget}"));
     }
     let needed = plan.chosen().disk_peak_bytes;
     if needed > disk_free_bytes {
         let [missing, needed, free] = [needed - disk_free_bytes, needed, disk_free_bytes].map(Size);
-        short(format!("disk is short by {missing}: {needed} are needed, {free} are free"));
+        short(format!("not enough disk space: about {needed} needed, {free} free ({missing} short)"));
     }
     report.warnings.extend(memory_shortage(plan.memory.used_bytes, memory_available_bytes));
 }

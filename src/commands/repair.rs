@@ -19,11 +19,11 @@ Examples:
   trinim repair trinim-k8-misere              repair the folder
   trinim repair trinim-k8-misere/db           repair a database without its run
 
-The command first checks every hash; only this uses several threads. It computes blocks again from the published \
+The command first checks every hash; only this step uses several threads. It recomputes blocks from the published \
 files of their sources, and logs from the published file of the block that sent them. Each result must have the \
 recorded hash, or nothing is replaced. If a repair is stopped or killed, run the same command again; afterwards a \
-solve continues, or is finished, as if nothing had happened. If nothing is left to rebuild a file from, repair \
-refuses and changes nothing.";
+solve continues, or is finished, as if nothing had happened. If a file cannot be rebuilt, repair changes nothing and \
+reports an error.";
 
 /// Restore damaged files of a run folder or a database
 #[derive(Args)]
@@ -86,7 +86,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let counter = Counter::new("repairing", "blocks and logs");
         args.work
             .counted(&[&counter], &signals, out, |request| repair.carry_out(request))?
-            .map_err(|error| of_care(refused(error), &args.folder, &signals, "what was computed so far is written"))?;
+            .map_err(|error| of_care(refused(error), &args.folder, &signals, "the files restored so far stay"))?;
     }
     let ok = was_sound || repaired;
     let elapsed_s = watch.elapsed().as_secs_f64();
@@ -113,18 +113,18 @@ fn refused(error: care::Error) -> care::Error {
 
 fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
     if estimate.is_empty() {
-        out.table(&[("to do", "nothing: all files that are needed are intact".to_owned())])?;
+        out.table(&[("to do", "nothing: all required files are intact".to_owned())])?;
         return Ok(());
     }
     let mut work = Vec::new();
     if estimate.leftovers > 0 {
-        work.push(format!("clear away {} of a stop", counted(estimate.leftovers, "leftover")));
+        work.push(format!("remove {} of a stopped run", counted(estimate.leftovers, "leftover")));
     }
     if estimate.blocks > 0 {
-        work.push(format!("compute {} again", counted(estimate.blocks, "block")));
+        work.push(format!("recompute {}", counted(estimate.blocks, "block")));
     }
     if estimate.log_entries > 0 {
-        work.push(format!("write {} again", counted(estimate.log_entries, "log")));
+        work.push(format!("rewrite {}", counted(estimate.log_entries, "log")));
     }
     let files = [
         (estimate.metadata, "FORMAT, manifest, journal"),
@@ -133,7 +133,7 @@ fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
     ];
     let files: Vec<&str> = files.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect();
     if !files.is_empty() {
-        work.push(format!("write {} again", files.join(", ")));
+        work.push(format!("rewrite {}", files.join(", ")));
     }
     let read = if estimate.read_bytes > 0 { format!("read {}, ", Size(estimate.read_bytes)) } else { String::new() };
     Ok(out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?)

@@ -50,14 +50,14 @@ pub struct StatusArgs {
 /// What `trinim status` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// `begun`: no block is saved. `running`: a process is at work. `unfinished`: blocks are
+    /// `begun`: no block is saved. `running`: a process is working on it. `unfinished`: blocks are
     /// missing. `sealing`: only manifest or checksums are missing. `finished`: nothing is missing.
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
     #[serde(flatten)]
     game: GameFields,
-    /// What is computed of each position: `outcomes`, `nimbers` or `remoteness`.
+    /// What is computed for each position: `outcomes`, `nimbers` or `remoteness`.
     values: Values,
     /// What the run keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
@@ -69,7 +69,7 @@ pub struct Report {
     session_blocks: u64,
     /// All positions of the board.
     positions: u64,
-    /// Positions of all blocks that the saved ones stand for.
+    /// Positions of all blocks that the saved blocks represent.
     finished_positions: u64,
     /// Share of the work, 0 to 1.
     work_done: f64,
@@ -184,9 +184,9 @@ fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let owner = match (report.owner, report.owner.process()) {
-        (_, Some(process)) => format!("{process} is at work"),
-        (Owner::Unknown, _) => "unknown whether a process is at work".to_owned(),
-        _ => "no process of this machine is at work".to_owned(),
+        (_, Some(process)) => format!("{process} is working on it"),
+        (Owner::Unknown, _) => "unknown whether a process is working on it".to_owned(),
+        _ => "no process on this machine is working on it".to_owned(),
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let positions = report.finished_positions as f64 / report.positions as f64;

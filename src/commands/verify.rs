@@ -62,7 +62,7 @@ pub struct Report {
     values_digest: Option<String>,
     /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions checked in a second, images included; null if only bytes were.
+    /// Positions checked per second, images included; null if only bytes were checked.
     rate_positions_per_second: Option<f64>,
     /// Highest resident memory of the process.
     peak_rss_bytes: u64,
@@ -118,7 +118,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         let canonical = grouped(found.canonical_positions);
         rows.push((
             "values",
-            format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
+            format!("{positions} ({canonical} canonical, in {blocks}) checked against all their children ({rate})"),
         ));
     }
     rows.extend(report.values_digest.clone().map(|digest| ("census", digest)));

@@ -179,13 +179,13 @@ pub struct AuditResult {
     /// Blocks that were compared with their children; absent: every block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// Positions compared of each block: all, or as many as an earlier version drew.
+    /// Positions compared per block: all, or the number that an earlier version drew.
     pub per_block: u32,
-    /// The seed that an earlier version drew them with; 0 for all.
+    /// Seed with which an earlier version drew them; 0 for all.
     pub seed: u64,
     /// Positions compared in all.
     pub positions: u64,
-    /// Positions whose value was not the one that follows from their children.
+    /// Positions whose value contradicts their children.
     pub misses: u64,
 }
 

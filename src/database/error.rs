@@ -18,8 +18,8 @@ pub enum DatabaseError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The folder holds no finished database.
-    #[error("{} holds no finished database: {reason}", path.display())]
+    /// The folder contains no finished database.
+    #[error("{} contains no finished database: {reason}", path.display())]
     Missing {
         /// The folder.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum DatabaseError {
         reason: String,
     },
     /// The database is of a version this program does not read.
-    #[error("{} has database version {found}, this program reads version {supported}", path.display())]
+    #[error("{} has database version {found}, but this program reads version {supported}", path.display())]
     Version {
         /// The manifest.
         path: PathBuf,

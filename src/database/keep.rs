@@ -32,7 +32,7 @@ pub enum Keep {
 
 /// The error for an unknown `--keep`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown choice {name:?}: expected database, book:PIECES or counts")]
+#[error("unknown value {name:?}: expected database, book:PIECES or counts")]
 pub struct ParseKeepError {
     name: String,
 }

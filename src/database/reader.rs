@@ -384,7 +384,7 @@ fn find(storage: &dyn Storage) -> Result<&'static str, DatabaseError> {
         }
     }
     // A solve writes the manifest after its last block, and SUMS right after the manifest.
-    let mut reason = if has(FORMAT)? { "the solve is not finished" } else { NOTHING };
+    let mut reason = if has(FORMAT)? { "the solve is unfinished" } else { NOTHING };
     for folder in FOLDERS {
         if has(&below(folder, MANIFEST))? {
             reason = "SUMS is missing";

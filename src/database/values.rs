@@ -32,7 +32,7 @@ pub enum Values {
 
 /// The error for an unknown name of values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown values {name:?}: expected outcomes, nimbers or remoteness")]
+#[error("unknown value {name:?}: expected outcomes, nimbers or remoteness")]
 pub struct ParseValuesError {
     name: String,
 }
@@ -43,7 +43,7 @@ pub struct ParseValuesError {
 pub struct NimberCount {
     /// The nimber.
     pub nimber: u32,
-    /// Positions that have it.
+    /// Positions with this nimber.
     pub positions: u64,
 }
 
@@ -53,9 +53,9 @@ pub struct NimberCount {
 pub struct DistanceCount {
     /// The distance, in moves.
     pub distance: u32,
-    /// Wins that have it.
+    /// Wins with this distance.
     pub wins: u64,
-    /// Losses that have it.
+    /// Losses with this distance.
     pub losses: u64,
 }
 

@@ -53,11 +53,11 @@ const SYSTEM: u8 = 4;
 /// Removed flags of `trinim evolve`, and their replacements.
 const GONE: [(&str, &str); 6] = [
     ("--svg", "use experiment --csv for a plot, score --dot | dot -Tsvg for the tree"),
-    ("--progress", "progress is shown on a terminal only: leave it out"),
-    ("--progress-interval", "progress is shown on a terminal only: leave it out"),
-    ("--metrics", "there are no metrics: leave it out"),
+    ("--progress", "progress is shown only on a terminal: omit it"),
+    ("--progress-interval", "progress is shown only on a terminal: omit it"),
+    ("--metrics", "there are no metrics: omit it"),
     ("--quiet", "redirect standard error: 2> /dev/null"),
-    ("--color", "there are no colours: leave it out"),
+    ("--color", "there are no colours: omit it"),
 ];
 
 /// What `--json` prints, on one line, if a command fails before its report.
@@ -124,7 +124,7 @@ fn usage(error: Error) -> u8 {
         let gone = GONE.iter().find(|(gone, _)| gone == flag).map(|(_, advice)| (*advice).to_owned());
         let setting = SETTINGS.iter().find(|(name, _)| flag.strip_prefix("--") == Some(name));
         if let Some(advice) = gone.or_else(|| setting.map(|(name, _)| format!("use --set {name}=VALUE"))) {
-            streams::line(format_args!("error: there is no {flag}: {advice}"));
+            streams::line(format_args!("error: unknown option {flag}: {advice}"));
             return USAGE;
         }
     }

@@ -88,7 +88,7 @@ pub struct Choice {
 
 /// Two choices that make no sense together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{choice} makes no sense with {other}: {reason}")]
+#[error("{choice} cannot be used with {other}: {reason}")]
 pub struct Contradiction {
     /// One choice.
     pub choice: Choice,
@@ -116,7 +116,7 @@ pub enum JobError {
         usual: Keep,
     },
     /// A board of more than [`CELLS_MAX`] cells.
-    #[error("{board}: {cells} cells are too many: expected at most {CELLS_MAX}")]
+    #[error("{board} has {cells} cells: expected at most {CELLS_MAX}")]
     Cells {
         /// Name of the board.
         board: String,

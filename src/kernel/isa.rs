@@ -88,10 +88,10 @@ pub enum Isa {
 #[non_exhaustive]
 pub enum IsaError {
     /// The name is not one of `scalar`, `portable`, `avx2`, `avx512`.
-    #[error("unknown instruction set `{0}` (one of scalar, portable, avx2, avx512)")]
+    #[error("unknown instruction set {0:?}: expected scalar, portable, avx2 or avx512")]
     Unknown(String),
     /// This machine lacks the instruction set.
-    #[error("this machine has no {0}")]
+    #[error("this machine does not support {0}")]
     Unavailable(Isa),
 }
 

@@ -353,7 +353,7 @@ pub enum LayoutError {
         cell: Cell,
     },
     /// There are more blocks than ordinals.
-    #[error("{found} BID cells are too many: expected at most {BID_BITS_MAX}")]
+    #[error("too many BID cells: {found}, expected at most {BID_BITS_MAX}")]
     TooMany {
         /// The number of cells listed.
         found: usize,

@@ -109,8 +109,8 @@ pub struct Row {
     /// Whether the case belongs in a short table.
     #[serde(default)]
     pub headline: bool,
-    /// Whether the case is the first one of its group once more: its ratios show what the machine
-    /// alone does.
+    /// Whether the case repeats the first case of its group: its ratios show the noise of the
+    /// machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// The reason why the case did not run.
@@ -137,10 +137,10 @@ pub struct Run {
 pub struct Figures {
     /// Wall-clock time.
     pub seconds: Spread,
-    /// Time over that of the first case of the group: the median of the rounds. Where that case
-    /// runs again, null if it is inside the range of [`Row::again`], above and below 1.
+    /// Time relative to the first case of the group: the median of the rounds. If that case is
+    /// repeated, null within the spread of [`Row::again`], above and below 1.
     pub ratio: Option<f64>,
-    /// Where the first case runs again: the smallest and largest ratio of a round.
+    /// If the first case is repeated: the smallest and largest ratio of a round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_range: Option<[f64; 2]>,
     /// Highest resident memory.

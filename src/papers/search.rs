@@ -226,7 +226,7 @@ impl<'a> Best<'a> {
 #[non_exhaustive]
 pub enum SearchError {
     /// Too many BID cells.
-    #[error("{bits} BID cells are too many: expected at most {most}")]
+    #[error("too many BID cells: {bits}, expected at most {most}")]
     Bits {
         /// The requested number.
         bits: u32,
@@ -234,6 +234,6 @@ pub enum SearchError {
         most: u32,
     },
     /// A mirror was requested for a board that is not a triangle.
-    #[error("only triangles are searched for sets with a mirror: expected d3 or any")]
+    #[error("mirror sets require a triangle: expected d3 or any")]
     Mirror,
 }

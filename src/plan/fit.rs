@@ -10,7 +10,7 @@ use crate::layout::CANONICAL_BLOCKS_MAX;
 pub enum PlanError {
     /// Not even one worker fits the memory budget.
     #[error(
-        "a budget of {} is too small: the program and blocks of {} need {}",
+        "a memory budget of {} is too small: the program and blocks of {} need {}",
         binary(*budget_bytes),
         binary(*block_bytes),
         binary_up(*needed_bytes)
@@ -24,7 +24,7 @@ pub enum PlanError {
         block_bytes: u64,
     },
     /// The disk is too full for logs and database.
-    #[error("about {} of disk space is needed, {} is free", binary_up(*needed_bytes), binary(*free_bytes))]
+    #[error("not enough disk space: about {} needed, {} free", binary_up(*needed_bytes), binary(*free_bytes))]
     Disk {
         /// Estimated need, in bytes.
         needed_bytes: u64,
@@ -33,7 +33,7 @@ pub enum PlanError {
     },
     /// The layout has more blocks than a run may have.
     #[error(
-        "a layout with {} blocks to evaluate is too fine: expected at most {}",
+        "the layout has {} blocks to evaluate: expected at most {}",
         grouped(*found),
         grouped(CANONICAL_BLOCKS_MAX)
     )]

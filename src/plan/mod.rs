@@ -121,7 +121,7 @@ pub struct MemoryPlan {
     pub queue_bytes: u64,
     /// Workers that fit, at most the requested threads and the blocks; 0 if not even one does.
     pub workers: usize,
-    /// Finished streams that stay in memory for their targets, at most.
+    /// Most finished streams that stay in memory for their targets.
     pub held_streams: u64,
     /// The memory of these streams.
     pub held_bytes: u64,
@@ -139,7 +139,7 @@ pub struct Plan {
     pub board: String,
     /// Layers of the board, if it is a triangle.
     pub layers: Option<u32>,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
+    /// Whether taking the last piece wins (`normal`) or loses (`misere`).
     #[cfg_attr(feature = "schema", schemars(with = "trinim_game::Rule"))]
     pub rule: &'static str,
     /// Cells of the board.
@@ -156,9 +156,9 @@ pub struct Plan {
     pub block_bytes: u64,
     /// Name of the codec of the logs.
     pub codec: &'static str,
-    /// Bits of log a position that the estimates assume.
+    /// Log bits per position that the estimates assume.
     pub log_bits_per_position: f64,
-    /// Bits of database a position that the estimates assume.
+    /// Database bits per position that the estimates assume.
     pub database_bits_per_position: f64,
     /// Memory by part.
     pub memory: MemoryPlan,
@@ -170,11 +170,10 @@ pub struct Plan {
     pub keep: Keep,
     /// Bytes of what is kept, and of the run around it.
     pub database_bytes: u64,
-    /// Speed of this machine by processor time; 1 for boards that take moments, for which it is not
-    /// measured.
+    /// Speed of this machine in processor time; 1, not measured, for boards that take moments.
     pub speed: f64,
-    /// How many times as long work takes now, because the machine does other work, too; 1 if it is
-    /// not measured.
+    /// Factor by which other work on this machine slows this work down now; 1 if it is not
+    /// measured.
     pub load: f64,
 }
 

@@ -18,7 +18,7 @@ const LOG_MARGIN: f64 = 1.05;
 pub struct PlacementPlan {
     /// `shared` or `dedicated`.
     pub placement: &'static str,
-    /// Log bytes written; 0 if the blocks of the database take the place of logs.
+    /// Log bytes written; 0 if the blocks of the database replace the logs.
     pub log_bytes_written: u64,
     /// Bytes read of logs, or of the blocks in their place.
     pub log_bytes_read: u64,

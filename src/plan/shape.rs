@@ -117,7 +117,7 @@ pub(super) struct Passes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageSeconds {
-    /// Decoding streams, and waiting for what is read of them.
+    /// Decoding streams, and waiting for their reads.
     pub decode: f64,
     /// Orienting streams.
     pub orient: f64,

@@ -31,7 +31,7 @@ There are two heaps; a move takes from one of them, or the same number from both
 
 Exit codes: 0 success; 1 a check or a claim fails; 2 usage; 4 input or output failed; 130 interrupted.";
 
-/// Nim on the plane (Wythoff's game) with heaps of any length
+/// Solve Nim on the plane (Wythoff's game) with heaps of any length
 #[derive(Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {

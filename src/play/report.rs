@@ -18,11 +18,11 @@ pub struct Brief {
     pub value: Value,
     /// `N` for a win, `P` for a loss.
     pub outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers, or it was solved on the spot, in
-    /// normal play, in components of at most 26 pieces.
+    /// Nimber of the position; null unless the folder has nimbers, or the position was solved on
+    /// the spot in normal play, with components of at most 26 pieces.
     pub nimber: Option<u32>,
     /// Moves until the end of the game, if the winner hurries and the loser delays; null unless the
-    /// folder has distances, or they were counted on the spot, of at most 22 pieces.
+    /// folder has distances, or the position has at most 22 pieces and was solved on the spot.
     pub distance: Option<u32>,
 }
 
@@ -33,8 +33,8 @@ pub struct ProbeReport {
     /// The position itself.
     #[serde(flatten)]
     pub position: Brief,
-    /// All legal moves whose values are known: winning ones first, the soonest before others, then
-    /// losing ones, the latest first, and then by ascending mask.
+    /// All legal moves with known values: winning moves first, the soonest win first; then losing
+    /// moves, the latest loss first; ties by ascending mask.
     pub moves: Vec<MoveReport>,
     /// Legal moves to positions whose values are not known.
     pub moves_not_kept: u64,
@@ -52,7 +52,7 @@ pub struct MoveReport {
     pub value: Value,
     /// Nimber of the child.
     pub nimber: Option<u32>,
-    /// Moves that are left after this one.
+    /// Moves left after this one.
     pub distance: Option<u32>,
 }
 

@@ -116,7 +116,7 @@ pub async fn random(request: ApiRequest) -> Result<Response, Problem> {
         app.metrics.positions.fetch_add(1, Ordering::Relaxed);
         let begun = Instant::now();
         let drawn = draw(&*offer.answers, pieces, value, wins, seed, || begun.elapsed() > DRAW_TIME)?;
-        let drawn = drawn.ok_or_else(|| Problem::missing("no position drawn is like that and known"))?;
+        let drawn = drawn.ok_or_else(|| Problem::missing("found no such position with a known value"))?;
         Ok((position_of(&*offer.answers, drawn)?, true))
     };
     // Without a seed, every answer is different.

@@ -61,7 +61,7 @@ impl App {
         &self,
         job: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let busy = || Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests at work: try again");
+        let busy = || Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests: try again later");
         let place = timeout(self.wait, self.places.clone().acquire_owned()).await.map_err(|_| busy())?;
         let place = place.map_err(|_| busy())?;
         let done = tokio::task::spawn_blocking(move || {

@@ -77,7 +77,7 @@ fn is_text(headers: &HeaderMap) -> bool {
 async fn body(request: Request) -> Result<String, Problem> {
     let foreign = |detail| Problem::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
     if !is_text(request.headers()) {
-        return Err(foreign("the body is not text: expected text/plain in UTF-8, one position a line"));
+        return Err(foreign("the body is not text: expected text/plain in UTF-8, one position per line"));
     }
     let too_large = || {
         let limit = format!("the body is longer than {BODY_BYTES} bytes");
@@ -124,7 +124,7 @@ pub fn answer_until(end: Instant, app: Arc<App>, offer: Arc<Offer>, lines: Vec<S
             let (job_offer, job_lines) = (offer.clone(), chunk.to_vec());
             let answered = match Instant::now() < end {
                 true => app.work(move || Ok(answers(&job_offer, &job_lines))).await,
-                false => Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, "the time for this request is over")),
+                false => Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, "this request took too long")),
             };
             let bytes = answered.unwrap_or_else(|problem| refused(chunk, &problem));
             debug_assert_eq!(bytes.lines().count(), chunk.len(), "batch, invariant 1: an answer for each line");

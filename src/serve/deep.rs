@@ -106,9 +106,8 @@ impl DeepSolver {
         }
         if !may_solve {
             let detail = format!(
-                "a position of more than {AT_ONCE} pieces is solved for the server's own page alone: --allow-origin \
-                 allows an origin, or * all clients; positions of up to {AT_ONCE} pieces, and kept ones, are answered \
-                 to all"
+                "positions of more than {AT_ONCE} pieces are solved only for the server's own page and for \
+                 --allow-origin (* allows all clients); smaller and stored positions are answered for all clients"
             );
             return Err(Problem::with(StatusCode::FORBIDDEN, detail));
         }

@@ -96,8 +96,9 @@ impl Offers {
             let watched = WatchedDatabase::new(database.clone());
             let source = folder.display().to_string();
             if let Some(other) = offers.known(database.board(), database.rule(), &source)? {
-                let message = format!("{source} holds {}, {}, as {} does", other.board, other.rule, other.source);
-                return Err(Refused::new(message, "name only one folder for each board and rule").into());
+                let message =
+                    format!("{source} and {} have the same game: {}, {}", other.source, other.board, other.rule);
+                return Err(Refused::new(message, "name one folder for each board and rule").into());
             }
             let offer = Offer::new(&database, source, watched.clone(), spot_pieces)?;
             offers.0.push(Arc::new(Offer { watched: Some(watched), ..offer }));
@@ -109,8 +110,8 @@ impl Offers {
                     continue;
                 }
                 if board.cells() > SMALL_CELLS_MAX {
-                    let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
-                    let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
+                    let message = format!("{}: too large to solve at startup", arguments(board, Rule::Misere));
+                    let hint = format!("run trinim solve {}, then serve its folder", arguments(board, rule));
                     return Err(Refused::new(message, hint).into());
                 }
                 // Distances are computed on request, but not for a folder: random positions of
@@ -144,7 +145,7 @@ impl Offers {
         let mut named = self.0.iter().filter(|offer| offer.board == name);
         if let Some(other) = named.clone().find(|other| board_identity(other.answers.board()) != board_identity(board))
         {
-            let message = format!("{source} and {} are two boards of one name, {name}", other.source);
+            let message = format!("{source} and {} are different boards with the same name, {name}", other.source);
             return Err(Refused::new(message, "serve one of them, or change the name in the file of the board"));
         }
         Ok(named.find(|offer| offer.rule == rule).map(|offer| &**offer))
@@ -170,7 +171,7 @@ impl Offers {
         found.ok_or_else(|| {
             let boards: Vec<String> = self.0.iter().map(|offer| format!("{} {}", offer.board, offer.rule)).collect();
             let board: String = board.chars().take(40).collect();
-            Problem::missing(format!("no board {board:?} with rule {rule}: there is {}", boards.join(", ")))
+            Problem::missing(format!("no board {board:?} with rule {rule}: available are {}", boards.join(", ")))
         })
     }
 }

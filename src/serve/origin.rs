@@ -86,7 +86,7 @@ impl Origins {
         // A request without a name comes from an old client, but not from a browser.
         if let Some(named) = named.filter(|named| !self.is_own(named)) {
             let named: String = named.chars().take(80).collect();
-            let detail = format!("this server does not answer to the name {named:?}: --allow-host adds names");
+            let detail = format!("this server does not answer to the name {named:?}: add it with --allow-host");
             return Err(Problem::with(StatusCode::MISDIRECTED_REQUEST, detail));
         }
         let origin = text(headers, header::ORIGIN);
@@ -119,7 +119,7 @@ impl Origins {
         let page: String = origin.unwrap_or("another site").chars().take(80).collect();
         Err(Problem::with(
             StatusCode::FORBIDDEN,
-            format!("pages of {page} may not ask: --allow-origin allows an origin"),
+            format!("requests from pages of {page} are refused: allow the origin with --allow-origin"),
         ))
     }
 

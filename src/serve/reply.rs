@@ -162,7 +162,7 @@ impl Problem {
 
     /// There is no answer yet: 202.
     pub fn solving(done: Option<f64>) -> Problem {
-        Problem { solving: Some(Solving { done }), ..Problem::with(StatusCode::ACCEPTED, "being solved: ask again") }
+        Problem { solving: Some(Solving { done }), ..Problem::with(StatusCode::ACCEPTED, "being solved: try again") }
     }
 }
 

@@ -145,7 +145,7 @@ impl Query {
             .optional("identity")
             .is_some_and(|meant| board_identity(offer.answers.board()).as_deref() != Some(meant))
         {
-            return Err(Problem::missing(format!("{} is another board here: see /v1/boards", offer.board)));
+            return Err(Problem::missing(format!("{} is a different board here: see /v1/boards", offer.board)));
         }
         Ok(offer.clone())
     }

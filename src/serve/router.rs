@@ -42,9 +42,9 @@ pub fn router(app: Arc<App>) -> Router {
         .iter()
         .fold(routes, |routes, file| routes.route(file.path, get(async |headers: HeaderMap| file.answer(&headers))));
     routes
-        .fallback(|| async { Problem::missing("no such path: /v1/openapi.json lists them") })
+        .fallback(|| async { Problem::missing("no such path: see /v1/openapi.json") })
         .method_not_allowed_fallback(|| async {
-            Problem::with(StatusCode::METHOD_NOT_ALLOWED, "this path has another method: see /v1/openapi.json")
+            Problem::with(StatusCode::METHOD_NOT_ALLOWED, "wrong method for this path: see /v1/openapi.json")
         })
         .layer(from_fn_with_state(app.clone(), around))
         .with_state(app)
@@ -70,7 +70,7 @@ async fn around(State(app): State<Arc<App>>, mut request: Request, next: Next) -
     let is_crowded = request.extensions().get::<Crowded>().is_some() && !CHEAP.contains(&&*path);
     let mut response = match (&access, request.method()) {
         _ if is_crowded => {
-            Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests: try again").into_response()
+            Problem::with(StatusCode::SERVICE_UNAVAILABLE, "too many requests: try again later").into_response()
         }
         (Err(problem), _) => problem.clone().into_response(),
         (Ok(Access { reader: None, .. }), &Method::OPTIONS) => StatusCode::OK.into_response(),

@@ -37,10 +37,11 @@ Examples:
 Try curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address \
 itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, \
 /v1/stats, /v1/random, /healthz, /metrics; /v1/openapi.json describes them. The server reads nothing outside the \
-folders. Pages of other origins and requests that call the server by a foreign name are refused. Anyone who can reach \
-the address can use it: put a proxy with encryption in front of an address outside this machine. SIGINT and SIGTERM let running requests finish and end with exit code 0.";
+folders. Pages of other origins and requests with an unknown Host are refused. Anyone who can reach the address can \
+use it: put a proxy with encryption in front of an address outside this machine. SIGINT and SIGTERM let running \
+requests finish and end with exit code 0.";
 
-/// Answer positions over HTTP, with a page to play on
+/// Serve positions over HTTP, with a page to play on
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArgs {
@@ -52,37 +53,39 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
-    /// Answer pages of this origin, too, like https://nim.example, and let them have positions of
-    /// more than 28 pieces solved, as the server's own page may; * for all pages and programs; may
-    /// be repeated
+    /// Also answer pages of this origin, like https://nim.example; * for all; repeatable
+    ///
+    /// They can have positions of more than 28 pieces solved, like the server's own page; with *,
+    /// all pages and programs can.
     #[arg(long, value_name = "ORIGIN", value_parser = origin::origin)]
     allow_origin: Vec<String>,
 
-    /// Answer to this name, too, of a proxy or of this machine; * for all; may be repeated. The
-    /// address and localhost are known
+    /// Also answer to this name, of a proxy or of this machine; * for all; repeatable
+    ///
+    /// The address and localhost are always known.
     #[arg(long, value_name = "NAME", value_parser = origin::host)]
     allow_host: Vec<String>,
 
-    /// Layers of the triangle; these boards are solved at the start, under both rules
+    /// Layers to solve at startup, under both rules
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K,..", value_delimiter = ',',
           value_parser = args::layers, default_value = "4,5,6")]
     layers: Vec<u32>,
 
-    /// Another board that is solved at the start, under both rules: rect:RxC, hex:N, cram:RxC, or
-    /// file:PATH; may be repeated
+    /// Boards to solve like --layers: rect:RxC, hex:SIDE, cram:RxC or file:PATH; repeatable
     #[arg(long, help_heading = "Game", value_name = "BOARD")]
     board: Vec<String>,
 
-    /// Memory for values read from the folders, all together [default: 1GiB, or half of what this
-    /// process may use if that is less]
+    /// Memory for the values read from all folders [default: 1GiB, or half of what this process may
+    /// use if that is less]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,
 
-    /// Most pieces of a position that is solved on the spot if its value is not kept; 0 to 40. Up
-    /// to 28 pieces take 64 MiB for each such board and an instant. Larger ones are solved one at a
-    /// time, with progress, for the server's own page and --allow-origin alone: 36 pieces take 512
-    /// MiB, 1 GiB in the folder for temporary files and up to a minute
+    /// Most pieces of a position to solve on the spot, 0 to 40
+    ///
+    /// Up to 28 pieces take 64 MiB for each such board and an instant. Larger positions are solved
+    /// one at a time, with progress, only for the server's own page and --allow-origin: 36 pieces
+    /// take 512 MiB, 1 GiB in the folder for temporary files and up to a minute.
     #[arg(long, value_name = "N", default_value_t = PIECES_MAX,
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
@@ -134,7 +137,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if !address.ip().is_loopback() {
         out.warn("anyone who can reach this address can use it, and nothing is encrypted");
     }
-    out.remark("Ctrl-C ends");
+    out.remark("press Ctrl-C to stop");
     let app = App::new(offers, Origins::new(address, &args.allow_host, &args.allow_origin));
     let (open, deep) = (app.metrics.connections.clone(), app.deep.clone());
     let routes = router::router(app);
@@ -306,7 +309,7 @@ mod tests {
             });
             assert_eq!(text.lines().count(), 100);
             for (line, position) in text.lines().zip(&lines) {
-                assert_eq!(line.contains("the time for this request is over"), is_late, "{line}");
+                assert_eq!(line.contains("this request took too long"), is_late, "{line}");
                 assert_eq!(line.contains(&format!("\"position\":\"{position}\"")), is_late, "{line}");
             }
         }

@@ -28,7 +28,7 @@ pub struct CopyWork {
     pub files: u64,
     /// Their size.
     pub bytes: u64,
-    /// Files that were there already, with the same bytes.
+    /// Files that already existed with the same contents.
     pub present: u64,
 }
 

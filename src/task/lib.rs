@@ -80,7 +80,7 @@ pub enum Error {
         wanted: String,
     },
     /// There is no such block.
-    #[error("there is no block {block}: blocks are numbered 0 to {last}")]
+    #[error("no block {block}: blocks are numbered 0 to {last}")]
     NoBlock {
         /// The requested number.
         block: u32,
@@ -88,7 +88,7 @@ pub enum Error {
         last: u32,
     },
     /// The store created a file twice, although the name was taken.
-    #[error("{} was created twice: this store does not refuse a name that is taken", path.display())]
+    #[error("{} was created twice: this store does not reject existing names", path.display())]
     Twice {
         /// The file, which was removed.
         path: PathBuf,

@@ -25,7 +25,7 @@ pub const ALONE: u32 = 100_000;
 pub struct BlockRow {
     /// The block.
     pub block: u32,
-    /// Length of the longest way to it from a block without sources.
+    /// Length of the longest path to it from a block without sources.
     pub level: u32,
     /// The blocks whose files it reads, ascending.
     pub sources: Vec<u32>,
@@ -46,7 +46,7 @@ pub struct BatchRow {
     pub sources: Vec<u32>,
     /// Number of files that it reads, if it has room for all its blocks.
     pub reads: u32,
-    /// Length of the longest way to it from a batch without sources.
+    /// Length of the longest path to it from a batch without sources.
     pub level: u32,
     /// Estimated time of one worker in seconds.
     pub cost: f64,

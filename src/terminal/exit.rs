@@ -21,15 +21,15 @@ macro_rules! exits {
 exits! {
     #[default]
     Done = 0, "success";
-    Refuted = 1, "a check found something wrong in undamaged files: verify or the audit of a solve a value, papers \
-                  bench an answer; papers report or papers layout --paper a published value that does not hold";
+    Refuted = 1, "a check found an error in undamaged files: a wrong value (verify, audit of a solve), a wrong answer \
+                  (papers bench), or a published value that does not hold (papers report, papers layout --paper)";
     Usage = 2, "usage error: a bad argument, position or folder";
     Corrupt = 3, "files are damaged, or a finished run lacks its list of files";
     System = 4, "input or output failed, or disk or memory ran out";
     TimeUp = 5, "stopped by --max-duration or SIGXCPU after a checkpoint; run the same command to continue";
-    InUse = 6, "another process works in the folder; the message names it";
-    OtherRun = 7, "the folder is of another version or was started with other parameters";
-    TaskRefused = 65, "task: the store is of another run or version, forbidden, or damaged; nothing was overwritten";
+    InUse = 6, "another process uses the folder; the message says which";
+    OtherRun = 7, "the folder is from another version or was started with other parameters";
+    TaskRefused = 65, "task: the store is from another run or version, damaged, or access is denied; nothing was overwritten";
     TaskAgain = 75, "task: a source is missing, or the store failed or is full; run the same command again";
     HungUp = 129, "stopped by SIGHUP after a checkpoint; run the same command to continue";
     Interrupted = 130, "stopped by SIGINT after a checkpoint; run the same command to continue";
@@ -68,7 +68,7 @@ impl Refused {
 
 /// A stop by a signal or a time limit.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
+#[error("stopped {}", if .exit == &Exit::TimeUp { "at the time limit" } else { "by a signal" })]
 pub struct Stopped {
     /// Exit code for the cause of the stop.
     pub exit: Exit,

@@ -157,11 +157,11 @@ impl OutputFile {
         let is_direct = match replaces.look(path) {
             Ok(Existing::Other(reason)) => return refused(&format!(" {reason}")),
             Ok(Existing::Nothing) if !folder.is_dir() => {
-                return refused(&format!(": there is no folder {}", folder.display()));
+                return refused(&format!(": the folder {} does not exist", folder.display()));
             }
             Ok(existing) => matches!(existing, Existing::Direct),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return refused(&format!(": there is no folder {}", folder.display()));
+                return refused(&format!(": the folder {} does not exist", folder.display()));
             }
             Err(error) => return Err(Error::io("measure", path, error).into()),
         };
@@ -226,7 +226,7 @@ impl OutputFile {
 }
 
 fn refused(flag: &str, what: &str, reason: impl std::fmt::Display) -> Refused {
-    Refused::new(format!("{flag} {reason}"), format!("name a new file with {flag}, or an earlier {what}"))
+    Refused::new(format!("{flag} {reason}"), format!("choose a new file for {flag}, or an existing {what}"))
 }
 
 /// An output that is being written.
@@ -273,7 +273,7 @@ impl OpenOutput<'_> {
                 Existing::Nothing => put_new(file, target, |file| file.persist_noclobber(target)),
                 // Links were followed before.
                 Existing::Replaceable if !target.is_symlink() => put(file, target),
-                _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something else took this name in the meantime")),
+                _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "another file took this name in the meantime")),
             }
         });
         named.map_err(|error| self.output.failed(error))
@@ -389,7 +389,7 @@ impl ParentsArgs {
             return Ok(());
         }
         Err(Refused::new(
-            format!("--out {}: there is no folder {}", folder.display(), parent.display()),
+            format!("--out {}: the folder {} does not exist", folder.display(), parent.display()),
             "mount the disk, or create the folder with --parents",
         ))
     }

@@ -29,7 +29,7 @@ pub const VARIABLES: [(&str, &str); 5] = [
     ("TRINIM_MEMORY", "value of --memory, unless the option is given"),
     ("TRINIM_SCRATCH", "value of --scratch, unless the option is given"),
     ("TRINIM_QUIET", "like --quiet, unless it is empty, 0, false or no"),
-    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether output has colours, unless --color says it"),
+    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether output is coloured, unless --color is given"),
 ];
 
 /// Returns a command and its subcommands with arguments ordered by heading, choices in any case,
@@ -92,7 +92,7 @@ pub fn shown(command: Command, name: &str) -> Command {
         }
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let end = "Exit codes and variables are in the manual pages, which trinim man DIR writes.";
+    let end = "The manual pages list exit codes and environment variables; write them with trinim man DIR.";
     command
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\n\nOptions:\n{{options}}{{after-help}}"

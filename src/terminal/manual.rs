@@ -66,8 +66,8 @@ Examples:
   trinim schema trinim.stats/1 > stats.schema.json
   trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
 
-A report names its schema in its first field. The schemas are in JSON Schema of 2020-12, and strict: none allows a \
-field that this version does not print.";
+The first field of a report is the name of its schema. The schemas use JSON Schema 2020-12 and are strict: they allow \
+only fields that this version prints.";
 
 /// Print the JSON schema of a report, or list all reports
 #[derive(Args)]
@@ -99,9 +99,7 @@ pub fn schema(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Re
                 .is_some_and(|(short, _)| short == name)
     };
     let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
-        return Err(
-            Refused::new(format!("there is no report {name:?}"), "schema without a name lists all reports").into()
-        );
+        return Err(Refused::new(format!("unknown report {name:?}"), "leave out the name to list all reports").into());
     };
     writeln!(out, "{:#}", schema::of(name, shapes))?;
     Ok(Exit::Done)

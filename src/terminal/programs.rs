@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub const PROGRAMS: &[(&str, &str)] = &[
     ("task", "Compute blocks of a solve on many machines"),
     ("papers", "Solve with the methods of the papers, and reproduce their results"),
-    ("serve", "Answer positions over HTTP, with a page to play on"),
+    ("serve", "Serve positions over HTTP, with a page to play on"),
     ("plane", "Solve Nim on the plane (Wythoff's game), with huge heaps"),
     ("evolve", "Find formulas that tell wins from losses, and check them"),
 ];
@@ -34,8 +34,8 @@ pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
     let Some(path) = find(&program) else {
         let is_ours = PROGRAMS.iter().any(|(known, _)| *known == name);
         return is_ours.then(|| {
-            let run = format!("cargo run --release -p {program} -- .. runs it from a clone");
-            let hint = format!("{run}, cargo install --path src/{name} installs it");
+            let run = format!("in a clone, run cargo run --release -p {program} -- ..");
+            let hint = format!("{run}, or install it with cargo install --path src/{name}");
             Refused::new(format!("{program} is not installed"), hint)
         });
     };
@@ -50,7 +50,7 @@ pub fn hand_over(command: Command, arguments: &[OsString]) -> Option<Refused> {
         _ => {}
     }
     let error = process.exec();
-    let hint = format!("{program} has to be a program for this machine");
+    let hint = format!("check that {program} is built for this machine");
     Some(Refused::with(Exit::System, format!("cannot run {}: {error}", path.display()), hint))
 }
 

@@ -30,8 +30,7 @@ pub struct ProgressArgs {
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     progress_interval: Duration,
 
-    /// Write metrics to FILE every 5 seconds and at the end, as OpenMetrics text for a node
-    /// exporter
+    /// Write metrics to FILE every 5 seconds and at the end, as OpenMetrics text
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     metrics: Option<PathBuf>,
 }
@@ -224,7 +223,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         if signals.stopped() && !is_stop_announced {
             is_stop_announced = true;
             say(progress.paint.mark(match signals.exit() {
-                Exit::TimeUp => "the time is up: stopping at the next safe point",
+                Exit::TimeUp => "time limit reached: stopping at the next safe point",
                 _ => "stopping at the next safe point; press Ctrl-C again to quit now",
             }));
         }

@@ -16,14 +16,14 @@ const OF_A_BOARD: [&str; 2] = ["solve", "plan"];
 
 /// Removed commands, and flags of one command or of any, each with its replacement.
 const DROPPED: [(&str, &str, &str); 8] = [
-    ("bench", "", "it is trinim papers bench"),
-    ("layout", "", "it is trinim papers layout"),
-    ("report", "", "it is trinim papers report"),
-    ("solve", "--strategy", "trinim papers solve has the strategies of the papers"),
-    ("solve", "--redundancy", "trinim papers solve has the strategies of the papers"),
-    ("plan", "--strategy", "trinim papers solve has the strategies of the papers"),
-    ("puzzle", "", "the page of trinim serve sets puzzles"),
-    ("", "--metrics-listen", "--metrics FILE writes what a node exporter can collect"),
+    ("bench", "", "use trinim papers bench"),
+    ("layout", "", "use trinim papers layout"),
+    ("report", "", "use trinim papers report"),
+    ("solve", "--strategy", "use trinim papers solve, which has the strategies of the papers"),
+    ("solve", "--redundancy", "use trinim papers solve, which has the strategies of the papers"),
+    ("plan", "--strategy", "use trinim papers solve, which has the strategies of the papers"),
+    ("puzzle", "", "use the page of trinim serve, which has puzzles"),
+    ("", "--metrics-listen", "use --metrics FILE, which a node exporter can collect"),
 ];
 
 /// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
@@ -109,7 +109,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
         }
         let at = path.iter().try_fold(command, |at, name| at.find_subcommand(name))?;
         return Some(match at.get_subcommands().map(Command::get_name).find(|name| is_slip(&word, name)) {
-            _ if OF_PLAY.contains(&word.as_str()) => format!("{word} is for trinim play, at its prompt"),
+            _ if OF_PLAY.contains(&word.as_str()) => format!("type {word} at the prompt of trinim play"),
             Some(near) => format!("did you mean {near}?"),
             None => help(path),
         });
@@ -163,7 +163,7 @@ fn advice(error: &Error, command: &Command, path: &[&str], words: &[String]) -> 
                 !missing.starts_with("--") || example.split(' ').any(|word| missing.split(' ').next() == Some(word))
             };
             let fits = |example: &&str| !example.ends_with('\\') && about.iter().all(|missing| has(example, missing));
-            examples.into_iter().find(fits).map(|example| format!("like trinim {example}"))
+            examples.into_iter().find(fits).map(|example| format!("for example, trinim {example}"))
         }
         _ => None,
     }

@@ -43,7 +43,7 @@ pub fn install() {
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
 }
 
-/// Checks that neither a signal nor a time limit has requested a stop.
+/// Checks that neither a signal nor the time limit has requested a stop.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -89,8 +89,8 @@ impl Signals {
                 signals.hold();
                 Ok(signals.clone())
             }
-            Some(Err(error)) => Err(anyhow::Error::msg(format!("signals cannot be handled: {error}"))),
-            None => Err(anyhow::Error::msg("signals cannot be handled")),
+            Some(Err(error)) => Err(anyhow::Error::msg(format!("cannot handle signals: {error}"))),
+            None => Err(anyhow::Error::msg("cannot handle signals")),
         }
     }
 

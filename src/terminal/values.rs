@@ -25,7 +25,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Size, String> {
-        let expected = || format!("{text:?} is not a size: expected a number of bytes or one like 256MiB, 1GiB, 2GB");
+        let expected = || format!("{text:?} is not a size: expected bytes, or a size like 256MiB, 1GiB, 2GB");
         let text = text.trim();
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
@@ -76,7 +76,7 @@ fn duration_up_to(text: &str, most: Duration, examples: &str) -> Result<Duration
     let parsed = humantime::parse_duration(&with_unit).ok().filter(|_| !text.contains('M'));
     parsed
         .filter(|duration| (LEAST..=most).contains(duration))
-        .ok_or_else(|| format!("{text:?} is not a duration: expected seconds or one like {examples}"))
+        .ok_or_else(|| format!("{text:?} is not a duration: expected seconds, or a time like {examples}"))
 }
 
 /// The largest seed. Readers of JSON like JavaScript represent every whole number up to it.

@@ -78,8 +78,8 @@ pub enum Finding {
         /// The number of listed ones.
         listed: usize,
     },
-    /// Blocks could not be checked because they or blocks of their children are unreadable.
-    #[error("{blocks} blocks were not checked because they or blocks of their children are unreadable")]
+    /// Blocks could not be checked because they or the blocks of their children are unreadable.
+    #[error("{blocks} blocks were not checked because they or the blocks of their children are unreadable")]
     Unchecked {
         /// The number of such blocks.
         blocks: u64,

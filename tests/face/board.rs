@@ -42,9 +42,9 @@ fn a_solve_of_a_board_file_is_resumed_without_the_file() {
 
         // Every hint of the folder is a command that works without the file.
         let (_, error) = ends(path, 2, &["stats", "run"]);
-        assert!(error.contains("not finished") && error.ends_with("hint: resume it: trinim resume run\n"), "{error}");
+        assert!(error.contains("is unfinished") && error.ends_with("hint: resume it: trinim resume run\n"), "{error}");
         let (_, error) = ends(path, 7, &["solve", "--board", "rect:5x5", "--rule", "normal", "--out", "run"]);
-        assert!(error.contains("hint: continue it with trinim resume run, or choose"), "{error}");
+        assert!(error.contains("hint: resume it with trinim resume run, or choose"), "{error}");
         let resumed = json_of(path, &["resume", "run", "--threads", "1", "--json"]);
         let whole = json_of(path, &["stats", "whole", "--json"]);
         assert_eq!((&resumed["digest"], &resumed["board"]), (&whole["digest"], &json!(name)));

@@ -246,7 +246,7 @@ fn a_file_that_appears_meanwhile_stays() {
         });
         let (found, error) = appeared.expect("an export that takes some time");
         assert_eq!((found, fs::read(&name).unwrap() == b"mine"), (Some(code), code == 4), "{error}");
-        assert!(code == 0 || error.contains("something else took this name in the meantime"), "{error}");
+        assert!(code == 0 || error.contains("another file took this name in the meantime"), "{error}");
     }
 }
 

@@ -139,7 +139,7 @@ fn a_resume_takes_the_memory_of_the_run() {
     stopped("large", "4096TiB");
     let (memory, error) = resumed(&["large"]);
     assert!(memory <= 1024, "{memory}");
-    assert!(error.contains("started with --memory 4"), "{error}");
+    assert!(error.contains("the earlier --memory 4"), "{error}");
 }
 
 /// Regression: the rate after a resume was that of the blocks of all sessions in the time of one.

@@ -26,12 +26,12 @@ fn a_folder_in_use_is_left_alone() {
         // Without the header of a solve.
         assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
         assert_eq!(error.lines().count(), 2, "{error}");
-        assert!(args.len() < 3 || error.contains("hint: trinim status busy shows how far it is"), "{error}");
+        assert!(args.len() < 3 || error.contains("run trinim status busy to see the progress"), "{error}");
         assert!(asked.elapsed() < Duration::from_secs(60), "{args:?} hesitated");
     }
     for command in ["stats", "verify", "probe"] {
         let (_, error) = ends(path, 2, &[command, "busy"]);
-        assert!(error.contains("it is being solved; trinim status busy shows how far"), "{error}");
+        assert!(error.contains("a solve is running; run trinim status busy"), "{error}");
     }
     assert!(tree(&path.join("busy")) == before);
     child.kill().unwrap();

@@ -66,7 +66,7 @@ fn the_commands_on_counts() {
     assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
     for (folder, other) in [("five", "database"), ("whole", "counts")] {
         let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
-        assert!(error.contains("was started with keep = ") && error.contains("continue it with"), "{error}");
+        assert!(error.contains("was started with keep = ") && error.contains("resume it with"), "{error}");
     }
 }
 
@@ -330,7 +330,7 @@ fn an_audit_of_all_is_told_everywhere() {
     let (_, error) = ends(folder.path(), 7, &["solve", "-k", "6", "--audit", "9%", "--out", &out]);
     assert!(error.contains("was started with audit = all, not 0.09"), "{error}");
     let (_, error) = ends(folder.path(), 2, &["solve", "-k", "5", "--audit", "all", "--log-placement", "dedicated"]);
-    assert!(error.contains("--audit all makes no sense with --log-placement dedicated: "), "{error}");
+    assert!(error.contains("--audit all cannot be used with --log-placement dedicated: "), "{error}");
 
     // It belongs to the beginning of a solve.
     let middle = folder.path().join("middle");
@@ -339,7 +339,7 @@ fn an_audit_of_all_is_told_everywhere() {
     let solve = ["solve", "-k", "4", "--rule", "normal", "--out", &middle];
     let (_, error) = ends(folder.path(), 7, &[&solve[..], &["--audit", "all"]].concat());
     assert!(error.contains("was started with audit = none, not all\n"), "{error}");
-    assert!(error.contains("trinim resume middle and compare all of it with trinim verify middle, or "), "{error}");
+    assert!(error.contains("trinim resume middle and check every position with trinim verify middle, or "), "{error}");
     ends(folder.path(), 0, &solve);
     ends(folder.path(), 0, &["verify", &middle]);
 

@@ -25,8 +25,8 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
         match code {
             5 => {
                 stops += 1;
-                assert!(error.contains("stopped because the time is up"), "{error}");
-                assert!(error.contains("the time is up: stopping at the next safe point\n"), "{error}");
+                assert!(error.contains("stopped at the time limit"), "{error}");
+                assert!(error.contains("time limit reached: stopping at the next safe point\n"), "{error}");
                 assert!(error.contains("hint: resume with: trinim solve -k "), "{error}");
                 let stopped: serde_json::Value = serde_json::from_str(&out).unwrap();
                 assert_eq!((&stopped["finished"], &stopped["exit_code"]), (&false.into(), &5.into()));
@@ -88,13 +88,13 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
 
     // A limit that the run meets, and one that only the plan exceeds.
     let error = solve(1 << 20, &["--force", "--out", "forced"]);
-    assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
+    assert!(error.starts_with("warning: not enough") && error.contains("limit is 1 MiB; the solve stops"), "{error}");
     assert!(error.contains("the limit of the folder is reached"), "{error}");
     assert!(error.contains("of --max-disk 1 MiB; raise it"), "{error}");
     let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force", "--codec", "zstd1"];
     let limit = (disk(&plan(&["--codec", "zstd1"]), 1) - 1).to_string();
     let (_, error) = ends(path, 0, &[&forced[..], &["--max-disk", &limit]].concat());
-    assert!(error.starts_with("warning: about "), "{error}");
+    assert!(error.starts_with("warning: not enough disk"), "{error}");
 }
 
 /// Regression: the prediction is never below the use, and not far above it.

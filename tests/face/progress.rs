@@ -129,5 +129,5 @@ fn progress_off_a_terminal_is_lines() {
     assert_eq!((code, path.join("bar").exists()), (2, false), "{error}");
     assert!(error.contains("hint: use --progress lines"), "{error}");
     let verified = ends(path, 0, &["verify", "auto"]).0;
-    assert!(verified.contains("values     268,435,456 positions, through "), "{verified}");
+    assert!(verified.contains("values     268,435,456 positions ("), "{verified}");
 }

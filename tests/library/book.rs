@@ -205,7 +205,7 @@ fn a_lost_book_comes_from_its_parts() {
     assert!(!check(folder.path()).is_sound());
     let before = tree(folder.path());
     let refused = repair(folder.path()).unwrap_err().to_string();
-    assert!(refused.contains("makes it from its parts, which are still there"), "{refused}");
+    assert!(refused.contains("rebuilds the file from its parts"), "{refused}");
     assert!(tree(folder.path()) == before);
     bind(&game, 3, storage, &options).unwrap();
     assert_same_files(&database_files(folder.path()), &whole, "bound after all");

@@ -76,7 +76,7 @@ fn what_a_kill_leaves_is_no_damage() {
     assert!(share > 0.0 && share < 1.0, "{share}");
     let shown = ends(path, 0, &["status", "run"]).0;
     assert!(
-        shown.contains("unfinished, no process of this machine is at work") && shown.contains("last commit"),
+        shown.contains("unfinished, no process on this machine is working on it") && shown.contains("last commit"),
         "{shown}"
     );
     ends(path, 0, &["repair", "run", "--dry-run"]);
@@ -87,9 +87,9 @@ fn what_a_kill_leaves_is_no_damage() {
     let status = json(path, 0, &["status", "run", "--json"]);
     let held = (&"running".into(), &"held".into(), &serde_json::Value::Null);
     assert_eq!((&status["state"], &status["lock"], &status["pid"]), held, "{status}");
-    let owner = "a process that cannot be seen from here";
+    let owner = "a process that is not visible from here";
     let shown = ends(path, 0, &["status", "run"]).0;
-    assert!(shown.contains(&format!("running, {owner} is at work")), "{shown}");
+    assert!(shown.contains(&format!("running, {owner} is working on it")), "{shown}");
     let (_, error) = ends(path, 6, &["resume", "run"]);
     assert!(error.contains(&format!("run is in use by {owner}, ")), "{error}");
     drop(lock);

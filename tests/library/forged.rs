@@ -67,7 +67,7 @@ fn each_check_of_a_block_file() {
     };
     let cases: [Forgery<'_>; 13] = [
         ("the magic number is wrong", &|file| file[0] ^= 1),
-        ("has database version 2, this program reads version 1", &|file| file[8] = 2),
+        ("has database version 2, but this program reads version 1", &|file| file[8] = 2),
         ("block 6 has the name of block 5", &|file| file[12] = 6),
         ("the lengths in the header do not match", &|file| put(file, 16, &(words as u64 - 1).to_le_bytes())),
         ("the lengths in the header do not match", &|file| put(file, 24, &(FRAME_WORDS as u32 + 1).to_le_bytes())),
@@ -137,7 +137,7 @@ fn each_check_of_a_book() {
     let before = 2 * (FRAME_LOSSES as u64 - 1);
     let cases: [Forgery<'_>; 20] = [
         ("not a book", &|file| file[0] ^= 1),
-        ("has database version 2, this program reads version 1", &|file| file[8] = 2),
+        ("has database version 2, but this program reads version 1", &|file| file[8] = 2),
         ("part", &|file| file[12] = 1),
         ("least pieces", &|file| file[16] = 1),
         ("cells", &|file| file[20] = 15),

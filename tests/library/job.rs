@@ -102,10 +102,10 @@ fn choices_that_make_no_sense_together_are_refused_by_name() {
     for (solve, text) in [
         (
             solve(9).audit(share).placement(Placement::Dedicated),
-            "audit 0.3 makes no sense with log-placement dedicated",
+            "audit 0.3 cannot be used with log-placement dedicated",
         ),
-        (solve(5).values(Values::Nimbers), "values nimbers makes no sense with rule misere"),
-        (normal().keep(Keep::Counts), "values nimbers makes no sense with keep counts"),
+        (solve(5).values(Values::Nimbers), "values nimbers cannot be used with rule misere"),
+        (normal().keep(Keep::Counts), "values nimbers cannot be used with keep counts"),
         (solve(4).keep(Keep::Book { pieces: 11 }), "keep book:11: the board has 10 pieces"),
         (Solve::new(&Board::named("rect:8x7", Takes::ANY).unwrap(), Rule::Normal), "56 cells are too many"),
     ] {

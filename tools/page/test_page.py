@@ -998,7 +998,7 @@ class Page(unittest.TestCase):
             page.route(f"**/{part}", lambda route: route.fulfill(status=403))
             page.goto(self.address)
             page.wait_for_selector("#lost")
-            self.assertIn("did not arrive", page.locator("body").inner_text(), part)
+            self.assertIn("did not load", page.locator("body").inner_text(), part)
         page = self.open()
         self.assertFalse(page.locator("#lost").is_visible())
 
@@ -1186,7 +1186,7 @@ class Page(unittest.TestCase):
         # What an address says wrongly stays until something is done, and is short.
         page = self.open("#play&board=" + "x" * 400_000 + "&first=1&opponent=beginner")
         self.says(page, "Your turn")
-        self.says(page, "The address is wrong here: board xxx")
+        self.says(page, "Wrong in the address: board xxx")
         self.assertLess(len(page.locator("#news").inner_text()), 200)
         self.take_one(page)
         self.until(page, "!document.querySelector('#news').textContent.includes('wrong')")
@@ -1356,7 +1356,7 @@ class Page(unittest.TestCase):
                 for link in [*links, "#play&board=star&rule=misere&opponent=person"]:
                     page = self.open(link, address=address)
                     if link in links:
-                        self.says(page, "is another board here", "#news")
+                        self.says(page, "is a different board here", "#news")
                         self.assertNotIn("moves=", page.url)
                         continue
                     self.take(page, [0])

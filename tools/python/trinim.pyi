@@ -56,7 +56,7 @@ class Stats(TypedDict):
     by_distance: ByDistance | None
 
 class TrinimError(Exception):
-    """An error of trinim; `hint` says what to do."""
+    """An error of trinim; `hint` suggests what to do."""
 
     hint: str
 
@@ -64,16 +64,16 @@ class RefusedError(TrinimError):
     """A board, position or option that is not possible."""
 
 class NotKeptError(TrinimError):
-    """The folder is sound, but does not keep what was asked for."""
+    """The folder is intact, but does not keep the requested values."""
 
 class FolderError(TrinimError):
-    """The folder holds no finished database, or that of another solve."""
+    """The folder has no finished database, or one of another solve."""
 
 class DamagedError(TrinimError):
-    """Bytes of a file are wrong."""
+    """A file is damaged."""
 
 class ResourceError(TrinimError):
-    """The system refused a file, memory or room on the disk."""
+    """The system refused a file, memory or disk space."""
 
 class Board:
     """Cells, moves and symmetries."""
@@ -81,7 +81,7 @@ class Board:
     def __init__(
         self, board: int | str, *, min_take: int = 1, max_take: int | None = None
     ) -> None:
-        """A triangle of so many layers, or a board by its name, like "rect:6x6"."""
+        """A triangle with this many layers, or a board by its name, like "rect:6x6"."""
 
     @staticmethod
     def from_file(path: str | PathLike[str]) -> Board:
@@ -130,7 +130,7 @@ class Move:
 
     @property
     def name(self) -> str:
-        """As a player writes it: "d-f"."""
+        """The move as a player writes it: "d-f"."""
 
     @property
     def taken(self) -> int:

@@ -116,7 +116,7 @@ fn first_manifest(
     if let [(_, first), (name, second)] = &copies[..]
         && first.hash != second.hash
     {
-        let damage = Damage::hash("hash of the manifest, unlike that of copy a,", first.hash, second.hash);
+        let damage = Damage::hash("hash of the manifest, which differs from copy a,", first.hash, second.hash);
         findings.push(Finding::new(Weight::Copy, storage.path(name), damage));
     }
     Ok(copies.into_iter().next())

@@ -302,7 +302,7 @@ impl Walk {
             }
         }
         if b.length > *offset {
-            let rule = format!("neither copy has the record that belongs here, but {} bytes follow", b.length - offset);
+            let rule = format!("neither copy has the next record, but {} bytes follow", b.length - offset);
             return Err(Error::corrupt(&b.path, *offset, rule));
         }
         let mut later = offset + PAGE_BYTES;
@@ -383,7 +383,7 @@ impl Comparison<'_> {
                 self.last_of_b = Some((Finding::from_error(Weight::Copy, error)?, is_short));
             }
             Ok(other) if other.hash != found.hash => {
-                let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
+                let damage = Damage::hash("hash of the record, which differs from copy a,", found.hash, other.hash);
                 self.findings.push(Finding::new(Weight::Copy, &walk.b.path, damage).at(walk.offset));
             }
             _ => {}

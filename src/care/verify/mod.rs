@@ -104,15 +104,15 @@ pub struct Report {
     pub file_bytes: u64,
     /// Number of canonical blocks checked position by position.
     pub blocks: u64,
-    /// Positions of these blocks and of the blocks that symmetry maps onto them: what the check
-    /// says something about.
+    /// Positions of these blocks and of the blocks that symmetry maps onto them: the positions that
+    /// the check covers.
     pub positions: u64,
-    /// Positions of the canonical blocks alone: those that were compared with their children.
+    /// Positions of the canonical blocks only, which were compared with their children.
     pub canonical_positions: u64,
     /// Number of canonical positions that contradict their children. `findings` lists only the
     /// first few of each block.
     pub differences: u64,
-    /// The findings, at most the first hundred: of files first, then of blocks, then of counts.
+    /// The findings, at most 100: first files, then blocks, then counts.
     #[serde(serialize_with = "sentences")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub findings: Vec<Finding>,

@@ -56,11 +56,8 @@ impl Format {
             "csv" => Format::Csv,
             "txt" | "rows" => Format::Rows,
             _ => {
-                let message = format!("--out {path}: no format ends in .{end}");
-                return Err(Refused::new(
-                    message,
-                    "expected .npy, .csv, .txt for rows, or a name without an extension",
-                ));
+                let message = format!("--out {path}: unknown extension .{end}");
+                return Err(Refused::new(message, "use .npy, .csv, .txt (rows), or a name without an extension"));
             }
         };
         match given {

@@ -48,8 +48,8 @@ board, rule, pieces and seed.
 npy has one column of 64-bit masks for losses, else the fields position and orbit_size or value. rows are positions \
 like 1/11/101, then a tab and the second column.
 
-A book has the losses and canonical losses with enough pieces, and --pieces must name them, like --pieces 37.. for \
-nine layers. With a book or with counts only, samples of values with up to 28 pieces are solved on the spot.";
+A book has losses and canonical losses only from some number of pieces on: request them with --pieces, like --pieces \
+37.. for nine layers. With a book or counts only, samples of values with up to 28 pieces are solved on the spot.";
 
 /// Write the losses or values of a solved board for other programs
 #[derive(Args)]
@@ -104,7 +104,7 @@ pub struct Report<'a> {
     format: String,
     /// Least and most pieces of a position.
     pieces: [u32; 2],
-    /// Positions asked for; null: all.
+    /// Requested positions; null for all.
     sample: Option<u64>,
     /// Seed of the sample.
     seed: Option<u64>,
@@ -229,10 +229,11 @@ fn refuse_what_is_not_kept(
     let Keep::Book { pieces: least } = database.manifest().keep else { return Ok(()) };
     let folder = database.folder().display();
     let limits = database.manifest().keep.limits();
-    let spot = format!("--what values --sample N --pieces A..{SPOT_PIECES} solves positions on the spot");
+    let spot = format!("--what values --sample N --pieces A..{SPOT_PIECES} to solve positions on the spot");
+    let kept = format!("--pieces {least}.., or {spot}");
     if args.what == Selection::Values {
         let message = format!("{folder} keeps {limits}: a book lists losses, not values");
-        return Err(Refused::new(message, format!("--what losses --pieces {least}..; {spot}")));
+        return Err(Refused::new(message, format!("use --what losses {kept}")));
     }
     if *pieces.start() < least {
         let asked = if args.pieces.is_some() {
@@ -240,7 +241,7 @@ fn refuse_what_is_not_kept(
         } else {
             "not all losses".to_owned()
         };
-        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..; {spot}")));
+        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("use {kept}")));
     }
     Ok(())
 }

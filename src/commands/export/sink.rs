@@ -31,12 +31,12 @@ impl Sink {
                 Ok(Sink::File { export, path: path.to_path_buf() })
             }
             _ if json => {
-                let message = "--json: the positions take standard output, and so would the report";
-                Err(Refused::new(message, "name a file for the positions with --out FILE").into())
+                let message = "--json: positions and report cannot both go to standard output";
+                Err(Refused::new(message, "write the positions to a file with --out FILE").into())
             }
             given if io::stdout().is_terminal() && (given.is_none() || format.is_binary()) => {
                 let message = "standard output is a terminal";
-                Err(Refused::new(message, "name a file with --out FILE, or send the output into a pipe").into())
+                Err(Refused::new(message, "write to a file with --out FILE, or pipe the output into a command").into())
             }
             _ => Ok(Sink::Stdout),
         }

@@ -69,8 +69,8 @@ impl Seat {
         let Choice { taken, after, .. } =
             choice.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
         match (after, survey.value) {
-            (None, Some(_)) => writeln!(out, "I win from here, but do not know how, and guess")?,
-            (None, None) => writeln!(out, "I do not know the value of this position, and guess")?,
+            (None, Some(_)) => writeln!(out, "I win from here, but I do not know how, so I guess")?,
+            (None, None) => writeln!(out, "I do not know the value of this position, so I guess")?,
             (Some(_), _) => {}
         }
         writeln!(out, "I take {}", self.session.write(taken))?;
@@ -99,15 +99,15 @@ impl Seat {
             ("moves", "") => self.moves(out)?,
             ("teach", "") => {
                 self.teaches = !self.teaches;
-                let what = if self.teaches { "warned of, once" } else { "not warned of" };
-                writeln!(out, "moves that give the game away are {what}")?;
+                let what = if self.teaches { "on" } else { "off" };
+                writeln!(out, "warnings about moves that give the game away: {what}")?;
             }
             ("undo", "") => match self.session.undo() {
-                0 => writeln!(out, "there is nothing of yours to take back")?,
+                0 => writeln!(out, "there is no move of yours to take back")?,
                 turns => self.show_after(turns, "taken back", out)?,
             },
             ("redo", "") => match self.session.redo() {
-                0 => writeln!(out, "there is nothing to play again")?,
+                0 => writeln!(out, "there is no move to play again")?,
                 turns => self.show_after(turns, "played again", out)?,
             },
             ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
@@ -138,7 +138,7 @@ impl Seat {
             ("replay", "") => replay(&self.session, out)?,
             ("replay", name) => self.replay_file(Path::new(name), out)?,
             (word, rest) if COMMANDS.contains(&word) => {
-                unclear(format_args!("{word:?} stands alone, but {rest:?} follows it"), out)?;
+                unclear(format_args!("{word:?} takes no argument, but {rest:?} follows it"), out)?;
             }
             _ if self.session.winner().is_some() => {
                 writeln!(out, "the game is over: undo, new, set, save, replay or quit")?;
@@ -193,7 +193,7 @@ impl Seat {
         writeln!(out, "{}, {rule}: {takes}{}", board_name(board), ends(board, rule))?;
         let name = |cell| self.session.names().cell(cell);
         let last = board.cells() - 1;
-        writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
+        writeln!(out, "cells are {} to {}, and . is an empty cell; help lists the commands", name(0), name(last))?;
         Ok(())
     }
 

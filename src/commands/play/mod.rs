@@ -49,8 +49,8 @@ const LEVELS: &[(Level, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
-    /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
-    /// positions are solved on the spot [default: 6 layers]
+    /// Folder of a finished solve, or its db folder; missing values are computed on request
+    /// [default: 6 layers]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 

@@ -44,7 +44,7 @@ Examples:
 
 Run the same command again, or trinim resume DIR, to continue after any interruption. The first SIGINT, SIGTERM or \
 SIGHUP stops after a checkpoint, the second quits at once; SIGUSR1 prints a status line. For a finished folder, the \
-command reports the result again. An unfinished folder keeps its layout and what it was started with.";
+command reports the result again. An unfinished folder keeps the layout and the settings it was started with.";
 
 /// Solve a board, or resume an unfinished solve
 #[derive(Args)]
@@ -53,8 +53,8 @@ pub struct SolveArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
 
-    /// What to compute for each position: outcomes (who wins), nimbers, or remoteness (the number
-    /// of moves to the end) [default: as in the folder, else outcomes]
+    /// What to compute: outcomes (who wins), nimbers, or remoteness (moves to the end) [default: as
+    /// in the folder, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
     values: Option<Values>,
 
@@ -75,17 +75,15 @@ pub struct SolveArgs {
 /// What a session may take and how it reports; a folder remembers none of it.
 #[derive(Clone, Args)]
 pub struct SessionArgs {
-    /// Wait while another process works in the folder
+    /// Wait while another process uses the folder
     #[arg(long, help_heading = "Limits")]
     wait: bool,
 
-    /// Stop after a checkpoint once this time has passed, like 90s, 30m, 1h30m, 2d (exit code 5);
-    /// run the same command to continue
+    /// Stop at a checkpoint after this time, like 90s, 30m, 1h30m, 2d (exit code 5)
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Disk limit of the run folder: a run that reaches it stops safely, a plan that needs more is
-    /// refused
+    /// Disk limit of the run folder: refuse larger plans, and stop safely when reached
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
@@ -121,7 +119,7 @@ fn refuse_file(folder: &Path) -> Result<(), Refused> {
         true => format!("--out {} is a file, not a folder", folder.display()),
         false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
     };
-    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+    Err(Refused::new(message, "nothing was written; choose a new folder, or the folder of an earlier solve"))
 }
 
 /// Solves in a folder, or continues a solve there, and reports the result.
@@ -138,13 +136,10 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
     let outcome = match job.finished() {
         Some(solved) => {
             remark_on_foreign(folder, out);
-            out.remark(format_args!(
-                "{} is already solved, nothing to do; results of the earlier run:",
-                folder.display()
-            ));
+            out.remark(format_args!("{} is already solved; results of the earlier run:", folder.display()));
             if job.format_damaged() {
                 let folder = folder.display();
-                out.warn(format_args!("{folder}/{FORMAT} is damaged: trinim repair {folder} restores it"));
+                out.warn(format_args!("{folder}/{FORMAT} is damaged: run trinim repair {folder} to restore it"));
             }
             Outcome::earlier(&job, solved)
         }

@@ -21,7 +21,7 @@ pub struct Report {
     summary: Summary,
     /// Wall-clock time of this session.
     elapsed_s: f64,
-    /// Positions decided in a second of this session, images included; null if it decided none.
+    /// Positions decided per second in this session, images included; null if none were.
     rate_positions_per_second: Option<f64>,
     /// Highest resident memory of the process.
     peak_rss_bytes: u64,
@@ -35,12 +35,12 @@ pub struct Report {
     streams_read: u64,
     /// Streams that targets found in memory.
     streams_held: u64,
-    /// Read in this session from the database's blocks, which take the place of shared logs.
+    /// Read in this session from the blocks of the database, which replace shared logs.
     published_bytes_read: u64,
     /// Whether the database's blocks took the place of logs.
     #[serde(skip)]
     blocks_as_logs: bool,
-    /// Size of the finished database, or of what is kept of it.
+    /// Size of the finished database, or of the kept part.
     database_bytes: u64,
     /// Folder of the run.
     out: String,
@@ -52,7 +52,7 @@ pub struct Report {
     disk_bytes_peak: u64,
     /// Instruction set of the kernel.
     kernel: String,
-    /// Threads asked for.
+    /// Requested threads.
     threads: usize,
     /// Workers that ran; 0 if the folder was already finished.
     workers: usize,
@@ -62,7 +62,7 @@ pub struct Report {
     codec: &'static str,
     /// Memory budget.
     memory_bytes: u64,
-    /// Most memory that workers and queue held at a time.
+    /// Most memory that workers and queue used at a time.
     peak_leased_bytes: u64,
     /// Checkpoints of this session.
     commits: u64,

@@ -18,8 +18,8 @@ Examples:
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
 Board, rule, layout, --keep and --audit come from the folder. So does --memory, unless it is given or this process \
-cannot use that much. Threads and limits come from this command; no result depends on them. A folder in which another \
-process works is refused.";
+cannot use that much. Threads and limits come from this command; no result depends on them. A folder that another \
+process uses is refused.";
 
 /// Resume an unfinished solve with its original settings
 #[derive(Args)]
@@ -54,12 +54,12 @@ fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
             job::inspect(folder)?;
         }
         if folder.join("task.json").is_file() {
-            let hint = format!("trinim task --store {shown} --batch N solves a block, trinim task finish ends it");
-            return Err(refused("is the store of a solve in tasks: there is no run to resume", hint).into());
+            let hint = format!("run trinim task --store {shown} --batch N for each block, then trinim task finish");
+            return Err(refused("is a store of trinim task, so there is no run to resume", hint).into());
         }
         if is_database(folder) || is_database(&folder.join(PUBLISHED)) {
-            let hint = format!("trinim stats {shown} shows its results");
-            return Err(refused("is a finished database without its run: there is nothing to resume", hint).into());
+            let hint = format!("run trinim stats {shown} to see its results");
+            return Err(refused("is a finished database without a run, so there is nothing to resume", hint).into());
         }
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }

@@ -59,7 +59,9 @@ impl Attempt<'_> {
         if self.job.begun.is_some() {
             remark_on_foreign(&self.job.folder, self.out);
             if let Audit::Sampled { .. } = self.job.terms.audit {
-                self.out.remark("the rest is not audited: samples were of an earlier version; verify compares all");
+                self.out.remark(
+                    "the rest is not audited: an earlier version drew the samples; run trinim verify to check all",
+                );
             }
         }
         let plan = self.out.announcing("planning", || {
@@ -80,11 +82,11 @@ impl Attempt<'_> {
         }
         let (needed, is_limited) = (Size(plan.needed_bytes()), plan.limit_bytes < plan.free_bytes);
         let message = match is_limited {
-            true => format!("about {needed} of disk space is needed, the limit is {}", Size(plan.limit_bytes)),
-            false => format!("about {needed} of disk space is needed, {} is free", Size(plan.free_bytes)),
+            true => format!("not enough disk space: about {needed} needed, the limit is {}", Size(plan.limit_bytes)),
+            false => format!("not enough disk space: about {needed} needed, {} free", Size(plan.free_bytes)),
         };
         if self.args.force {
-            self.out.warn(format_args!("{message}; the solve stops safely when that is used up"));
+            self.out.warn(format_args!("{message}; the solve stops safely when the space runs out"));
             return Ok(());
         }
         let in_words = |Alternative { choices, bytes }: Alternative| {
@@ -92,7 +94,7 @@ impl Attempt<'_> {
             format!("{} (about {})", flags.join(" "), Size(bytes))
         };
         let fitting: Vec<String> = self.job.alternatives(plan).into_iter().map(in_words).collect();
-        let more = if is_limited { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
+        let more = if is_limited { "raise --max-disk" } else { "free disk space, choose --out on a larger disk" };
         let choices = match fitting.is_empty() {
             true => more.to_owned(),
             false => format!("{} would fit; or {more}", fitting.join(" or ")),

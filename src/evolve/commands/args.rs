@@ -10,7 +10,7 @@ use trinim_game::Rule;
 
 #[derive(Args)]
 pub struct GameArgs {
-    /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4
+    /// Game: nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10 or moore:2:4,4,4
     #[arg(long)]
     game: String,
 
@@ -18,8 +18,10 @@ pub struct GameArgs {
     #[arg(long)]
     misere: bool,
 
-    /// What the formula computes: who wins, judged by the rules alone (outcome) or by the true
-    /// outcomes (labels), or the Grundy value by the mex of the options (grundy)
+    /// What the formula computes: who wins (outcome, labels) or the Grundy value (grundy)
+    ///
+    /// outcome is judged by the rules alone, labels by the true outcomes, grundy by the mex of the
+    /// options.
     #[arg(long, value_parser = named::<Target>, default_value = "outcome")]
     target: Target,
 }
@@ -55,7 +57,7 @@ impl Subject {
     pub fn held_out(&self, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
         HeldOut::new(&self.game, self.rule, self.target, ordering, most).map_err(|error| {
             let hint = match &error {
-                GameError::TooSmall(..) => "leave out --max for a range that is quick",
+                GameError::TooSmall(..) => "leave out --max to use a quick range",
                 _ => "use a smaller --max, or a smaller game",
             };
             refused(format!("{}{error}", most.map_or(String::new(), |most| format!("--max {most}: "))), hint)
@@ -94,8 +96,9 @@ pub struct FormulaArgs {
     #[arg(long, allow_hyphen_values = true, required_unless_present = "chromosome", conflicts_with = "chromosome")]
     formula: Option<String>,
 
-    /// A chromosome in the paper's notation instead, like "1: a1 2: a2 3: + 1, 2"; its formula is
-    /// that of the last gene
+    /// Chromosome in the paper's notation, like "1: a1 2: a2 3: + 1, 2"
+    ///
+    /// Its formula is that of the last gene.
     #[arg(long, value_name = "GENES")]
     chromosome: Option<String>,
 
@@ -103,7 +106,7 @@ pub struct FormulaArgs {
     #[arg(long, value_name = "N", requires = "chromosome")]
     gene: Option<usize>,
 
-    /// A quotient without a value: error, or the value to use instead: 0, 1 or numerator
+    /// Value of undefined quotients: error, 0, 1 or numerator
     #[arg(long, value_name = "VALUE", value_parser = named::<OnFault>, default_value = "error")]
     pub zero: OnFault,
 }
@@ -126,7 +129,7 @@ pub struct SearchArgs {
     #[arg(long, value_parser = terminal::values::seed, default_value = "1")]
     pub seed: u64,
 
-    /// Threads, 0 for all; they change no result
+    /// Threads, 0 for all; does not change the result
     #[arg(long, value_name = "N", default_value = "0", env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 }

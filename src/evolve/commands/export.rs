@@ -29,7 +29,7 @@ pub struct ExportArgs {
     #[command(flatten)]
     formula: FormulaArgs,
 
-    /// The language: python, a function for version 3.8 or later, or latex, in math mode
+    /// Language: python (a function for 3.8 or later) or latex (math mode)
     #[arg(long = "as", value_parser = named::<Language>)]
     language: Language,
 

@@ -64,7 +64,7 @@ pub fn run(args: &RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8
     let trained = subject.game.largest();
     if let Some(most) = args.max.max.filter(|most| *most <= trained) {
         let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");
-        return Err(refused(message, "leave out --max for a range that is quick"));
+        return Err(refused(message, "leave out --max to use a quick range"));
     }
     // Fails before hours of work, not after them.
     let held = subject.held_out(settings.ordering, args.max.max)?;

@@ -83,8 +83,10 @@ pub struct SettingsArgs {
     #[arg(long, value_name = "N")]
     pub genes: Option<usize>,
 
-    /// A division by zero makes its gene a random terminal (terminal), has a value (0, 1,
-    /// numerator), or makes the formula the worst (worst)
+    /// Effect of a division by zero: terminal, 0, 1, numerator or worst
+    ///
+    /// It makes its gene a random terminal (terminal), has a value (0, 1, numerator), or makes the
+    /// formula the worst (worst).
     #[arg(long, value_name = "VALUE", value_parser = named::<Zero>)]
     zero: Option<Zero>,
 
@@ -93,28 +95,34 @@ pub struct SettingsArgs {
     #[arg(long, value_parser = named::<Ordering>)]
     states: Option<Ordering>,
 
+    /// How violations are counted: node, edge, all or wrong
+    ///
     /// A P-position with moves to P-positions counts once (node), once for each such move (edge),
     /// or only if all moves lead to P-positions (all); or each position with the wrong outcome
-    /// counts (wrong)
+    /// counts (wrong).
     #[arg(long, value_parser = named::<Count>)]
     count: Option<Count>,
 
-    /// Another setting of the engine, see below; may be given several times
+    /// Another setting of the engine, listed below; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 
-    /// Meaning of the terminal n: the number of heaps (heaps), that of nonempty heaps (nonempty),
-    /// or no such terminal (none) [default: heaps; none with preset misere]
+    /// Meaning of the terminal n: number of heaps, number of nonempty heaps, or none [default:
+    /// heaps; none with preset misere]
     #[arg(long = "n", value_name = "MEANING", value_parser = named::<Number>)]
     meaning_of_n: Option<Number>,
 
-    /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m
-    /// (parameter of the rules) [default: none; big with preset misere]
+    /// More terminals: integers, nonempty, big, largest, smallest, sum, m [default: none; big with
+    /// preset misere]
+    ///
+    /// big is the number of heaps of 2 or more, m the parameter of the rules.
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     terminals: Option<Vec<String>>,
 
-    /// Functions: paper means + - * div mod and or xor not; others are min, max, eq, lt, if, phi,
-    /// isqrt [default: paper; + - xor eq lt if with preset misere]
+    /// Functions: paper, or a list; also min, max, eq, lt, if, phi, isqrt [default: paper; + - xor
+    /// eq lt if with preset misere]
+    ///
+    /// paper means + - * div mod and or xor not.
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     functions: Option<Vec<String>>,
 }

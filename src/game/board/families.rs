@@ -68,7 +68,9 @@ impl Board {
                 let takes = match (family, takes) {
                     ("rect", takes) => takes,
                     (_, Takes::ANY) => Takes { least: 2, most: Some(2) },
-                    _ => return Err(BoardError::Definition { reason: format!("{name}: every move takes two pieces") }),
+                    _ => {
+                        return Err(BoardError::Definition { reason: format!("{name}: moves always take two pieces") });
+                    }
                 };
                 let board = from_lines(name, &cells, &[(1, 0), (0, 1)], square(&cells), takes)?;
                 // That two pieces are taken is what the name says.
@@ -120,7 +122,7 @@ pub(super) fn from_runs(
     }
     if least == 0 || least > most.unwrap_or(u32::MAX).min(longest) {
         let most = most.unwrap_or(longest).min(longest);
-        let reason = format!("moves of at least {least} and at most {most} pieces: there is no such move");
+        let reason = format!("no move takes at least {least} and at most {most} pieces");
         return Err(BoardError::Definition { reason });
     }
     let most = most.filter(|most| *most < longest);

@@ -213,10 +213,10 @@ impl Board {
             }
             (None, Some(moves)) => {
                 if let Some((start, _)) = least.or(most) {
-                    return source.error(start, "min_take and max_take go with lines, not with moves");
+                    return source.error(start, "min_take and max_take require lines, not moves");
                 }
                 if takes != Takes::ANY {
-                    let reason = "the file lists moves: the least and most pieces of a move cannot be set";
+                    let reason = "the file lists moves, so the pieces per move cannot be limited";
                     return source.error(moves.span().start, reason);
                 }
                 let at = moves.span().start;
@@ -225,7 +225,7 @@ impl Board {
                     Definition { name: name.clone(), min_take: None, max_take: None, cells: places, moves };
                 definition.board().or_else(|error| fail(error, if Definition::is_name(&name) { at } else { name_at }))
             }
-            (Some(_), Some(moves)) => source.error(moves.span().start, "lines and moves: expected one of them"),
+            (Some(_), Some(moves)) => source.error(moves.span().start, "both lines and moves: expected one of them"),
             (None, None) => source.error(text.len(), "neither lines nor moves: expected one of them"),
         }
     }

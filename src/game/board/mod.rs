@@ -267,16 +267,16 @@ impl Board {
 #[non_exhaustive]
 pub enum BoardError {
     /// The number of layers is out of range.
-    #[error("a board of {layers} layers is not possible: expected 1 to {LAYERS_MAX}")]
+    #[error("a board cannot have {layers} layers: expected 1 to {LAYERS_MAX}")]
     Layers {
         /// The requested number.
         layers: u32,
     },
     /// The limit on the pieces of a move is 0.
-    #[error("a limit of 0 pieces a move leaves no move: expected 1 or more")]
+    #[error("a limit of 0 pieces per move allows no move: expected 1 or more")]
     MaxTake,
     /// No board has this name.
-    #[error("there is no board {name:?}: expected {FORMS}")]
+    #[error("unknown board {name:?}: expected {FORMS}")]
     Name {
         /// The name.
         name: String,

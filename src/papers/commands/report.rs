@@ -97,8 +97,8 @@ fn refusal(error: ReportError) -> anyhow::Error {
         error => error,
     };
     let hint = match &error {
-        ReportError::NotATriangle { path, .. } => format!("trinim stats {} shows its counts", path.display()),
-        ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong".to_owned(),
+        ReportError::NotATriangle { path, .. } => format!("run trinim stats {} to see its counts", path.display()),
+        ReportError::Disagreement { .. } => "run trinim verify DIR on both to see which is wrong".to_owned(),
         _ => String::new(),
     };
     Refused::new(error.to_string(), hint).into()
@@ -107,7 +107,7 @@ fn refusal(error: ReportError) -> anyhow::Error {
 /// Returns the report in the folder; `None` for a new or empty folder.
 fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let refused = |what: &str| {
-        let hint = "choose another --out: an empty folder, one that does not exist, or one of an earlier report";
+        let hint = "choose another --out: a new or empty folder, or the folder of an earlier report";
         Err(Refused::new(format!("{} {what}; nothing was written", folder.display()), hint).into())
     };
     match fs::metadata(folder) {
@@ -122,7 +122,7 @@ fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let found = if is_file { fs::read(&path).ok().and_then(|bytes| Contents::parse(&bytes)) } else { None };
     match found {
         Some(earlier) => Ok(Some(earlier)),
-        None => refused(&format!("holds {occupant}, and no report")),
+        None => refused(&format!("contains {occupant} but no report")),
     }
 }
 
@@ -151,8 +151,8 @@ fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> 
     };
     if let Some(document) = report.documents.iter().find(|document| is_foreign(&document.name)) {
         let file = folder.join(&document.name);
-        let message = format!("{} is not of an earlier report; nothing was written", file.display());
-        return Err(Refused::new(message, "choose another --out, or move the file away").into());
+        let message = format!("{} does not belong to an earlier report; nothing was written", file.display());
+        return Err(Refused::new(message, "choose another --out, or move the file elsewhere").into());
     }
     let place = |name: &str, text: &str| OutputFile::at(&folder.join(name)).write(text);
     // Until the end the folder holds files of both reports, and `report.json` lists both.

@@ -51,7 +51,7 @@ const STRATEGIES: &[(Baseline, &str, &str)] = &[
 const REDUNDANCIES: &[(Redundancy, &str, &str)] =
     &[(Redundancy::Remove, "remove", "one block of each isomorphic group"), (Redundancy::Keep, "keep", "every block")];
 
-/// Solve a board as the papers did
+/// Solve a board with a method of the papers
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SolveArgs {
@@ -93,8 +93,8 @@ pub struct SolveArgs {
     progress: ProgressArgs,
 }
 
-/// What `trinim papers solve` prints. It has the fields of `trinim.solve/1`, of which those about
-/// logs are 0 or `none`.
+/// What `trinim papers solve` prints. It has the fields of `trinim.solve/1`; those about logs are 0
+/// or `none`.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
     /// True; a solve that stops or fails prints `trinim.failure/1` with false.
@@ -103,7 +103,7 @@ pub struct Report {
     summary: Summary,
     /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions decided in a second, images included.
+    /// Positions decided per second, images included.
     rate_positions_per_second: f64,
     /// Highest resident memory of the process.
     peak_rss_bytes: u64,
@@ -141,7 +141,7 @@ pub struct Report {
     disk_bytes_peak: u64,
     /// Instruction set of the kernel.
     kernel: String,
-    /// Threads asked for.
+    /// Requested threads.
     threads: usize,
     /// Workers that ran.
     workers: usize,
@@ -172,7 +172,7 @@ impl SolveArgs {
         let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
         match redundancy.or(kernel).filter(|_| is_in_memory) {
             Some((name, value, reason)) => {
-                let message = format!("--{name} {value} makes no sense with --strategy {strategy}: {reason}");
+                let message = format!("--{name} {value} cannot be used with --strategy {strategy}: {reason}");
                 Err(Refused::new(message, LEAVE_OUT))
             }
             None => Ok(strategy.with_redundancy(self.redundancy.unwrap_or(Redundancy::Remove))),
@@ -220,8 +220,8 @@ impl Needs {
         let needed_bytes = PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1);
         if workers == 0 && baseline.redundancy().is_none() {
             let [budget, needed] = [binary(budget_bytes), binary_up(needed_bytes)];
-            let message = format!("a budget of {budget} is too small: the whole board in memory needs {needed}");
-            let hint = "give more --memory, or a strategy in blocks: block-pull, block-push";
+            let message = format!("a memory budget of {budget} is too small: the whole board in memory needs {needed}");
+            let hint = "raise --memory, or use a strategy that works in blocks: block-pull or block-push";
             return Err(Refused::with(Exit::System, message, hint).into());
         }
         if workers == 0 {
@@ -286,7 +286,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solved = match during(&status, &signals, &shown, work).flatten() {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, &folder)),
         Err(Error::Interrupted) => {
-            let hint = format!("it keeps no checkpoints: remove {} and begin again", folder.display());
+            let hint = format!("this strategy keeps no checkpoints: remove {} and start over", folder.display());
             return Err(Stopped { exit: signals.exit(), hint }.into());
         }
         other => other?,

@@ -179,7 +179,7 @@ pub enum ReportError {
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
+    /// Whether taking the last piece wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim_game::Rule")]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.

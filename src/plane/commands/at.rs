@@ -35,7 +35,7 @@ value, whatever the number of flips. If the heaps are equal, either counts as th
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct AtArgs {
-    /// A heap: decimal digits or a power like 10^1000; or - to read both from standard input
+    /// Heap, like 144 or 10^1000; - reads both heaps from standard input
     #[arg(value_name = "S", allow_negative_numbers = true)]
     one: String,
 
@@ -129,7 +129,7 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
     }
     let both = "expected two numbers, S and L, or - and both on standard input";
     if one != "-" {
-        return Err(Refusal::new("L: there is only one heap", both).into());
+        return Err(Refusal::new("L is missing: expected two heaps", both).into());
     }
     let mut bytes = Vec::new();
     let read = PatientReader.take(INPUT_BYTES + 1).read_to_end(&mut bytes);

@@ -192,7 +192,7 @@ fn check(count: u64, from: &UBig, end: &UBig, as_json: bool, out: &mut Out) -> a
     if generator.is_some() {
         methods.push("generator");
     } else {
-        note(&format!("the generator is left out: it counts up from 1, to {} at most", paper::MOST));
+        note(&format!("the generator is skipped: it counts up from 1, to {} at most", paper::MOST));
     }
     let (mut points, mut first_difference) = (0, None);
     for (exact, newton) in Points::from(from).zip(by_newton(from.clone(), end)) {

@@ -179,7 +179,7 @@ async function restore(hash) {
   rulesOf();
   for (const id of ["rule", "opponent", "first"]) choose(id);
   if (given.has("identity") && given.get("identity") !== offered().identity) {
-    wrong.push(`${rowsOf(offered().board)} is another board here`);
+    wrong.push(`${rowsOf(offered().board)} is a different board here`);
     for (const one of ["p", "moves", "at", "day"]) given.delete(one);
   }
   const isGame = OF_GAME.includes(page) && (given.has("board") || given.has("p"));
@@ -202,7 +202,7 @@ async function restore(hash) {
   } else if (OF_GAME.includes(page)) place(table ?? game);
   if (given.size) isFirst = false;
   const said = wrong.filter(Boolean).join("; ");
-  remark(said && `The address is wrong here: ${said}.`);
+  remark(said && `Wrong in the address: ${said}.`);
   await show();
 }
 
@@ -234,7 +234,7 @@ async function readText(text) {
 
 const goTo = (which) => visit(addressOf(which, which === "puzzles" ? {} : { ...game.parameters(), opponent: $("opponent").value }));
 const openSetUp = () => { page = "analyse"; isSetUp = true; $("mover").value = game.player; change(); };
-function stop() { if (!view.locked) return change(); leave(); trouble(new Error("Not solved: it was stopped."), change); }
+function stop() { if (!view.locked) return change(); leave(); trouble(new Error("Not solved: stopped."), change); }
 
 const CLICKS = {
   undo, forward, back, share, stop,

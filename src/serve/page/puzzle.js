@@ -51,7 +51,7 @@ export async function open(chosen, given) {
   day = isDay && asked <= today() ? asked : today();
   extra = Number.isInteger(number) && number > 0 && number < 1000 ? number : 0;
   if (isDay && asked > day) remark(`The puzzle of ${nameOf(asked)} is still to come; this is today’s.`);
-  else if (given.has("day") && !isDay) remark(`The address is wrong here: day ${short(given.get("day"))}; this is today’s.`);
+  else if (given.has("day") && !isDay) remark(`Wrong in the address: day ${short(given.get("day"))}; this is today’s.`);
   record = recordOf(days()[id()]);
   isShown = isSolved = false;
   month = day - (day % 100) + 1;

@@ -38,8 +38,8 @@ export async function open(offer) {
     element("p", {}, element("b", { textContent: shown(game, cells) }), element("br"), taken(offer, cells), element("br"),
       element("small", { textContent: images > 1 ? `${images} alike` : "" }))));
   $("figures").replaceChildren(
-    element("section", { className: "chart" }, element("h1", { textContent: "How often the player to move is lost" }),
-      element("p", { className: "soft", id: "told", textContent: "Percent of all positions with so many pieces." }), chart(found.by_pieces)),
+    element("section", { className: "chart" }, element("h1", { textContent: "How often the player to move loses" }),
+      element("p", { className: "soft", id: "told", textContent: "Percent of all positions with that many pieces." }), chart(found.by_pieces)),
     element("section", { className: "kinds" },
       element("h2", { textContent: `First moves that win: ${found.winning_first_moves.length} of ${found.first_moves}` }),
       element("div", { className: "cards" }, ...cards)),

@@ -184,7 +184,7 @@ async function answered(url, options, entry) {
       const { done } = await found.json();
       if (entry.epoch === epoch) progress(done);
       await pause(AGAIN);
-      if (entry.epoch !== epoch) throw Object.assign(new Error("Not solved: it was stopped."), { unknown: true });
+      if (entry.epoch !== epoch) throw Object.assign(new Error("Not solved: stopped."), { unknown: true });
       found = await response(url, options ?? {});
     }
   } finally {

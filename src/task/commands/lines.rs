@@ -100,7 +100,7 @@ pub fn each(
 }
 
 fn parse_line(line: &[u8]) -> Result<Vec<u32>, Refused> {
-    let hint = "a line has the blocks of a task, like 4 or 4,5,6";
+    let hint = "each line lists the blocks of a task, like 4 or 4,5,6";
     if line.len() as u64 == LINE_BYTES && !line.ends_with(b"\n") {
         return Err(Refused::new(format!("standard input: a line is longer than {LINE_BYTES} bytes"), hint));
     }

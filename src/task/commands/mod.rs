@@ -37,21 +37,21 @@ Examples:
   trinim task sweep --store tasks                               remove what nothing needs any more
   trinim task finish --store tasks                              end: counts, manifest and digest
 
-The finished store is the folder of a solve: trinim stats, probe and verify take it.
+trinim stats, probe and verify accept a finished store like the folder of a solve.
 
-Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
-file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block that is being \
-computed. tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, \
-one a line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
---at-once it computes several at a time, and a task that fails is answered by a line, too.
+Any number of processes can compute blocks, on any machines that see the store, even the same block at once: each file \
+is created once and whole, and its bytes depend only on the solve. A kill costs only the block being computed. \
+tools/cluster runs the tasks; other programs can run them from the plan. With --batch -, a process reads tasks from \
+standard input, one per line, keeps decoded blocks as far as --memory allows, and answers each task with a line; any \
+error ends it. With --at-once it computes several tasks at a time, and answers a failed task with a line, too.
 
-A store is a folder, or s3://BUCKET/PREFIX: a bucket of S3 or of a service that speaks its protocol and honours \
-If-None-Match. Service, region and credentials are those of the usual variables: AWS_ENDPOINT_URL, AWS_REGION, \
-AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
+A store is a folder, or s3://BUCKET/PREFIX: a bucket of S3 or of a compatible service that honours If-None-Match. The \
+usual variables set service, region and credentials: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, \
+AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
 
 The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
-store is of another run or version or may not be used, a file is damaged, or a name has other bytes; 2 stands for a \
-bucket in another region, or a service without ranges. Nothing is ever overwritten.";
+store belongs to another run or version, access is denied, or a file is damaged or has other contents. It is 2 for a \
+bucket in another region or a service without ranges. Nothing is ever overwritten.";
 
 /// The reports of the program, with their JSON schemas.
 pub const SCHEMAS: &[manual::Report] = &[
@@ -81,12 +81,13 @@ pub struct TaskArgs {
     #[command(subcommand)]
     command: Option<TaskCommand>,
 
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    /// Folder that all machines share, or s3://BUCKET/PREFIX; trinim task init creates it
     #[arg(long, value_name = "STORE", required = true)]
     store: Option<String>,
 
-    /// Block to compute, or blocks, with their inner edges in memory; other sources are
-    /// committed; - for lists on standard input, one a line
+    /// Blocks to compute, like 0 or 1,2; - reads standard input, one list per line
+    ///
+    /// Updates within a batch stay in memory; its other sources must be committed.
     #[arg(long, value_name = "N,..", value_parser = lines::batch, required = true)]
     batch: Option<Batch>,
 
@@ -98,8 +99,9 @@ pub struct TaskArgs {
           env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 
-    /// Time to wait for the file of a source, like 30s, 2m, 0s: shared file systems may show new
-    /// names late
+    /// Time to wait for the file of a source, like 30s, 2m, 0s
+    ///
+    /// Shared file systems can show new names late.
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
     wait: Duration,
 
@@ -107,12 +109,11 @@ pub struct TaskArgs {
     #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration)]
     idle: Option<Duration>,
 
-    /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
-    /// for each
+    /// With --batch -: tasks at a time; --memory and --threads apply to each
     #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1")]
     at_once: u16,
 
-    /// End with the process that started this one, however that ends
+    /// End when the parent process ends, for any reason
     #[arg(long, help_heading = "Limits", hide = true)]
     die_with_parent: bool,
 
@@ -120,13 +121,13 @@ pub struct TaskArgs {
     json: JsonArgs,
 }
 
-/// A task of `--batch -` with `--at-once` that failed: the process takes no more tasks, answers
-/// those at hand, prints `trinim.failure/1` and ends.
+/// A failed task of `--batch -` with `--at-once`: the process accepts no more tasks, answers the
+/// current ones, prints `trinim.failure/1` and ends.
 #[derive(Serialize, JsonSchema)]
 pub struct Failure<'a> {
     /// The task.
     blocks: &'a [u32],
-    /// The exit code of a task of its own.
+    /// The exit code of a process with only this task.
     exit_code: u8,
     /// What went wrong.
     reason: String,
@@ -190,7 +191,7 @@ fn compute(args: &TaskArgs, watch: &Stopwatch, out: &mut Out) -> anyhow::Result<
         store::die_with_parent()?;
     }
     if !matches!(args.batch, Some(Batch::Lines)) && (args.idle.is_some() || args.at_once > 1) {
-        return Err(usage("--idle and --at-once are for --batch -".to_owned(), "trinim task --help"));
+        return Err(usage("--idle and --at-once require --batch -".to_owned(), "trinim task --help"));
     }
     with_store(args.store.as_deref().unwrap_or_default(), |store| compute_in(store, args, watch, out))
 }
@@ -203,7 +204,7 @@ fn compute_in(store: &OpenStore, args: &TaskArgs, watch: &Stopwatch, out: &mut O
         if goes_on {
             if !said.swap(true, Ordering::Relaxed) {
                 let most = seconds(args.wait.as_secs_f64());
-                note(format_args!("a source is missing in the store: waiting up to {most} for it (--wait)"));
+                note(format_args!("a source is not in the store yet: waiting up to {most} for it (--wait)"));
             }
             std::thread::sleep(LOOK.min(args.wait));
         }

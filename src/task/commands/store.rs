@@ -13,12 +13,12 @@ use trinim::database::{Game, SolveSpec, Terms};
 use trinim_task::{BucketStore, Error, FolderStore, Store};
 
 /// The hint for a store that is refused permanently.
-const OTHER: &str = "name the store of this solve, or begin another one with trinim task init";
+const OTHER: &str = "name the store of this solve, or create another with trinim task init";
 
 /// The store of a command.
 #[derive(Args)]
 pub struct StoreArgs {
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    /// Folder that all machines share, or s3://BUCKET/PREFIX; trinim task init creates it
     #[arg(long = "store", value_name = "STORE")]
     pub name: String,
 }
@@ -68,8 +68,8 @@ fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
         None => open_folder(Path::new(name)),
         Some(("s3", place)) if place.starts_with("//") => open_bucket(name, &place[2..]),
         Some((kind, _)) => Err(usage(
-            format!("{name}: {kind}: begins the address of a store that this program does not know"),
-            "name a folder that all machines share, or s3://BUCKET/PREFIX; a folder with a colon is ./NAME",
+            format!("{name}: {kind}: is not a supported kind of store"),
+            "name a folder that all machines share, or s3://BUCKET/PREFIX; write ./NAME for a folder with a colon",
         )),
     }
 }
@@ -90,7 +90,7 @@ fn is_folder(name: &str) -> bool {
 fn open_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
     let storage = RealStorage::open(path).map_err(|error| match error {
         error if error.is_not_found() => {
-            usage(format!("--store {}: there is no such folder", path.display()), "trinim task init begins a store")
+            usage(format!("--store {}: no such folder", path.display()), "run trinim task init to create a store")
         }
         error => error.into(),
     })?;
@@ -106,7 +106,7 @@ fn open_bucket(name: &str, place: &str) -> anyhow::Result<Box<dyn Store>> {
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let store = BucketStore::s3(bucket, prefix.trim_end_matches('/')).map_err(|error| match &error {
         error if error.is_not_found() => usage(
-            format!("--store {name}: there is no such bucket"),
+            format!("--store {name}: no such bucket"),
             "create it first, or check AWS_ENDPOINT_URL and AWS_REGION",
         ),
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
@@ -137,7 +137,7 @@ pub fn die_with_parent() -> anyhow::Result<()> {
     asked.map_err(|error| RunError::io("watch the parent of", "this process", io::Error::from(error)))?;
     // The parent may have ended before.
     if getppid() != parent {
-        return Err(Refused::with(Exit::TaskAgain, "the process that started this one is gone", "").into());
+        return Err(Refused::with(Exit::TaskAgain, "the parent process has ended", "").into());
     }
     Ok(())
 }
@@ -149,22 +149,22 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     }
     let known = match error.downcast_ref::<Error>() {
         Some(Error::Run(error)) => run_error(error),
-        Some(Error::NotAStore { .. }) => Some((Exit::Usage, "trinim task init begins a store".to_owned())),
-        Some(Error::NoBlock { .. }) => Some((Exit::Usage, "trinim task plan lists the blocks".to_owned())),
+        Some(Error::NotAStore { .. }) => Some((Exit::Usage, "run trinim task init to create a store".to_owned())),
+        Some(Error::NoBlock { .. }) => Some((Exit::Usage, "run trinim task plan to list the blocks".to_owned())),
         Some(Error::Differs { name, .. }) if name == "program" || name == "schema" => {
-            Some((Exit::TaskRefused, "use the version of trinim that began this store".to_owned()))
+            Some((Exit::TaskRefused, "use the version of trinim that created this store".to_owned()))
         }
         Some(Error::Differs { .. }) => Some((Exit::TaskRefused, OTHER.to_owned())),
         Some(Error::Twice { .. }) => {
-            let hint = "it was removed again; choose a service that honours If-None-Match, or a shared folder";
+            let hint = "the file was removed again; use a service that honours If-None-Match, or a shared folder";
             Some((Exit::TaskRefused, hint.to_owned()))
         }
         Some(Error::Unsealed { .. }) => {
-            let hint = "trinim task finish makes it, once trinim task list shows that all blocks are committed";
+            let hint = "run trinim task finish once trinim task list shows that all blocks are committed";
             Some((Exit::Usage, hint.to_owned()))
         }
         Some(Error::Unfinished { .. }) => {
-            Some((Exit::TaskAgain, "trinim task list shows what is committed".to_owned()))
+            Some((Exit::TaskAgain, "run trinim task list to see which blocks are committed".to_owned()))
         }
         _ => error.downcast_ref::<RunError>().and_then(run_error),
     };
@@ -188,10 +188,8 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
             Exit::TaskRefused,
             format!("nothing was overwritten; if {} is damaged, remove it and compute it again", path.display()),
         )),
-        RunError::Version { .. } => refused("use the version of trinim that began this store"),
-        RunError::NotEmpty { .. } => {
-            Some((Exit::Usage, "name another place for the store: empty, or one that does not exist".to_owned()))
-        }
+        RunError::Version { .. } => refused("use the version of trinim that created this store"),
+        RunError::NotEmpty { .. } => Some((Exit::Usage, "choose another place for the store, new or empty".to_owned())),
         RunError::Workload { .. } => refused(OTHER),
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
             refused("this user needs the rights to read, write, list and remove files in the store")
@@ -200,16 +198,16 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         RunError::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
         {
-            let hint = "check the name and, of a bucket, AWS_REGION and AWS_ENDPOINT; the service has to answer ranges";
+            let hint = "check the name, and for a bucket AWS_REGION and AWS_ENDPOINT; the service must support ranges";
             Some((Exit::Usage, hint.to_owned()))
         }
         RunError::Limit { what: "length of an object in bytes", .. } => {
-            Some((Exit::Usage, "begin another store with smaller blocks: trinim task init --block-bits".to_owned()))
+            Some((Exit::Usage, "create another store with smaller blocks: trinim task init --block-bits".to_owned()))
         }
-        error if error.is_not_found() => again("compute its source, or wait until it is seen here"),
-        error if error.is_full_disk() => again("make room in the store"),
+        error if error.is_not_found() => again("compute the source first, or wait until its file is visible here"),
+        error if error.is_full_disk() => again("free space in the store"),
         RunError::Io { .. } | RunError::Poisoned => again("the store failed; the same command may succeed later"),
-        RunError::OutOfMemory { .. } => again("free memory on this machine, or give it fewer tasks at a time"),
+        RunError::OutOfMemory { .. } => again("free memory on this machine, or run fewer tasks at a time"),
         _ => None,
     }
 }

@@ -27,7 +27,7 @@ Examples:
 All shares together check what trinim verify checks: every byte, and every position against its children. The exit \
 code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.
 
-Of a store in a bucket, what the share needs is first copied into the folder for temporary files (TMPDIR).";
+For a store in a bucket, the files that the share needs are first copied to the folder for temporary files (TMPDIR).";
 
 /// Check a share of a finished store
 #[derive(Args)]
@@ -43,7 +43,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// End with the process that started this one, however that ends
+    /// End when the parent process ends, for any reason
     #[arg(long, help_heading = "Limits")]
     die_with_parent: bool,
 
@@ -102,8 +102,8 @@ fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out)
     let folder = local.as_ref().map_or(Path::new(&store.name), |local| local.path());
     let database = Database::open(&folder.join(trinim_task::DATABASE))?;
     if database.game().parameters() != store.game.parameters() {
-        let message = format!("--store {}: its database is of another game", store.name);
-        return Err(usage(message, "repeat trinim task finish"));
+        let message = format!("--store {}: its database belongs to another game", store.name);
+        return Err(usage(message, "run trinim task finish again"));
     }
     // Before the summaries: of a store that keeps only counts, these say too little.
     database.require_values().map_err(|_| {

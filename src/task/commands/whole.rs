@@ -26,9 +26,10 @@ Examples:
   trinim task init --store k5 --layers 5 --block-bits 11    again: nothing changes
   trinim task init --store k4 --layers 4 --keep counts      blocks go when nothing needs them
 
-The store is a new or empty folder, or one that was begun for the same solve; for another, the exit code is 65.";
+The store is a new or empty folder, or one that was created for the same solve; for another solve, the exit code is \
+65.";
 
-/// Begin a solve on many machines: say in a store what is solved
+/// Create the store of a solve on many machines
 #[derive(Args)]
 #[command(after_help = INIT_EXAMPLES)]
 pub struct InitArgs {
@@ -38,17 +39,17 @@ pub struct InitArgs {
     #[command(flatten)]
     board: RequiredBoard,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal)
+    /// Whether taking the last piece loses (misere) or wins (normal)
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     rule: Rule,
 
-    /// What is kept: database, every value; counts, only counts and winning first moves [default:
-    /// database]
+    /// What to keep: database (every value), or counts (only counts and winning first moves)
+    /// [default: database]
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = args::keep)]
     keep: Option<KeepChoice>,
 
-    /// Compare blocks with their children before they are saved: a share of them like 1%, all, or
-    /// none [default: none, and 1% from nine layers on]
+    /// Compare a share of the blocks with their children before saving: 1%, all, or none [default:
+    /// none; from nine layers on, 1%]
     #[arg(long, help_heading = "Output", value_name = "SHARE|all|none")]
     audit: Option<Audit>,
 
@@ -67,13 +68,13 @@ pub struct InitArgs {
 pub struct InitReport {
     /// The store.
     store: String,
-    /// False if it was begun before, for the same solve.
+    /// False if it was created before, for the same solve.
     is_new: bool,
     #[serde(flatten)]
     game: GameFields,
     /// `database` or `counts`.
     keep: Keep,
-    /// Indices of the cells that name the block, by bit of its number, the lowest first.
+    /// Indices of the cells whose pieces number the blocks, lowest bit first.
     bid_cells: Vec<u8>,
     /// All blocks.
     blocks: u64,
@@ -92,7 +93,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
         Some(_) => {
             return Err(usage(
-                "--keep: a store keeps no book".to_owned(),
+                "--keep: a store cannot keep a book".to_owned(),
                 "--keep database keeps every value, --keep counts only counts and winning first moves",
             ));
         }
@@ -121,7 +122,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn print_begun(report: &InitReport, out: &mut Out) -> anyhow::Result<()> {
-    let state = if report.is_new { "new" } else { "begun before, for the same solve" };
+    let state = if report.is_new { "new" } else { "created before, for the same solve" };
     let blocks = counted(report.canonical_blocks.into(), "block");
     Ok(out.table(&[
         ("store", format!("{}, {state}", report.store)),
@@ -136,7 +137,7 @@ Examples:
   trinim task list --store k5
   trinim task list --store k5 --json
 
-Names are listed, no block is read. A shared file system or an object store may show new names late.";
+The command lists names and reads no block. A shared file system or an object store can show new names late.";
 
 /// List the committed blocks of a store
 #[derive(Args)]
@@ -149,7 +150,7 @@ pub struct ListArgs {
     json: JsonArgs,
 }
 
-/// Committed blocks whose numbers follow each other, on a line of their own.
+/// Committed blocks with consecutive numbers, on a line of their own.
 #[derive(Serialize, JsonSchema)]
 pub struct BlockRange {
     /// The first of them.
@@ -185,8 +186,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// Group blocks that share sources into about N batches [default: each block alone; of
-    /// more than 100000 blocks, 50000 batches]
+    /// Group blocks that share sources into about N batches [default: one block each; for more than
+    /// 100000 blocks, 50000 batches]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
 }
@@ -216,8 +217,8 @@ Examples:
   trinim task --store one --batch 0
   trinim task finish --store one --json
 
-The db folder of the store is then that of a solve, which trinim verify checks. Blocks that are missing are counted, \
-and the exit code is 75.";
+The db folder of the store is then a database, which trinim verify checks. If blocks are missing, the command prints \
+their number, and the exit code is 75.";
 
 /// Make the database of a store whose blocks are all committed
 #[derive(Args)]
@@ -241,7 +242,7 @@ pub struct FinishReport {
     elapsed_s: f64,
     /// Highest resident memory of this process.
     peak_rss_bytes: u64,
-    /// Size of the database, or of what is kept of it.
+    /// Size of the database, or of the kept part.
     database_bytes: u64,
     /// The store.
     out: String,
@@ -302,7 +303,7 @@ pub struct CopyArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// Where the copy goes: a new or empty folder or prefix, or that of a copy that was stopped
+    /// Destination: a new or empty folder or prefix, or that of a stopped copy
     #[arg(long, value_name = "STORE")]
     to: String,
 
@@ -344,21 +345,21 @@ Examples:
   trinim task sweep --store k5
   trinim task sweep --store k5 --older-than 1d --json
 
-In a store that keeps only counts, the file of a block goes once the blocks that read it are committed. A \
-temporary file is what a killed task left; a running task needs its own.";
+In a store that keeps only counts, the file of a block is removed once the blocks that read it are committed. Killed \
+tasks leave temporary files; a running task still needs its own.";
 
-/// Remove files of a store that nothing needs any more
+/// Remove files that a store no longer needs
 #[derive(Args)]
 #[command(after_help = SWEEP_EXAMPLES)]
 pub struct SweepArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// Age of a temporary file that is removed, like 1h, 2d, or 0s for all
+    /// Least age of temporary files to remove, like 1h, 2d, or 0s for all
     #[arg(long, value_name = "TIME", value_parser = super::pause, default_value = "1h")]
     older_than: Duration,
 
-    /// Then continue: each line of standard input has the blocks of a task that has ended since
+    /// Then continue: each line of standard input lists the blocks of another finished task
     #[arg(long)]
     follow: bool,
 

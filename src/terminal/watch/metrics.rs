@@ -21,12 +21,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Reading {
     /// Share of the whole work that is done, 0 to 1.
     pub share: f64,
-    /// The same and more in words; of a note, its text.
+    /// The progress in words; for a note, its text.
     #[serde(rename = "message")]
     pub line: String,
     /// Estimate of the time left.
     pub eta_s: Option<f64>,
-    /// Positions decided in a second, with their images, in this session.
+    /// Positions decided per second in this session, images included.
     pub rate_positions_per_second: Option<f64>,
     /// Blocks and bytes, for a command that has them.
     #[serde(flatten)]
@@ -36,15 +36,15 @@ pub struct Reading {
 /// The blocks of a solve at one moment.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Blocks {
-    /// Of a solve: canonical blocks.
+    /// For a solve: canonical blocks.
     pub blocks: u64,
-    /// Of a solve: blocks that this and earlier sessions have finished.
+    /// For a solve: blocks that this and earlier sessions have finished.
     pub finished_blocks: u64,
-    /// Of a solve: blocks among them that a kill cannot undo.
+    /// For a solve: the finished blocks that a kill cannot undo.
     pub committed_blocks: u64,
-    /// Of a solve: written to update logs in this session.
+    /// For a solve: written to update logs in this session.
     pub log_bytes_written: u64,
-    /// Of a solve: read from update logs and published blocks in this session.
+    /// For a solve: read from update logs and published blocks in this session.
     pub log_bytes_read: u64,
 }
 
@@ -93,7 +93,7 @@ impl Standing {
     pub fn text(&self, command: &str, elapsed_s: f64) -> Result<String, fmt::Error> {
         let Standing { state, exit_code, reading } = self;
         let mut out = String::new();
-        let states = "State of the last command: 1 for the one that it is in.";
+        let states = "State of the last command: 1 for the current state.";
         writeln!(out, "{BEGIN}{states}\n# TYPE trinim_state gauge")?;
         for one in STATES {
             writeln!(out, "trinim_state{{command=\"{command}\",state=\"{one}\"}} {}", u8::from(one == *state))?;
@@ -102,11 +102,11 @@ impl Standing {
         let of = |count: fn(Blocks) -> u64| reading.blocks.map(|blocks| count(blocks) as f64);
         for (name, help, value) in [
             ("exit_code", "Exit code of the command, once it has ended.", exit_code.map(f64::from)),
-            ("updated_timestamp_seconds", "When this was written, in seconds since 1970.", Some(now_s())),
+            ("updated_timestamp_seconds", "Time of writing, in seconds since 1970.", Some(now_s())),
             ("elapsed_seconds", "Time since the command began.", Some(elapsed_s)),
-            ("progress_ratio", "Share of the whole work that is done.", Some(reading.share)),
+            ("progress_ratio", "Share of the work that is done.", Some(reading.share)),
             ("eta_seconds", "Estimate of the time left.", reading.eta_s),
-            ("rate_positions_per_second", "Positions decided in a second, with their images, in this session.", rate),
+            ("rate_positions_per_second", "Positions decided per second in this session, images included.", rate),
             ("blocks", "Blocks of the solve.", of(|of| of.blocks)),
             ("finished_blocks", "Blocks that this and earlier sessions have finished.", of(|of| of.finished_blocks)),
             ("committed_blocks", "Finished blocks that a kill cannot undo.", of(|of| of.committed_blocks)),

@@ -40,7 +40,7 @@ enum Event<'a> {
         /// Number of the process.
         pid: u32,
     },
-    /// As often as `--progress-interval` says.
+    /// Sent every `--progress-interval`.
     Progress(&'a Reading),
     /// Blocks became durable.
     Commit {
@@ -74,9 +74,9 @@ struct End<'a> {
 }
 
 /// An event of a long command with `--progress json`, on a line of standard error, which then has
-/// nothing else: remarks and warnings are events, too. The last event is `finished`, `stopped` or
-/// `failed`, whatever happens but a kill. Only an argument that cannot be parsed is refused in
-/// plain text.
+/// nothing else: remarks and warnings are events, too. Unless the process is killed, the last event
+/// is `finished`, `stopped` or `failed`. Only arguments that cannot be parsed are refused in plain
+/// text.
 #[derive(Serialize, JsonSchema)]
 pub struct Line<'a> {
     /// When, in seconds since 1970-01-01 UTC.

@@ -44,7 +44,7 @@ class Database:
         if not any(
             (self.folder / name).is_file() for name in ("manifest.json", "manifest.json.zst")
         ) or not (self.folder / "SUMS").is_file():
-            raise DatabaseError(f"{folder} holds no finished database")
+            raise DatabaseError(f"{folder} contains no finished database")
         try:
             manifest = whole(path).decode()
             self.manifest: dict[str, Any] = json.loads(manifest)

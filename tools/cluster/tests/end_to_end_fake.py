@@ -195,7 +195,7 @@ class Sessions(unittest.TestCase):
         session = self.session(layers=4)
         self.assertEqual(session.wait(LONG), 1, session.said())
         reason = session.report()["reason"]
-        self.assertIn("1 task failed for good, 7 tasks need it", reason)
+        self.assertIn("1 task failed permanently, 7 tasks need it", reason)
         self.assertIn("task 8: exit code 65: error: block 8 fails on purpose", reason)
         self.assertEqual(starts(self.starts), 9)
         (self.faults / "8").unlink()

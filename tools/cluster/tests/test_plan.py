@@ -64,9 +64,9 @@ class Lines(unittest.TestCase):
             parse([block(sources=[1]), block(block=1)])
 
     def test_no_task_and_no_block_twice(self) -> None:
-        with self.assertRaisesRegex(PlanError, "task 0 is there twice"):
+        with self.assertRaisesRegex(PlanError, "task 0 is listed twice"):
             parse([block(), block()])
-        with self.assertRaisesRegex(PlanError, "block 9 is there twice"):
+        with self.assertRaisesRegex(PlanError, "block 9 is listed twice"):
             Plan([Task(0, (9,), (), 0, 1.0), Task(1, (9,), (), 0, 1.0)])
 
 

@@ -137,7 +137,7 @@ class Program(unittest.TestCase):
             work.slots.process.child.wait()
         # One that ends at once is one.
         result = work.compute(trinim.Job(["true"], "2"), trinim.version("true"))
-        self.assertEqual((result["code"], result["message"]), (1, "it ended without an answer"))
+        self.assertEqual((result["code"], result["message"]), (1, "it ended without answering"))
 
     def test_another_version_computes_nothing(self) -> None:
         self.store.init(["--layers", "2"])
@@ -153,7 +153,7 @@ class Program(unittest.TestCase):
             trinim.find("no-such-trinim")
 
     def test_last_words(self) -> None:
-        self.assertEqual(trinim.last_words("", " \n"), "it said nothing")
+        self.assertEqual(trinim.last_words("", " \n"), "it printed nothing")
         self.assertEqual(trinim.last_words("a\nb\nc\n\nd\n"), "b | c | d")
         self.assertEqual(trinim.last_words("", "out"), "out")
 

@@ -62,10 +62,10 @@ def tls_of(arguments: argparse.Namespace) -> Tls | None:
     if not any(files):
         return None
     if not all(files):
-        raise Stop(USAGE, "--tls-ca, --tls-cert and --tls-key go together")
+        raise Stop(USAGE, "--tls-ca, --tls-cert and --tls-key must be given together")
     for file in files:
         if not os.path.isfile(file):
-            raise Stop(USAGE, f"no file {file}")
+            raise Stop(USAGE, f"no such file: {file}")
     return Tls(*(os.path.abspath(file) for file in files))
 
 
@@ -146,7 +146,7 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
     hear = sweeper or (lambda event: None)
     driver = drive(arguments, store, store, ledger, version, hear, rounds)
     if report is None:
-        raise Stop(NO_PROGRESS, "the store's listing misses blocks that are committed", CONTINUE)
+        raise Stop(NO_PROGRESS, "the listing of the store lacks committed blocks", CONTINUE)
     report["cluster"] = figures(driver, begin)
     if arguments.json:
         print(json.dumps(report))
@@ -236,23 +236,23 @@ def drive(
 ) -> Driver:
     """Runs `rounds` with a driver of this work and a cluster, which is started if none runs."""
     if arguments.scheduler and arguments.scheduler_file:
-        raise Stop(USAGE, "--scheduler and --scheduler-file name the same thing: give one")
+        raise Stop(USAGE, "--scheduler and --scheduler-file cannot be used together")
     joins = bool(arguments.scheduler or arguments.scheduler_file)
     tls = tls_of(arguments)
     if joins and (arguments.workers or arguments.processes):
-        raise Stop(USAGE, "--workers and --processes are for a cluster on this machine")
+        raise Stop(USAGE, "--workers and --processes apply only to a cluster on this machine")
     if arguments.logs and not arguments.processes:
-        raise Stop(USAGE, "--logs is for --processes")
+        raise Stop(USAGE, "--logs requires --processes")
     if tls is not None and not joins:
         raise Stop(
             USAGE,
-            "TLS is for a scheduler that runs already; a local one listens on the loopback only",
+            "TLS requires a running scheduler; a local one listens only on the loopback",
         )
     if arguments.metrics is not None and not is_own(Path(arguments.metrics), METRICS_BEGIN):
         raise Stop(
             USAGE,
             f"--metrics {arguments.metrics} exists and is not a file of metrics",
-            "name a new file, or one of an earlier run",
+            "choose a new file, or one of an earlier run",
         )
     events = Events(arguments.log)
     workers, slots = (1, arguments.slots or 1) if joins else shape(arguments)
@@ -408,9 +408,9 @@ def failures(ledger: Ledger, code: int) -> Stop:
     behind = len(ledger.blocked)
     need = "task needs" if behind == 1 else "tasks need"
     them = "it" if len(failed) == 1 else "them"
-    text = f"{counted(len(failed), 'task')} failed for good, {behind:,} {need} {them}; "
+    text = f"{counted(len(failed), 'task')} failed permanently, {behind:,} {need} {them}; "
     text += "; ".join(words)
-    return Stop(code, text, "remove the cause, then " + CONTINUE)
+    return Stop(code, text, "fix the cause, then " + CONTINUE)
 
 
 def shower(arguments: argparse.Namespace) -> Callable[[Progress], None]:
@@ -439,7 +439,7 @@ class Events:
                     raise Stop(
                         USAGE,
                         f"--log {path} exists and is not a log of events",
-                        "name a new file, or the log of an earlier run",
+                        "choose a new file, or the log of an earlier run",
                     )
                 self.file = open(path, "a", encoding="utf-8")
             except OSError as error:
@@ -532,7 +532,7 @@ def keep_running(kept: Service, patience: float | None) -> int:
             if kept.lives_longer_than(2.0 * service.DEATH_TIMEOUT):
                 well = now
             if patience is not None and now - well > patience:
-                raise Stop(NO_PROGRESS, f"no scheduler for {patience:.0f} s")
+                raise Stop(NO_PROGRESS, f"no scheduler was reachable for {patience:.0f} s")
     finally:
         kept.stop()
     return 128 + stopped[0]

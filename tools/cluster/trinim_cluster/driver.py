@@ -188,7 +188,7 @@ class Driver:
         if self.client is None:
             self.connect()
         elif self.client.status != "running":
-            self.lose("the connection to the scheduler broke")
+            self.lose("the connection to the scheduler was lost")
         if self.client is not None:
             self.look(now)
         else:

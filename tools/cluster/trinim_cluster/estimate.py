@@ -147,7 +147,7 @@ def measured(base: Run, plan: Plan) -> float:
         if computed == 0:
             continue
         if number not in plan.tasks or computed > len(plan.tasks[number].blocks):
-            raise PlanError(f"the log is of another plan: task {number}")
+            raise PlanError(f"the log belongs to another plan: task {number}")
         taken += base.threads * base.efforts[number].seconds
         modelled += plan.tasks[number].cost * computed / len(plan.tasks[number].blocks)
     if modelled == 0.0:

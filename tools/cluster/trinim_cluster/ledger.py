@@ -72,7 +72,7 @@ class Ledger:
         for block in blocks:
             number = self.plan.task_of_block.get(block)
             if number is None:
-                raise ValueError(f"the store has block {block}, which the plan does not know")
+                raise ValueError(f"the store has block {block}, which is not in the plan")
             if number in self.done:
                 continue
             seen = self._committed.setdefault(number, set())

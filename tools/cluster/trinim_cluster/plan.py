@@ -35,14 +35,14 @@ class Plan:
         self.targets: dict[int, list[int]] = {}
         for task in tasks:
             if task.number in self.tasks:
-                raise PlanError(f"task {task.number} is there twice")
+                raise PlanError(f"task {task.number} is listed twice")
             for source in task.sources:
                 if source not in self.tasks:
                     raise PlanError(f"task {task.number} comes before its source {source}")
                 self.targets[source].append(task.number)
             for block in task.blocks:
                 if block in self.task_of_block:
-                    raise PlanError(f"block {block} is there twice")
+                    raise PlanError(f"block {block} is listed twice")
                 self.task_of_block[block] = task.number
             self.tasks[task.number] = task
             self.targets[task.number] = []
@@ -117,5 +117,5 @@ def parse_line(line: str) -> Task:
 def whole(value: object) -> int:
     """A number of a block or level: JSON has no other way to say that 1.5 is none."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is no number of a block")
+        raise ValueError(f"{value!r} is not a number of a block")
     return value

@@ -52,7 +52,7 @@ def find(program: str) -> str:
     """The full path of the program, so that a worker with another PATH runs the same one."""
     path = shutil.which(program)
     if path is None:
-        raise FileNotFoundError(f"no program {program}; name it by --trinim")
+        raise FileNotFoundError(f"no such program: {program}; name it with --trinim")
     return os.path.abspath(path)
 
 
@@ -96,7 +96,7 @@ class Store:
         """Writes manifest and lists; the report of `solve --json`."""
         report = json.loads(self._run("finish", ["--json"]))
         if not isinstance(report, dict):
-            raise TrinimError("finish", 0, "the report is no JSON object")
+            raise TrinimError("finish", 0, "the report is not a JSON object")
         return report
 
     def sweep(self) -> None:
@@ -168,7 +168,7 @@ def last_words(errors: str, output: str = "") -> str:
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         if lines:
             return " | ".join(lines[-3:])[-500:]
-    return "it said nothing"
+    return "it printed nothing"
 
 
 def version(program: str) -> str:

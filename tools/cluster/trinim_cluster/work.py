@@ -167,7 +167,7 @@ def ask(command: list[str], line: str) -> tuple[int, str, str]:
             return answer.code, answer.output, answer.errors
         # It may have ended, or been ended, before it saw the task: a new one knows.
         if not answer.is_untouched and (is_fresh or answer.code > 0):
-            return answer.code or 1, answer.output, answer.errors or "it ended without an answer"
+            return answer.code or 1, answer.output, answer.errors or "it ended without answering"
 
 
 def once(command: list[str]) -> tuple[int, str, str]:
@@ -198,7 +198,7 @@ def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
         if here != expected_version:
             first, wanted = here.splitlines()[:1], expected_version.splitlines()[:1]
             program = f"{job.command[0]} on this worker"
-            text = f"{program} is another version: {first}, the driver has {wanted}"
+            text = f"{program} is another version: {first}, but the driver has {wanted}"
             leave(text)
             return result | {
                 "code": trinim.REFUSED,

@@ -81,7 +81,7 @@ pub(crate) fn positions<'py>(
 
 #[pymethods]
 impl Board {
-    /// A triangle of so many layers, or a board by its name, like "rect:6x6" or "cram:4x5".
+    /// A triangle with this many layers, or a board by its name, like "rect:6x6" or "cram:4x5".
     #[new]
     #[pyo3(signature = (board, *, min_take = 1, max_take = None))]
     fn new(board: Shape, min_take: u32, max_take: Option<u32>) -> PyResult<Board> {

@@ -27,7 +27,7 @@ pub(crate) struct Database(pub(crate) Arc<trinim::Database>);
 /// A move of a position of a database.
 #[pyclass(frozen, get_all, module = "trinim")]
 pub(crate) struct Move {
-    /// As a player writes it: "c1-c3".
+    /// The move as a player writes it: "c1-c3".
     name: String,
     /// Mask of the pieces that it takes.
     taken: u64,
@@ -112,7 +112,7 @@ impl Database {
     #[pyo3(signature = (layers = 9, rule = "misere"))]
     fn built_in(layers: u32, rule: &str) -> PyResult<Database> {
         let found = BuiltIn::find(layers, self::rule(rule)?);
-        let found = found.ok_or_else(|| refused(format!("{layers} layers are not built in"), "nine layers are"))?;
+        let found = found.ok_or_else(|| refused(format!("{layers} layers are not built in"), "only nine are"))?;
         trinim::Database::open_built_in(found).map(|database| Database(Arc::new(database))).map_err(of_database)
     }
 
@@ -233,7 +233,7 @@ impl Database {
         Ok(moves.collect())
     }
 
-    /// `count` different positions, drawn by `seed`, ascending; fewer if there are not so many.
+    /// `count` different positions, drawn by `seed`, ascending; fewer if there are not that many.
     #[pyo3(signature = (count, *, seed = 0, pieces = None))]
     fn random<'py>(
         &self,

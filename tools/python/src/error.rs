@@ -11,12 +11,12 @@ use trinim::plan::PlanError;
 use trinim::play::AnswerError;
 use trinim::solve::PartError;
 
-create_exception!(trinim, TrinimError, PyException, "An error of trinim; `hint` says what to do.");
+create_exception!(trinim, TrinimError, PyException, "An error of trinim; `hint` suggests what to do.");
 create_exception!(trinim, RefusedError, TrinimError, "A board, position or option that is not possible.");
-create_exception!(trinim, NotKeptError, TrinimError, "The folder is sound, but does not keep what was asked for.");
-create_exception!(trinim, FolderError, TrinimError, "The folder holds no finished database, or that of another solve.");
-create_exception!(trinim, DamagedError, TrinimError, "Bytes of a file are wrong.");
-create_exception!(trinim, ResourceError, TrinimError, "The system refused a file, memory or room on the disk.");
+create_exception!(trinim, NotKeptError, TrinimError, "The folder is intact, but does not keep the requested values.");
+create_exception!(trinim, FolderError, TrinimError, "The folder has no finished database, or one of another solve.");
+create_exception!(trinim, DamagedError, TrinimError, "A file is damaged.");
+create_exception!(trinim, ResourceError, TrinimError, "The system refused a file, memory or disk space.");
 
 /// The hint for every text that is no position.
 pub(crate) const POSITION: &str =
@@ -76,7 +76,7 @@ fn mend(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path);
     let inner = ["db", "m", "logs"].iter().any(|name| folder.file_name().is_some_and(|found| found == *name));
     let run = if inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all damage, trinim repair {run} restores what it can")
+    format!("run trinim check {run} to list all damage, then trinim repair {run} to restore what it can")
 }
 
 pub(crate) fn of_database(error: DatabaseError) -> PyErr {
@@ -107,17 +107,16 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
             raised::<FolderError>(message, "wait for the other process, or choose another folder")
         }
         RunError::Parameters { .. } => {
-            raised::<FolderError>(message, "repeat what this folder was started with, or choose another folder")
+            raised::<FolderError>(message, "use the parameters this folder was started with, or choose another folder")
         }
         RunError::Version { .. } | RunError::Codec { .. } => {
             raised::<FolderError>(message, "use the version of trinim that wrote this folder, or choose another folder")
         }
-        RunError::NotEmpty { .. } | RunError::NotARun { .. } => raised::<FolderError>(
-            message,
-            "choose an empty folder, one that does not exist, or one of an earlier solve",
-        ),
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => {
+            raised::<FolderError>(message, "choose a new or empty folder, or the folder of an earlier solve")
+        }
         RunError::Memory { .. } => {
-            raised::<ResourceError>(message, "give more memory, or smaller blocks with block_bits")
+            raised::<ResourceError>(message, "use more memory, or smaller blocks with block_bits")
         }
         RunError::OutOfMemory { .. } => raised::<ResourceError>(message, "free memory on this machine"),
         RunError::Thread { .. } => {
@@ -125,17 +124,17 @@ pub(crate) fn of_run(error: RunError) -> PyErr {
         }
         RunError::Limit { .. } => raised::<RefusedError>(message, "choose larger blocks with block_bits"),
         error if error.is_full_disk() => {
-            raised::<ResourceError>(message, "make room on this disk, and call solve again")
+            raised::<ResourceError>(message, "free space on this disk, and call solve again")
         }
         error if error.is_too_many_files() => raised::<ResourceError>(message, "allow more open files (ulimit -n)"),
-        _ => raised::<ResourceError>(message, "remove the cause, and call solve again to continue"),
+        _ => raised::<ResourceError>(message, "fix the cause, and call solve again to continue"),
     }
 }
 
 pub(crate) fn of_plan(error: PlanError) -> PyErr {
     let hint = match &error {
-        PlanError::Disk { .. } => "make room, or choose a folder on a larger disk",
-        PlanError::Memory { .. } => "give more memory, or smaller blocks with block_bits",
+        PlanError::Disk { .. } => "free space on this disk, or choose a folder on a larger disk",
+        PlanError::Memory { .. } => "use more memory, or smaller blocks with block_bits",
         _ => "choose other block_bits, or leave it out",
     };
     raised::<ResourceError>(chain(&error), hint)
@@ -150,7 +149,7 @@ pub(crate) fn of_job(error: JobError) -> PyErr {
             refused(error, "nimbers need rule=\"normal\"; nimbers and distances are kept whole")
         }
         JobError::Cells { .. } => refused(error, "choose a smaller board"),
-        error => refused(error, "leave keep out for the usual choice"),
+        error => refused(error, "leave keep out to use the default"),
     }
 }
 
@@ -161,8 +160,8 @@ pub(crate) fn of_answer(error: AnswerError) -> PyErr {
             PartError::Run(error) => of_run(error),
             PartError::Database(error) => of_database(error),
             PartError::Plan(error) => of_plan(error),
-            error => refused(error, "a database of the board knows it"),
+            error => refused(error, "use a database of the board"),
         },
-        error => refused(error, "a database of the board knows it"),
+        error => refused(error, "use a database of the board"),
     }
 }

@@ -54,7 +54,7 @@ fn solve(
     let values =
         values.parse::<Values>().map_err(|error| refused(error, "say \"outcomes\", \"nimbers\" or \"remoteness\""))?;
     let keep = keep.map(|keep| keep.parse().map(KeepChoice::Exactly)).transpose();
-    let keep = keep.map_err(|error| refused(error, "leave keep out for the usual choice"))?;
+    let keep = keep.map_err(|error| refused(error, "leave keep out to use the default"))?;
     if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
         return Err(wrong("block_bits is from 1 to 40"));
     }
@@ -92,8 +92,8 @@ fn solve(
 
 /// Whether the player to move at a position wins: without a database, solved on the spot.
 ///
-/// Positions of up to 36 pieces are solved, from some 32 on in a folder for temporary files; of
-/// nine layers, what is built in knows those of 37 pieces or more.
+/// Positions of up to 36 pieces are solved, from about 32 on in a folder for temporary files; for
+/// nine layers, the built-in book has those of 37 pieces or more.
 #[pyfunction]
 #[pyo3(signature = (board, position, *, rule = "misere", memory = None, threads = 0))]
 fn value(

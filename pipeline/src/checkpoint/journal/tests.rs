@@ -131,7 +131,7 @@ fn a_record_counts_only_in_its_place() {
     let (other, hash) = encode(GENERATION, 3, previous, &[block(5)]).unwrap();
     change(&disk, B, |bytes| bytes[3 * PAGE..].copy_from_slice(&other));
     let [(offset, Damage::Hash { of, found: got, .. })] = &found(&disk)[..] else { panic!("no hash") };
-    let expected = (3 * PAGE, "hash of the record, unlike that of copy a,", &*format!("{hash:032x}"));
+    let expected = (3 * PAGE, "hash of the record, which differs from copy a,", &*format!("{hash:032x}"));
     assert_eq!((*offset, *of, &**got), expected);
 }
 
@@ -151,7 +151,7 @@ fn a_record_of_many_pages_is_read_whole() {
         cut(&disk, name, length - 2 * PAGE);
     }
     let bytes = disk.contents(A).unwrap().len() - PAGE;
-    let rule = format!("neither copy has the record that belongs here, but {bytes} bytes follow");
+    let rule = format!("neither copy has the next record, but {bytes} bytes follow");
     let (path, offset, words) = read_blocks(&disk).unwrap_err();
     assert_eq!((&*path, offset), (B, Some(PAGE_BYTES)));
     assert!(words.contains(&rule), "{words}");

@@ -91,7 +91,7 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
 /// Builds the refusal for a wrong answer of a measured command.
 pub fn wrong_answer(command: &str, what: &str) -> Refused {
     let hint = "this is a bug in trinim: please report it with the command";
-    Refused::with(Exit::Refuted, format!("wrong answer of {command}: {what}"), hint)
+    Refused::with(Exit::Refuted, format!("wrong answer from {command}: {what}"), hint)
 }
 
 #[cfg(test)]

@@ -57,9 +57,9 @@ Examples:
   trinim papers bench --layers 7 --scan block-bits=14,18,22 --csv blocks.csv
   trinim papers bench --suite quick --json        a fixed list, seven layers
 
-Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
-fresh folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first \
-one twice: a ratio inside of what that does to itself is not shown. Ctrl-C ends the bench and reports the runs so far.";
+Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a fresh \
+folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first case \
+twice; ratios within the spread of these two runs are not shown. Ctrl-C ends the bench and reports the runs so far.";
 
 /// Returns a parser of elements of a list; each run parses them again.
 fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
@@ -81,7 +81,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "BOARD,..", value_delimiter = ',')]
     board: Vec<String>,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal); a list
+    /// Whether taking the last piece loses (misere) or wins (normal); a list
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
     rule: Vec<String>,
 
@@ -89,9 +89,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Values of another flag of trinim solve or trinim papers solve, like codec=raw,zstd1,
-    /// memory=1GiB,4GiB or strategy=update-log,block-pull; bid-cells takes one value; may be
-    /// repeated
+    /// Values of another flag of a solve, like codec=raw,zstd1 or memory=1GiB,4GiB; repeatable
+    ///
+    /// Flags are those of trinim solve and trinim papers solve, also
+    /// strategy=update-log,block-pull; bid-cells takes one value.
     #[arg(long, value_name = "FLAG=VALUE,..", value_parser = Scan::parse)]
     scan: Vec<Scan>,
 
@@ -226,8 +227,8 @@ impl BenchArgs {
 
 /// Finds the program that solves, verifies and answers.
 fn trinim() -> Result<PathBuf, Refused> {
-    let missing = "a bench runs trinim, which is neither beside trinim-papers nor on the PATH";
-    find("trinim").ok_or_else(|| Refused::new(missing, "cargo install --path . installs it"))
+    let missing = "trinim is neither next to trinim-papers nor on the PATH, so the bench cannot run it";
+    find("trinim").ok_or_else(|| Refused::new(missing, "run cargo install --path . to install it"))
 }
 
 /// Checks that trinim can parse these arguments.
@@ -241,7 +242,7 @@ fn accepted(program: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let reason = errors.lines().next().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
     let solve: Vec<&str> = arguments.iter().copied().take_while(|word| !word.starts_with('-')).collect();
-    Err(Refused::new(reason, format!("trinim {} --help lists the values", solve.join(" "))).into())
+    Err(Refused::new(reason, format!("run trinim {} --help to list the values", solve.join(" "))).into())
 }
 
 pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
@@ -309,7 +310,7 @@ fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
         && let Some(first) = reasons.first()
     {
         let others = if reasons.len() > 1 { " (and so are the other cases)" } else { "" };
-        let hint = "trinim solve --help says which options go together";
+        let hint = "run trinim solve --help to see which options can be combined";
         return Err(Refused::new(format!("{first}{others}"), hint).into());
     }
     reasons.iter().for_each(|reason| out.remark(format_args!("left out: {reason}")));

@@ -269,7 +269,7 @@ fn succeeded(case: &Case, ended: &RunEnd) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("{} ended with {}: {}", case.command(), ended.status, ended.reason);
-    Err(Refused::new(message, "run the same command without the bench to see more").into())
+    Err(Refused::new(message, "run the command without the bench for details").into())
 }
 
 fn remove(folder: &Path) -> Result<(), Error> {

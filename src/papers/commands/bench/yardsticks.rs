@@ -40,13 +40,13 @@ pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::R
     if bytes_at_most < PIECE_BYTES as u64 {
         let (given, least) = (Size(bytes_at_most), Size(PIECE_BYTES as u64));
         let message = format!("--yardstick {given} is too small: expected at least {least}");
-        return Err(Refused::new(message, "leave it out with --yardstick none").into());
+        return Err(Refused::new(message, "skip it with --yardstick none").into());
     }
     let storage = RealStorage::open(folder)?;
     let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
     if file_bytes == 0 {
-        let message = format!("{} is too full to measure its speed: expected at least 16 MiB free", folder.display());
-        return Err(Refused::new(message, "make room, or leave it out with --yardstick none").into());
+        let message = format!("{} has too little free space to measure: expected at least 16 MiB", folder.display());
+        return Err(Refused::new(message, "free disk space, or skip it with --yardstick none").into());
     }
     let measured = measure(&storage, file_bytes, stop);
     storage.remove(FILE)?;

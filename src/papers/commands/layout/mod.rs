@@ -50,12 +50,11 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
     block_bits: Option<u32>,
 
-    /// Show every count in the tables of [SWLK12], published and computed, and what its text says
-    /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
+    /// Compare tables and claims of [SWLK12] with computed values; exit code 1 if any differs
     #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges"])]
     paper: bool,
 
-    /// List every update between canonical blocks; --json lists up to 1000 without being asked
+    /// List every update between canonical blocks; --json lists up to 1000 by default
     #[arg(long)]
     edges: bool,
 
@@ -71,15 +70,15 @@ enum LayoutCommand {
 /// What `trinim papers layout` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// Indices of the cells that name the block, by bit of its number, the lowest first.
+    /// Indices of the cells whose pieces number the blocks, lowest bit first.
     bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
     /// Symmetries of the triangle that the cells keep.
     symmetries: usize,
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Name of the board: `triangle:7`, `rect:6x6`, or the name in a board file.
     board: String,
-    /// Layers of the triangle; null: another board.
+    /// Layers of the triangle; null for other boards.
     layers: Option<u32>,
     /// Moves of the full board.
     moves: usize,

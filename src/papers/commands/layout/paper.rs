@@ -26,7 +26,7 @@ struct RowReport {
     layers: u32,
     /// Whether the table counts canonical blocks only.
     redundancy_removed: bool,
-    /// Indices of the cells that name the block.
+    /// Indices of the cells whose pieces number the blocks.
     bid_cells: Vec<u8>,
     /// How the cells are known.
     cells_known: String,
@@ -34,7 +34,7 @@ struct RowReport {
     published: Figures,
     /// Our counts.
     computed: Figures,
-    /// Whether both are equal.
+    /// Whether they are equal.
     agrees: bool,
 }
 

@@ -65,9 +65,9 @@ pub struct SearchArgs {
 /// What `trinim papers layout search` prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    /// Name of the board: `triangle:7`, `rect:6x6`, or the name in a board file.
     board: String,
-    /// Layers of the triangle; null: another board.
+    /// Layers of the triangle; null for other boards.
     layers: Option<u32>,
     /// Number of BID cells.
     bits: u32,
@@ -86,7 +86,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         limit: Limit { sets: args.sets, seed: args.seed },
     };
     let found = out.announcing("searching", || search(&board, &request));
-    let hint = "trinim papers layout search --help names what it takes";
+    let hint = "run trinim papers layout search --help to see the limits";
     let found = found.map_err(|error| Refused::new(error.to_string(), hint))?;
     let report = Report {
         board: board.name().to_owned(),

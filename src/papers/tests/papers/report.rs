@@ -413,7 +413,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
         let other = TempDir::new_in(path).unwrap();
         fs::write(other.path().join(name), content).unwrap();
         let line = refused(path, 2, &[&two, "--out", other.path().to_str().unwrap()]);
-        assert!(line.contains(&format!("holds {name}, and no report; nothing was written")), "{line}");
+        assert!(line.contains(&format!("contains {name} but no report; nothing was written")), "{line}");
         assert_eq!(files(other.path()), BTreeMap::from([(name.to_owned(), content.to_owned())]));
     }
     fs::write(path.join("file"), "mine").unwrap();
@@ -504,16 +504,16 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     };
     fs::create_dir(path.join("empty")).unwrap();
     for name in ["nowhere", "empty"] {
-        assert!(with(2, &[&good, name]).contains(&format!("{name} holds no finished database")));
+        assert!(with(2, &[&good, name]).contains(&format!("{name} contains no finished database")));
     }
     let rectangle = Board::named("rect:2x3", Takes::ANY).unwrap();
     Solve::new(&rectangle, Rule::Misere).run(&path.join("rectangle")).unwrap();
     assert!(with(2, &[&good, "rectangle"]).contains("solves the board rect:2x3: a report is about triangles"));
     let unfinished = copy("unfinished");
     fs::remove_file(unfinished.join("db/SUMS")).unwrap();
-    assert!(with(2, &["unfinished"]).contains("unfinished holds no finished database: SUMS is missing"));
+    assert!(with(2, &["unfinished"]).contains("unfinished contains no finished database: SUMS is missing"));
     fs::remove_file(unfinished.join("db/manifest.json")).unwrap();
-    assert!(with(2, &["unfinished"]).contains("the solve is not finished"));
+    assert!(with(2, &["unfinished"]).contains("the solve is unfinished"));
 
     // Any change of the manifest that `SUMS` does not cover.
     change(&copy("changed"), false, lie);

@@ -97,7 +97,7 @@ fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
         let output = child.wait_with_output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{error}");
-        let hint = "hint: it keeps no checkpoints: remove run and begin again\n";
+        let hint = "hint: this strategy keeps no checkpoints: remove run and start over\n";
         assert!(error.contains("stopped by a signal\n") && error.ends_with(hint), "{error}");
         let before = tree(&path.join("run"));
         for strategy in ["forward", "block-pull"] {

@@ -186,7 +186,7 @@ fn a_name_does_not_stand_for_a_board() {
             assert_eq!(server.get(&format!("{asked}&identity={identity}")).status, 200, "{asked}");
             if let Some((stale, _)) = &before {
                 let refused = server.get(&format!("{asked}&identity={stale}"));
-                assert!(refused.status == 404 && refused.problem().contains("another board"), "{asked}");
+                assert!(refused.status == 404 && refused.problem().contains("a different board"), "{asked}");
             }
         }
         before = Some((identity.clone(), board.to_owned()));
@@ -208,7 +208,7 @@ fn a_name_does_not_stand_for_a_board() {
         (listen(&["--board", "file:nine.toml"]), ["file:nine.toml", "9 layers"]),
     ] {
         let (_, error) = ends(path, 2, &args);
-        assert!(error.contains("two boards of one name"), "{args:?}: {error}");
+        assert!(error.contains("different boards with the same name"), "{args:?}: {error}");
         assert!(named.iter().all(|name| error.contains(name)), "{args:?}: {error}");
     }
     let same = Server::start(path, &["solved-0", "--board", "file:0.toml", "--board", "file:0.toml"]);

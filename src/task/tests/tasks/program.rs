@@ -73,11 +73,11 @@ fn figures_of_tasks_are_those_of_the_store() {
         let output = worker.stdin(fs::File::open(path.join("blocks")).unwrap()).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{at_once}: {error}");
-        assert!(code == 0 || error.contains("hint: give at least --memory 208B"), "{error}");
+        assert!(code == 0 || error.contains("hint: use at least --memory 208B"), "{error}");
     }
     for more in [["--at-once", "2"], ["--idle", "5s"]] {
         let (_, error) = ends(path, 2, &[&["--store", "two", "--batch", "0"][..], &more].concat());
-        assert!(error.contains("--idle and --at-once are for --batch -"), "{error}");
+        assert!(error.contains("--idle and --at-once require --batch -"), "{error}");
     }
     fs::remove_dir_all(path.join("two")).unwrap();
     let written: u64 = answers.iter().map(|answer| number(answer, "written_bytes")).sum();

@@ -50,7 +50,7 @@ fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTre
     if behaves(sheet, text, ended, &[0, 4]) && ended.code == Some(4) {
         sheet.count("clean stops", 1);
         let said = ended.error.contains("hint: ")
-            && ["make room", "nothing was written"].iter().any(|word| ended.error.contains(word));
+            && ["free space", "nothing was written"].iter().any(|word| ended.error.contains(word));
         sheet.check(said, || format!("{text}: says {}", ended.summary()));
     }
     finished(out).unwrap_or_else(|error| {

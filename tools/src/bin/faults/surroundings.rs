@@ -183,11 +183,11 @@ impl<'a> Field<'a> {
         let shell = format!("exec unshare {} \"$0\" \"$@\"", ENTRY.join(" "));
         let notes = self.setup.folder()?;
         for (command, more, code, said) in [
-            ("status", "", 0, "process %PID is at work"),
-            ("status", "inside", 0, "a process that cannot be seen from here is at work"),
+            ("status", "", 0, "process %PID is working on it"),
+            ("status", "inside", 0, "a process that is not visible from here is working on it"),
             ("check", "inside", 0, ""),
-            ("resume", "inside", 6, "in use by a process that cannot be seen from here"),
-            ("repair", "inside", 6, "in use by a process that cannot be seen from here"),
+            ("resume", "inside", 6, "in use by a process that is not visible from here"),
+            ("repair", "inside", 6, "in use by a process that is not visible from here"),
         ] {
             let mut launch = Launch::new(self.setup, &notes, &[OsStr::new(command), out.as_os_str()]);
             if more == "inside" {

@@ -182,8 +182,8 @@ pub fn long(record: &Record, stem: &str) -> String {
             &["Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."]
                 .into_iter()
                 .chain(record.noise().map(|_| {
-                    "It is the median of the rounds, with its range, and told only outside of what that case does to \
-                     itself, above and below 1. Cases that turn out to be one configuration are one row."
+                    "It is the median of the rounds, with its range, and shown only outside the spread of the repeated \
+                     first case, above and below 1. Cases that turn out to be one configuration are one row."
                 }))
                 .collect::<Vec<_>>()
                 .join(" ")
