@@ -54,21 +54,21 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-pub mod care;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 pub mod database;
 pub mod job;
 pub mod layout;
+pub mod maintenance;
 pub mod plan;
 pub mod play;
 pub mod solve;
 mod witness;
 
-pub use care::verify;
 pub use database::{Database, Game};
 pub use job::Solve;
 pub use layout::Layout;
+pub use maintenance::verify;
 pub use trinim_game::{self as game, Board, Rule, Value, random};
 pub use trinim_kernel::{self as kernel, Kernel};

@@ -3,8 +3,8 @@
 # no test notices. Needs cargo-mutants (cargo install --locked cargo-mutants); takes ten to thirty seconds a change where
 # nothing else runs, and all of them days: SHARD=0/6 takes each sixth.
 #
-# The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log, engine-care (the
-# engine's, against the engine's tests), game (the boards, against their own), database, solve and care (the library's,
+# The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log, engine-maintenance (the
+# engine's, against the engine's tests), game (the boards, against their own), database, solve and maintenance (the library's,
 # against its own tests and those of tests/library that are about them; seven layers are left out), task, bucket and serve
 # (against their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the results, one
 # for each part, by default target/mutants. A part that is there already continues: changes that were noticed are not
@@ -46,14 +46,14 @@ count() {
 }
 
 library="--lib --test=library"
-for name in ${@:-run checkpoint log engine-care game database solve task bucket care serve}; do
+for name in ${@:-run checkpoint log engine-maintenance game database solve task bucket maintenance serve}; do
     case $name in
     run) part run trinim-pipeline --tests "" 'pipeline/src/run/*.rs' pipeline/src/thresholds.rs ;;
     checkpoint) part checkpoint trinim-pipeline --tests "" 'pipeline/src/checkpoint/*.rs' ;;
     log)
         part log trinim-pipeline --tests "" pipeline/src/log/{entry,frame,place,reader,writer}.rs
         ;;
-    engine-care) part engine-care trinim-pipeline --tests "" 'pipeline/src/care/*.rs' ;;
+    engine-maintenance) part engine-maintenance trinim-pipeline --tests "" 'pipeline/src/maintenance/*.rs' ;;
     game) part game trinim-game --lib "" 'src/game/board/*.rs' ;;
     database)
         part database trinim "$library" "seven architecture nimbers parts" 'src/database/book/*.rs' \
@@ -70,7 +70,7 @@ for name in ${@:-run checkpoint log engine-care game database solve task bucket 
         part bucket trinim-task --test=tasks "command faults program refusals reports shares surroundings sweep whole" \
             src/task/store/bucket.rs
         ;;
-    care) part care trinim "$library" "seven architecture parts solve boards_as_data" 'src/care/**/*.rs' ;;
+    maintenance) part maintenance trinim "$library" "seven architecture parts solve boards_as_data" 'src/maintenance/**/*.rs' ;;
     serve) part serve trinim-serve --tests "" 'src/serve/*.rs' ;;
     *)
         echo "no part $name"

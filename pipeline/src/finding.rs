@@ -1,6 +1,6 @@
 //! Damage: what is wrong with a file, where, and how serious it is.
 //!
-//! Errors, [`check`](crate::care::check) and callers with their own files share this vocabulary.
+//! Errors, [`check`](crate::maintenance::check) and callers with their own files share this vocabulary.
 //! Programs read the variants; people read the sentence that [`Finding`] displays:
 //! `db/SUMS is missing`.
 

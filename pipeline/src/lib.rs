@@ -5,7 +5,7 @@
 //! |---|---|
 //! | computing | [`Workload`], [`Edge`], [`Auditor`], [`Run`], [`Options`], [`Thresholds`], [`FinishedRun`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
-//! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
+//! | the run folder | [`checkpoint`]: what is finished, durably; [`maintenance`]: check and repair; [`mod@format`]: every byte |
 //! | foundations | [`storage`]: every file call; [`log`]: entries and frames; [`codec`]: their codecs |
 //!
 //! # Invariants
@@ -28,13 +28,13 @@ mod audit;
 mod bitmap;
 mod bitmaps;
 mod bytes;
-pub mod care;
 pub mod checkpoint;
 pub mod codec;
 mod error;
 mod finding;
 mod ids;
 pub mod log;
+pub mod maintenance;
 mod measure;
 pub mod parallel;
 mod run;

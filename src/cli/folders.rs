@@ -6,7 +6,7 @@ use crate::cli::scenario::refusal;
 use crate::database::{Audit, Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
 use crate::game::Cell;
 use crate::job::{AS_THE_PAPERS, JobError};
-use crate::{Solve, care};
+use crate::{Solve, maintenance};
 use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage};
 use std::io;
@@ -28,7 +28,7 @@ const FOREIGN_SHOWN: usize = 3;
 /// Prints the foreign files in a folder. Every command leaves them alone; the command decides
 /// whether it can read the folder.
 pub fn remark_on_foreign(folder: &Path, out: &Out) {
-    let names = care::foreign(folder).unwrap_or_default();
+    let names = maintenance::foreign(folder).unwrap_or_default();
     if names.is_empty() {
         return;
     }
@@ -43,7 +43,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     let error = error.downcast::<JobError>().map_or_else(|error| error, refusal);
     let (path, lacks) = if let Some(DatabaseError::Missing { path, .. }) = error.downcast_ref() {
         (path, "contains no finished database")
-    } else if let Some(care::Error::Nothing { path }) = error.downcast_ref() {
+    } else if let Some(maintenance::Error::Nothing { path }) = error.downcast_ref() {
         (path, "contains neither a run nor a database")
     } else if let Some(RunError::Parameters { path, name, found, wanted }) = error.downcast_ref() {
         return other_parameters(path, name, [found, wanted]).into();

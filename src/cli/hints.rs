@@ -1,13 +1,13 @@
 //! What to do about an error of a library: the exit code and the hint for each kind. Hints mention
 //! the program's options, which the libraries do not know.
 
-use crate::care::Error as UpkeepError;
 use crate::cli::args::Size;
 use crate::cli::folders::is_database;
 use crate::database::DatabaseError;
 use crate::game::BoardError;
 use crate::game::amount::binary_up;
 use crate::layout::LayoutError;
+use crate::maintenance::Error as UpkeepError;
 use crate::plan::PlanError;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
@@ -321,7 +321,7 @@ mod tests {
             (UpkeepError::Foreign { path: path() }, Exit::OtherRun),
             (UpkeepError::Irreparable { path: path(), reason: text() }, Exit::Corrupt),
         ];
-        codes(include_str!("../care/mod.rs"), "Error", examples);
+        codes(include_str!("../maintenance/mod.rs"), "Error", examples);
         let examples = vec![
             (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
             (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),

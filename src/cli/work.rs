@@ -1,8 +1,8 @@
 //! Long work through many files: threads, JSON, progress, findings, and how commands end.
 
-use crate::care::{self, CareRequest, Finding, Weight};
 use crate::cli::args::{JsonArgs, ThreadsArgs};
 use crate::cli::owner;
+use crate::maintenance::{self, CareRequest, Finding, Weight};
 use crate::verify;
 use clap::Args;
 use std::path::Path;
@@ -106,10 +106,10 @@ pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
 
 /// Turns an interruption into the command line's error for a stop, and names the owner of a locked
 /// folder; leaves other errors as they are.
-pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
+pub fn of_care(error: maintenance::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {
-        care::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
-        care::Error::Run(pipeline::Error::Interrupted) => {
+        maintenance::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
+        maintenance::Error::Run(pipeline::Error::Interrupted) => {
             anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
         }
         other => other.into(),

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use terminal::exit::Exit;
 use terminal::output::{Out, counted, grouped, seconds};
 use terminal::signals::Signals;
-use trinim::care::{self, Depth, Finding, Subject};
 use trinim::cli::args::Size;
 use trinim::cli::choice::named;
 use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::owner::{self, Owner};
 use trinim::cli::work::{Counter, WorkArgs, of_care, print_finding};
 use trinim::database::SUMS;
+use trinim::maintenance::{self, Depth, Finding, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ pub struct Report<'a> {
     /// `metadata`, `sums` or `full`.
     depth: &'static str,
     #[serde(flatten)]
-    found: &'a care::Report,
+    found: &'a maintenance::Report,
     /// Whether a process was seen to hold the folder at the end of the check.
     owned: bool,
     /// Wall-clock time.
@@ -78,7 +78,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let (found, owner) = loop {
         let found = args
             .work
-            .counted(&[&counter], &signals, out, |request| care::check(&args.folder, args.depth, request))?
+            .counted(&[&counter], &signals, out, |request| maintenance::check(&args.folder, args.depth, request))?
             .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
         let owner = owner_of(&args.folder);
         // A solve that ended after the check looked for the lists has written them.

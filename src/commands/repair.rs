@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use terminal::exit::Exit;
 use terminal::output::{Out, counted, seconds};
 use terminal::signals::Signals;
-use trinim::care::{self, Estimate, Finding, Repair};
 use trinim::cli::args::Size;
 use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::work::{Counter, WorkArgs, of_care, print_finding};
+use trinim::maintenance::{self, Estimate, Finding, Repair};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,8 +49,8 @@ pub struct Report<'a> {
     /// Whether something was restored; false with `--dry-run`.
     repaired: bool,
     /// Damage and files left over.
-    #[serde(serialize_with = "care::serialize_findings")]
-    #[schemars(with = "Vec<care::FindingRow<'_>>")]
+    #[serde(serialize_with = "maintenance::serialize_findings")]
+    #[schemars(with = "Vec<maintenance::FindingRow<'_>>")]
     findings: Vec<Finding>,
     #[serde(flatten)]
     estimate: &'a Estimate,
@@ -102,10 +102,10 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 /// Damage that a repair finds cannot be repaired by another repair.
-fn refused(error: care::Error) -> care::Error {
+fn refused(error: maintenance::Error) -> maintenance::Error {
     match error {
-        care::Error::Run(pipeline::Error::Corrupt { path, damage, .. }) => {
-            care::Error::Irreparable { path, reason: damage.reason() }
+        maintenance::Error::Run(pipeline::Error::Corrupt { path, damage, .. }) => {
+            maintenance::Error::Irreparable { path, reason: damage.reason() }
         }
         other => other,
     }

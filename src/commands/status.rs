@@ -24,7 +24,7 @@ use trinim::cli::summary::GameFields;
 use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
 use trinim::plan::work::{block_ns, group_positions};
-use trinim::{care, job};
+use trinim::{job, maintenance};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,14 +92,14 @@ pub struct Report {
 /// Runs the subcommand.
 pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let found = if args.folder.is_dir() { job::inspect(&args.folder)? } else { None };
-    let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
+    let inspection = found.ok_or_else(|| maintenance::Error::Nothing { path: args.folder.clone() })?;
     let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
     remark_on_foreign(&args.folder, out);
     args.json.report("trinim.status/1", &report, out, print)
 }
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
-    let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
+    let foreign = || maintenance::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));

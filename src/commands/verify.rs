@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use terminal::exit::{Exit, Stopped};
 use terminal::output::{Out, counted, grouped, per_second, seconds};
 use terminal::signals::Signals;
-use trinim::care::CareRequest;
 use trinim::cli::args::Size;
 use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::work::{self, Counter, WorkArgs};
 use trinim::database::{Audit, BlockShare, Database};
+use trinim::maintenance::CareRequest;
 use trinim::verify::{self, Depth};
 
 const EXAMPLES: &str = "\

@@ -57,7 +57,7 @@ impl FromStr for BlockShare {
 }
 
 /// The blocks that are compared with their children before they are saved, by the code of
-/// [`verify`](crate::care::verify). They depend only on the number of blocks.
+/// [`verify`](crate::maintenance::verify). They depend only on the number of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Audit {
     /// No block.
@@ -92,7 +92,7 @@ impl Audit {
     pub const PARAMETER: &'static str = "audit";
 
     /// Returns how a solve is audited by default: not at all up to 40 cells, where
-    /// [`verify`](crate::care::verify) confirms every position in seconds, and one block in a
+    /// [`verify`](crate::maintenance::verify) confirms every position in seconds, and one block in a
     /// hundred beyond.
     pub fn usual(board: &Board) -> Audit {
         if board.cells() <= DATABASE_CELLS_MAX { Audit::None } else { Audit::Share(BlockShare(0.01)) }

@@ -4,7 +4,7 @@
 //! ```text
 //! its file is there, with the right header  ->  skipped
 //! sources read, each hash compared; a missing one is waited for
-//! computed as in a run (pipeline::care::recompute), with others of the task if there is room
+//! computed as in a run (pipeline::maintenance::recompute), with others of the task if there is room
 //! summaries/<block> created, then db/<block file>: now the block is committed
 //! ```
 //! A store that keeps counts creates the two in the opposite order, because there the summary stays
@@ -37,8 +37,8 @@ use super::store::{Store, commit};
 use super::summary::StoredSummary;
 use super::{Error, block_folders, block_name, deciding_name, require, summary_folders, summary_name, sync};
 use parking_lot::{Condvar, Mutex};
-use pipeline::care::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
 use pipeline::codec::FRAME_WORDS;
+use pipeline::maintenance::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
 use pipeline::{Auditors, Bitmaps, BlockId, Error as RunError, PooledBitmap, Shelf, Stopwatch, Workload};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! init  ->  task.json  what is solved
-//! task  ->  db/<block file> of its sources  --care::recompute-->  summaries/<block>, db/<block file>
+//! task  ->  db/<block file> of its sources  --maintenance::recompute-->  summaries/<block>, db/<block file>
 //! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
 //! ```
 //!

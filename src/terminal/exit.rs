@@ -3,7 +3,7 @@
 use crate::refusal::{command_line, command_line_without};
 
 /// Defines the exit codes with their meanings, which the manual pages list. The table is in
-/// `src/care/README.md`, too.
+/// `src/maintenance/README.md`, too.
 macro_rules! exits {
     ($($(#[$default:meta])? $exit:ident = $code:literal, $meaning:literal;)*) => {
         /// How the program ends.

@@ -8,7 +8,7 @@
 //! [`layout`](crate::layout), and of [`trinim_kernel`] only the choice of instructions for its own
 //! loops.
 //!
-//! [`verify`](crate::care::verify) passes it the blocks of a database; a solve with `--audit`
+//! [`verify`](crate::maintenance::verify) passes it the blocks of a database; a solve with `--audit`
 //! passes it each stream that enters an audited block ([`Witnesses`]).
 //!
 //! # Invariants

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trinim::Solve;
-use trinim::care::{self, CareRequest, Depth, Estimate, Repair, check};
 use trinim::database::{Database, Game, Keep, MANIFEST, SUMS, Values, block_file_name};
 use trinim::game::Rule;
+use trinim::maintenance::{self, CareRequest, Depth, Estimate, Repair, check};
 use trinim::solve::RemovalGame;
 use trinim::verify::{self, Finding, verify, verify_files};
 
@@ -67,7 +67,9 @@ fn accuses_only(folder: &Path, depths: &[Depth], files: &[PathBuf], story: &str)
             let lists = is_there(MANIFEST) || is_there(SUMS);
             assert!(lists || !(manifest || sums), "{story}: the lists are written again");
         }
-        Err(care::Error::Irreparable { path, .. }) => assert!(files.contains(&path), "{story}: {}", path.display()),
+        Err(maintenance::Error::Irreparable { path, .. }) => {
+            assert!(files.contains(&path), "{story}: {}", path.display())
+        }
         Err(other) => panic!("{story}: {other}"),
     }
 }

@@ -1,5 +1,5 @@
 //! Checks beside a solve that is just finishing: sound data is never called damaged. What a repair
-//! leaves is in `tests/face/sessions/damaged.txt`.
+//! leaves is in `tests/cli/sessions/damaged.txt`.
 
 use crate::common::Solving;
 use crate::common::program::{copy, ends, signal, trinim};
@@ -9,9 +9,9 @@ use std::fs;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{CareRequest, Depth, Report, check};
 use trinim::database::Game;
 use trinim::game::Rule;
+use trinim::maintenance::{CareRequest, Depth, Report, check};
 
 const DEPTHS: [Depth; 3] = [Depth::Metadata, Depth::Sums, Depth::Full];
 

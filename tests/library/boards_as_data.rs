@@ -6,10 +6,10 @@ use crate::numbers;
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use trinim::care::CareRequest;
 use trinim::database::{Database, Game, Values};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
+use trinim::maintenance::CareRequest;
 use trinim::verify::{Depth, verify};
 
 /// Regression: the name of a part is not made from that of the whole, which may have no room.

@@ -9,12 +9,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::care;
 use trinim::database::book::order::canonical;
 use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
+use trinim::maintenance;
 use trinim::solve::{RemovalGame, Solved, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
@@ -115,7 +115,7 @@ fn damage_of_a_book_is_found() {
             let before = tree(folder.path());
             for place in [folder.path().to_path_buf(), folder.path().join("db")] {
                 let refused = repair(&place);
-                assert!(matches!(refused, Err(care::Error::Irreparable { .. })), "{story}: {refused:?}");
+                assert!(matches!(refused, Err(maintenance::Error::Irreparable { .. })), "{story}: {refused:?}");
             }
             assert!(tree(folder.path()) == before, "{story}");
         }
@@ -173,7 +173,9 @@ fn a_damaged_part_is_refused() {
         *bad.last_mut().unwrap() ^= 1;
         fs::write(&path, &bad).unwrap();
         assert!(!check(folder.path()).is_sound());
-        let Err(care::Error::Irreparable { path: named, .. }) = repair(folder.path()) else { panic!("{path:?}") };
+        let Err(maintenance::Error::Irreparable { path: named, .. }) = repair(folder.path()) else {
+            panic!("{path:?}")
+        };
         assert_eq!(named, path);
         fs::write(&path, &bytes).unwrap();
         parts += 1;

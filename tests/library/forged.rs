@@ -6,13 +6,13 @@ use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::care::{self, CareRequest};
 use trinim::database::block::BlockIndex;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES};
 use trinim::database::{BlockForm, Database, DatabaseError, Game, Keep, Manifest, NimberCount, Terms, Values};
 use trinim::game::{Board, Definition, Rule, Takes};
 use trinim::kernel::Kernel;
+use trinim::maintenance::{self, CareRequest};
 use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;
@@ -442,7 +442,7 @@ fn lists_that_nothing_confirms() {
     fs::write(db.join("manifest.json"), &newer).unwrap();
     assert!(findings(db).contains("of: \"version\""), "{}", findings(db));
     forge(db, "manifest.json", newer.as_bytes());
-    let refused = care::check(db, care::Depth::Full, &CareRequest::on(1)).unwrap_err();
+    let refused = maintenance::check(db, maintenance::Depth::Full, &CareRequest::on(1)).unwrap_err();
     assert!(refused.to_string().contains("version 9"), "{refused}");
     restore();
 

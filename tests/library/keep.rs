@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::care;
 use trinim::database::{Database, DatabaseError, FirstMoves, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
+use trinim::maintenance;
 use trinim::random::Random;
 use trinim::solve::{RemovalGame, Solved, solve};
 
@@ -220,7 +220,7 @@ fn damage_of_the_lists_is_found_and_the_run_restores_it() {
                 match repair(alone.path()) {
                     // A wrong line of another file beside the right one of the manifest.
                     Ok(()) => assert_same_files(&alone_files(alone.path()), &golden, &story),
-                    Err(care::Error::Irreparable { .. }) => assert!(tree(alone.path()) == before, "{story}"),
+                    Err(maintenance::Error::Irreparable { .. }) => assert!(tree(alone.path()) == before, "{story}"),
                     Err(error) => panic!("{story}: {error}"),
                 }
                 repair(run).unwrap_or_else(|error| panic!("{story}: {error}"));
@@ -292,7 +292,7 @@ fn a_damaged_log_is_refused_and_metadata_are_repaired() {
             fs::write(log, &bad).unwrap();
             if !check(path).is_sound() {
                 let before = tree(path);
-                let Err(care::Error::Irreparable { path: named, reason }) = repair(path) else {
+                let Err(maintenance::Error::Irreparable { path: named, reason }) = repair(path) else {
                     panic!("{placement:?}")
                 };
                 assert_eq!(&named, log);

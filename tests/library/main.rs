@@ -1,6 +1,6 @@
 //! The library, and what its commands make of folders, against the definition of the game.
 
-#[expect(dead_code, reason = "tests/face uses the rest")]
+#[expect(dead_code, reason = "tests/cli uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 

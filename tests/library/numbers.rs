@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-use trinim::care::CareRequest;
 use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, SolveSpec, Sums, Terms, Values, block_file_name,
     stream_digest,
@@ -16,6 +15,7 @@ use trinim::database::{
 use trinim::game::{Board, Rule, Takes, reference};
 use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
+use trinim::maintenance::CareRequest;
 use trinim::random::Random;
 use trinim::verify::{self, Finding, verify};
 

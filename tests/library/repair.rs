@@ -12,9 +12,9 @@ use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::care::{CareRequest, Depth, Error, Estimate, Repair, Report, check};
 use trinim::database::Game;
 use trinim::game::Rule;
+use trinim::maintenance::{CareRequest, Depth, Error, Estimate, Repair, Report, check};
 use trinim::solve::RemovalGame;
 
 fn game() -> Game {

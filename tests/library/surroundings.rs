@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::Solve;
-use trinim::care::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
 use trinim::database::{Database, Game, Keep};
 use trinim::game::{Rule, reference};
 use trinim::job::Monitor;
+use trinim::maintenance::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
 use trinim::verify::{Depth, verify};
 
 fn game(rule: Rule) -> Game {
@@ -148,7 +148,7 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
 /// The folders of a run.
 const FOLDERS: [&str; 4] = ["", "m", "db", "logs"];
 
-fn care(folder: &Path) -> (bool, Vec<String>) {
+fn inspected(folder: &Path) -> (bool, Vec<String>) {
     let report = check(folder, CheckDepth::Sums, &CareRequest::on(1)).unwrap();
     (report.is_sound(), report.findings.iter().map(ToString::to_string).collect())
 }
@@ -177,11 +177,11 @@ fn every_command_goes_on_beside_files_of_others() {
             for finished in [false, true] {
                 let run = golden_folder(if finished { "finished" } else { "middle-dedicated" });
                 let folder = run.path();
-                let before = care(folder);
+                let before = inspected(folder);
                 assert!(before.0, "{story}");
                 let path = folder.join(inner).join(OsStr::from_bytes(name));
                 put(&path, kind);
-                assert_eq!(care(folder), before, "{story}");
+                assert_eq!(inspected(folder), before, "{story}");
                 let foreign = foreign(folder).unwrap();
                 assert_eq!(foreign.len(), 1, "{story}: {foreign:?}");
                 assert!(foreign[0].ends_with(&*String::from_utf8_lossy(name)), "{story}: {foreign:?}");
@@ -195,10 +195,10 @@ fn every_command_goes_on_beside_files_of_others() {
                 // Damage beside it is found and mended, in the run and in its database alone.
                 for place in [folder.to_path_buf(), folder.join("db")] {
                     fs::write(folder.join("db/000003.blk"), "damage").unwrap();
-                    assert!(!care(&place).0, "{story}");
+                    assert!(!inspected(&place).0, "{story}");
                     assert!(!mend(&place), "{story}");
                     is_golden(folder, &story);
-                    assert_eq!(care(&place), (true, Vec::new()), "{story}");
+                    assert_eq!(inspected(&place), (true, Vec::new()), "{story}");
                 }
                 assert!(is_there(&path, kind), "{story}");
             }
@@ -235,7 +235,7 @@ fn something_else_under_the_name_of_a_file_is_refused_by_name() {
             let is_named = |error: &RunError| matches!(error, RunError::Corrupt { path: found, damage: Damage::NotAFile, .. } if *found == path);
             let ended = resume(run.path(), Rule::Misere, Keep::Database, Placement::Shared).unwrap_err();
             assert!(is_named(&ended), "{name}, kind {kind}: {ended:?}");
-            let (is_sound, findings) = care(run.path());
+            let (is_sound, findings) = inspected(run.path());
             assert!(!is_sound && findings.iter().any(|finding| finding.contains(name)), "{name}: {findings:?}");
             let refused = Repair::prepare(run.path(), false, &CareRequest::on(1)).err();
             assert!(matches!(&refused, Some(CareError::Run(error)) if is_named(error)), "{name}: {refused:?}");

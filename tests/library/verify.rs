@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tempfile::TempDir;
-use trinim::care::CareRequest;
 use trinim::database::{BlockForm, Database, Game, MANIFEST, Manifest, SUMS, block_file_name};
 use trinim::database::{BlockSummary, stream_digest};
 use trinim::game::Rule;
@@ -18,6 +17,7 @@ use trinim::game::position;
 use trinim::game::{Board, Cell};
 use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
+use trinim::maintenance::CareRequest;
 use trinim::verify::{Depth, Finding, Report, verify, verify_files};
 
 fn sample(share: &str, seed: u64) -> Depth {

@@ -1,7 +1,7 @@
 //! Examines all metadata and reports everything that is wrong, not only what prevents an opening.
 //!
 //! A single look at a live run may see only half of a commit; a second look can tell that from
-//! damage. [`crate::care::check`] checks log entries and published files.
+//! damage. [`crate::maintenance::check`] checks log entries and published files.
 //!
 //! # Invariants
 //! 1. Nothing is changed and no lock is needed.

@@ -90,7 +90,7 @@
 //! # Not here
 //! - The contents of log entries and published files: their readers compare the hashes.
 //! - The times of commits.
-//! - Recomputing lost log entries ([`crate::care::repair`], between the two halves of an opening,
+//! - Recomputing lost log entries ([`crate::maintenance::repair`], between the two halves of an opening,
 //!   [`Draft`]).
 //! - Protection from a disk that lies about syncs: blocks may be lost or the folder refused, but no
 //!   result is wrong.

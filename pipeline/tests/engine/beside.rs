@@ -3,9 +3,9 @@
 
 use crate::folders::options;
 use crate::synthetic::Synthetic;
-use pipeline::care::check::{CheckRequest, Depth, Report, check};
-use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
+use pipeline::maintenance::check::{CheckRequest, Depth, Report, check};
+use pipeline::maintenance::repair::{Plan, carry_out};
 use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::{Error, Options, Placement, Run, Storage, StorageFile, Thresholds};
 use std::collections::BTreeSet;

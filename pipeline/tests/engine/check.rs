@@ -3,9 +3,9 @@
 use crate::folders::{PLACEMENTS, finished, options, stopped_after, workload};
 use crate::mend::{file_of, flip, look};
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::care::check::{CheckRequest, Depth, check};
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{Codec, DecodeError, FRAME_WORDS, Raw, Scratch};
+use pipeline::maintenance::check::{CheckRequest, Depth, check};
 use pipeline::{BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;

@@ -4,9 +4,9 @@
 use crate::folders::{PLACEMENTS, options, stopped_after, workload};
 use crate::mend::{flip, look, mend};
 use crate::synthetic::Synthetic;
-use pipeline::care::check::Depth;
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{FRAME_WORDS, Raw};
+use pipeline::maintenance::check::Depth;
 use pipeline::{BlockId, Extent, Options, Run, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;

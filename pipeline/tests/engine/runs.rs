@@ -5,8 +5,8 @@ use crate::folders;
 use crate::mend::{look, mend};
 use crate::scratch::scratch;
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::care::check::Depth;
 use pipeline::codec::{self, FRAME_WORDS, Raw, Zstd1};
+use pipeline::maintenance::check::Depth;
 use pipeline::storage::pass_on;
 use pipeline::{
     Auditors, BlockId, Edge, Error, Event, Footprint, Metrics, Options, Placement, RealStorage, Run, Stage, Storage,

@@ -10,7 +10,7 @@ use terminal::refusal::quoted;
 use trinim::cli::args::ResourceArgs;
 use trinim::cli::folders::is_database;
 use trinim::plan::PROGRAM_BYTES;
-use trinim::{Solve, care, job};
+use trinim::{Solve, job, maintenance};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,12 +61,12 @@ fn begun(folder: &Path) -> anyhow::Result<(Solve, Option<u64>)> {
             let hint = format!("run trinim stats {shown} to see its results");
             return Err(refused("is a finished database without a run, so there is nothing to resume", hint).into());
         }
-        return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
+        return Err(maintenance::Error::Nothing { path: folder.to_path_buf() }.into());
     }
     // Damage, or another version, is reported as such.
     let parameters = job::inspect(folder)?.map(|begun| begun.parameters).unwrap_or_default();
     let solve = Solve::from_parameters(&parameters.0);
-    let solve = solve.ok_or_else(|| care::Error::Foreign { path: folder.join(FORMAT) })?;
+    let solve = solve.ok_or_else(|| maintenance::Error::Foreign { path: folder.join(FORMAT) })?;
     let memory_bytes = parameters.get(Parameters::MEMORY).and_then(|bytes| bytes.parse::<u64>().ok());
     Ok((solve, memory_bytes.map(|bytes| bytes.saturating_add(PROGRAM_BYTES))))
 }

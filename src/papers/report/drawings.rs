@@ -8,7 +8,7 @@ use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
 use crate::layouts;
 use trinim::layout::{Bid, Layout};
 use trinim_game::amount::grouped;
-use trinim_game::{Board, Cell};
+use trinim_game::Cell;
 
 /// Returns all drawings.
 pub(super) fn drawings() -> Vec<Figure> {

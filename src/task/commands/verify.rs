@@ -12,11 +12,11 @@ use std::path::Path;
 use std::str::FromStr;
 use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, seconds};
-use trinim::care::CareRequest;
 use trinim::cli::args::{JsonArgs, ThreadsArgs};
 use trinim::cli::folders::keep_all;
 use trinim::cli::work;
 use trinim::database::Database;
+use trinim::maintenance::CareRequest;
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\

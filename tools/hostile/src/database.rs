@@ -5,11 +5,11 @@ use pipeline::BlockId;
 use pipeline::codec::Scratch;
 use std::collections::BTreeSet;
 use std::path::Path;
-use trinim::care::CareRequest;
 use trinim::database::block::{BlockForm, BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES};
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, HEADER_BYTES as HEADER_BYTES_OF_BOOK};
 use trinim::database::{DatabaseError, Game, Manifest, SUMS};
 use trinim::game::Rule;
+use trinim::maintenance::CareRequest;
 use trinim::verify::verify_files;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -13,7 +13,7 @@
 //!    than a constant times the input and the declared size, which is bounded.
 //! 2. A parsed input can be written and parsed again with the same result.
 //!
-//! `tests/face/options.rs` covers the command line, whose parsers belong to the binary.
+//! `tests/cli/options.rs` covers the command line, whose parsers belong to the binary.
 #![forbid(unsafe_code)]
 
 mod checkpoint;

@@ -18,7 +18,7 @@ pub enum Detection {
     ByDamage,
     /// The sweeps of damage, in `tests/simulation/damage.rs`; also pairs of rules there.
     BySweeps,
-    /// Checks and repairs, in `tests/simulation/care.rs`.
+    /// Checks and repairs, in `tests/simulation/maintenance.rs`.
     ByCare,
     /// No test can, because a second rule guarantees the same; with the reason.
     ByNothing(&'static str),

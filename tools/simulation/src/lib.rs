@@ -7,7 +7,7 @@
 //! millisecond; [`explore`] defines its states.
 //!
 //! The real disk, real threads and the whole program have their own tests (`tools`,
-//! `pipeline/tests/engine/crash.rs`, `tests/face/signals.rs`).
+//! `pipeline/tests/engine/crash.rs`, `tests/cli/signals.rs`).
 
 pub mod controls;
 pub mod damage;

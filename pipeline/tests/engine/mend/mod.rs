@@ -2,9 +2,9 @@
 //! is not the one that was written.
 
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::care::check::{CheckRequest, Depth, Report, check};
-use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
+use pipeline::maintenance::check::{CheckRequest, Depth, Report, check};
+use pipeline::maintenance::repair::{Plan, carry_out};
 use pipeline::{BlockId, Damage, Error, Storage, Thresholds, Workload};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -9,8 +9,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use trinim::care::CareRequest;
 use trinim::database::Database;
+use trinim::maintenance::CareRequest;
 use trinim::verify::{Depth, verify};
 
 /// Checks what `trinim verify` does: every byte, and every position against its children.

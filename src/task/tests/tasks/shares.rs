@@ -6,9 +6,9 @@ use crate::common::scratch;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use trinim::care::CareRequest;
 use trinim::database::{Database, Game, SolveSpec};
 use trinim::game::Rule;
+use trinim::maintenance::CareRequest;
 use trinim::verify::{self, Depth, Share};
 use trinim_task::{self as task, init};
 

@@ -8,10 +8,10 @@ mod mend;
 #[path = "../../../../src/task/tests/tasks/summary_first.rs"]
 mod summary_first;
 
-mod care;
 mod comparisons;
 mod controls;
 mod damage;
+mod maintenance;
 mod states;
 mod tasks;
 

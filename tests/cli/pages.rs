@@ -210,7 +210,7 @@ fn sessions_of_the_page_are_those_of_the_program() {
 /// What is refused, damaged, played, probed and exported, in `sessions`.
 #[test]
 fn sessions_are_those_of_the_program() {
-    session::files(&root().join("tests/face/sessions"), crate::PROGRAM, crate::common::scratch);
+    session::files(&root().join("tests/cli/sessions"), crate::PROGRAM, crate::common::scratch);
 }
 
 /// The times and sizes in a text that have three digits or more: `2.48 s`, `34.4 GiB`.

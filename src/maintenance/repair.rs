@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The lock of a run is its `LOCK`. That of a database alone is its folder, or the `LOCK` of the
-//! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
+//! run around it, if that still exists. A dry run takes no lock. `pipeline::maintenance::repair` handles
 //! log entries and metadata of a run.
 
 use super::alone::{self, CheckedDatabase, Lists, TrustedManifest, digests_differ, hex_digest, read_all};
@@ -17,10 +17,10 @@ use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
-use pipeline::care::check;
-use pipeline::care::recompute::{Recomputer, Sources};
-use pipeline::care::repair::{self, Plan};
 use pipeline::checkpoint::{Draft, LOCK, METADATA, PUBLISHED, TEMPORARY, write_atomically};
+use pipeline::maintenance::check;
+use pipeline::maintenance::recompute::{Recomputer, Sources};
+use pipeline::maintenance::repair::{self, Plan};
 use pipeline::storage::{Create, LockGuard};
 use pipeline::{BlockId, Extent, RealStorage, Stopwatch, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! `SUMS` and the files of the `db` folder.
 
 use super::Report;
-use crate::care::workers::{CareRequest, Halt, Watch};
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below, is_database_file};
+use crate::maintenance::workers::{CareRequest, Halt, Watch};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
 use pipeline::{Damage, Expected, Finding, Storage, Weight};

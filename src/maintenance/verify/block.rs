@@ -6,8 +6,8 @@
 //! more than the largest of all.
 
 use super::totals::{Account, account};
-use crate::care::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
+use crate::maintenance::workers::{Halt, Watch};
 use crate::witness::finding::{Finding, RowField};
 use crate::witness::orient::Tile;
 use crate::witness::{Steps, Witness};

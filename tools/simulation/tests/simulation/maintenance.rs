@@ -2,8 +2,8 @@
 
 use crate::mend::{self, file_of, flip, look, wrong_repairs_are_refused};
 use crate::synthetic::Synthetic;
-use pipeline::care::check::Depth;
 use pipeline::checkpoint::inspect;
+use pipeline::maintenance::check::Depth;
 use pipeline::omitted::without;
 use pipeline::{BlockId, Placement, Storage, Thresholds};
 use simulation::controls::{self, Detection};

@@ -27,7 +27,7 @@
 //!    the bytes that an undisturbed solve would have left.
 //!
 //! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
-//! rest of its cost. `pipeline::care` checks and repairs logs and journal; [`verify`] checks the
+//! rest of its cost. `pipeline::maintenance` checks and repairs logs and journal; [`verify`] checks the
 //! values.
 
 mod alone;
@@ -37,7 +37,7 @@ mod run;
 pub mod verify;
 mod workers;
 
-pub use pipeline::care::check::Depth;
+pub use pipeline::maintenance::check::Depth;
 pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
 pub use workers::CareRequest;

@@ -12,7 +12,7 @@
 //!
 //! # Path of a repair
 //! ```text
-//! M1  lock; read the metadata ([`Draft`]); check the folder ([`crate::care::check`])
+//! M1  lock; read the metadata ([`Draft`]); check the folder ([`crate::maintenance::check`])
 //! M2  plan what to recompute, in the order of the block graph; a refusal happens here or never
 //!     ([`Plan`])
 //! M3  each block: compute, compare with hash and summary of its record, write a temporary file,
@@ -45,8 +45,6 @@
 //! the run needed for the block on one thread, but with published files read instead of logs.
 
 use crate::bitmaps::PooledBitmap;
-use crate::care::check::Report;
-use crate::care::recompute::{BlockOutput, Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
 use crate::codec::{Scratch, Zstd1};
 use crate::error::Error;
@@ -56,6 +54,8 @@ use crate::log::entry::{EntryHeader, Route};
 use crate::log::frame::{Frame, frame_words};
 use crate::log::place::{Extent, Placement};
 use crate::log::writer::LogWriter;
+use crate::maintenance::check::Report;
+use crate::maintenance::recompute::{BlockOutput, Recomputer, Sources};
 use crate::measure::metrics::Metrics;
 use crate::run::ledger::{Needs, is_callers};
 use crate::storage::Storage;

@@ -55,15 +55,15 @@
 //! Time: decoding, then the moves, then the orientations.
 //!
 //! No counts are published for normal play, so there the last two rows of the table reduce to the
-//! published value of the start. For repairs see [`care`](crate::care).
+//! published value of the start. For repairs see [`maintenance`](crate::maintenance).
 
 mod block;
 mod files;
 mod group;
 mod totals;
 
-use crate::care::workers::{CareRequest, Watch};
 use crate::database::{BlockShare, Database, DatabaseError, MANIFEST, block_file_name};
+use crate::maintenance::workers::{CareRequest, Watch};
 use crate::witness::Witness;
 pub use crate::witness::finding::{Finding, Reason, RowField};
 use crate::witness::geometry::Geometry;

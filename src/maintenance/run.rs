@@ -7,8 +7,8 @@ use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_
 use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name};
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
-use pipeline::care::check;
 use pipeline::checkpoint::{Examination, FORMAT, PUBLISHED, examine};
+use pipeline::maintenance::check;
 use pipeline::{BlockId, RealStorage, Storage, persists};
 use std::collections::BTreeMap;
 use trinim_kernel::Kernel;
