@@ -131,28 +131,28 @@ fn imports_run_one_way() {
 
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
-    ("pipeline/src/", 10_607),
-    ("src/maintenance/", 2_325),
-    ("src/cli/", 2_270),
-    ("src/commands/", 3_212),
-    ("src/database/", 4_321),
-    ("src/evolve/", 8_388),
-    ("src/game/", 2_343),
-    ("src/job/", 940),
+    ("pipeline/src/", 10_630),
+    ("src/maintenance/", 2_320),
+    ("src/cli/", 2_228),
+    ("src/commands/", 3_177),
+    ("src/database/", 4_314),
+    ("src/evolve/", 8_391),
+    ("src/game/", 2_345),
+    ("src/job/", 929),
     ("src/kernel/", 2_895),
-    ("src/layout/", 1_886),
-    ("src/papers/", 6_064),
-    ("src/plan/", 1_398),
-    ("src/plane/", 2_994),
-    ("src/play/", 1_236),
-    ("src/serve/", 2_573),
-    ("src/solve/", 1_370),
-    ("src/task/", 3_641),
-    ("src/terminal/", 2_978),
+    ("src/layout/", 1_881),
+    ("src/papers/", 5_797),
+    ("src/plan/", 1_431),
+    ("src/plane/", 2_992),
+    ("src/play/", 1_246),
+    ("src/serve/", 2_503),
+    ("src/solve/", 1_361),
+    ("src/task/", 3_513),
+    ("src/terminal/", 2_951),
     ("src/witness/", 1_255),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_237;
+const CORE_AT_MOST: usize = 39_164;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 
