@@ -50,7 +50,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The run folder was started with a different value of a parameter.
-    #[error("{} was started with {name} = {found}, not {wanted}", path.display())]
+    #[error("{} records {name} = {found}, not {wanted}", path.display())]
     Parameters {
         /// The file with the parameters.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum Error {
         supported: u32,
     },
     /// The run folder has a log in a codec that this version does not support; nothing was changed.
-    #[error("{} uses codec {codec} of another version, which this program cannot read", path.display())]
+    #[error("{} uses the codec {codec} of another version, which this program cannot read", path.display())]
     Codec {
         /// The log file.
         path: PathBuf,

@@ -1,11 +1,11 @@
 //! The shelf: finished streams that stay in memory for the blocks that still need them.
 //!
 //! The order of the blocks is known, and with it the next use of every stream. If there is no room,
-//! the stream whose next use is furthest away makes room (Belady, 1966).
+//! the stream whose next use is furthest away is evicted (Belady, 1966).
 //!
 //! Share of all streams found in memory, one worker, by the walk of the block graph:
 //!
-//! | blocks | streams needed at a time | held | furthest use goes | least recent use goes |
+//! | blocks | streams needed at a time | held | evict furthest use | evict least recent use |
 //! |---|---|---|---|---|
 //! | 8 layers, 104 of 16 MiB | 50 | 16 | 0.76 | 0.57 |
 //! | 8 layers, 752 of 2 MiB | 337 | 32 | 0.60 | 0.37 |
@@ -14,8 +14,8 @@
 //! | 9 layers, 5,728 of 128 MiB | 2,246 | 200 | 0.66 | 0.46 |
 //!
 //! # Invariants
-//! 1. No more streams are held than there is room for. A stream that a thread uses does not make
-//!    room: its memory is not free yet.
+//! 1. No more streams are held than there is room for. A stream in use is not evicted: its memory is
+//!    not free yet.
 //! 2. A held stream is the finished stream of its block, every word of it.
 //! 3. Only time depends on what is held: every stream can be read and decoded again.
 

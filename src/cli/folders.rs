@@ -69,8 +69,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     Refused::new(format!("{} {message}", path.display()), hint).into()
 }
 
-/// Returns what is wrong with a folder and a hint. The former is empty if the error already says
-/// it.
+/// Returns what is wrong with a folder, empty if the error already says it, and a hint.
 fn diagnose(path: &Path, words: &[String]) -> (String, String) {
     let command = command_of(words);
     let shown = quoted(&path.to_string_lossy());
@@ -168,7 +167,8 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
 
 /// Returns the command among the arguments of the program; options can come before it.
 fn command_of(words: &[String]) -> &str {
-    words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str)
+    let command = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    if command == "papers" { "papers report" } else { command }
 }
 
 fn ask(command: &str) -> String {
@@ -214,7 +214,7 @@ fn keeping_all(command: &str) -> String {
 /// The refusal of a folder that was started with other parameters.
 fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
     let [found, wanted] = values.map(|value| if name.ends_with("-cells") { cells(value) } else { value.to_owned() });
-    let message = format!("{} was started with {name} = {found}, not {wanted}", format.display());
+    let message = format!("{} records {name} = {found}, not {wanted}", format.display());
     let run = format.parent().filter(|run| unfinished(run).is_some());
     let resume = run.map(|run| {
         let run = quoted(&run.to_string_lossy());

@@ -73,7 +73,7 @@ impl SolvedArgs {
         let carried: Vec<String> =
             BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
         let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
-        let message = format!("{game}: too large to solve here; only {carried} are built in");
+        let message = format!("{game}: too large for this command; only {carried} are built in");
         Err(Refused::new(message, format!("trinim solve {game}")).into())
     }
 }

@@ -132,12 +132,12 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
     }
     rows.push(("files", counted(found.files, "file")));
     if report.depth != "metadata" {
-        rows.push(("hashes", format!("of {}", Size(found.bytes))));
+        rows.push(("hashed", Size(found.bytes).to_string()));
     }
     if found.unsealed {
         rows.push(match owner.process() {
             Some(process) => ("database", format!("still being finished by {process}")),
-            None => ("database", "without its lists: run the same solve again, or trinim repair".to_owned()),
+            None => ("database", "lacks manifest.json or SUMS: run the same solve again, or trinim repair".to_owned()),
         });
     } else if left > 0 {
         let what = match owner.process() {

@@ -58,7 +58,7 @@ impl Keep {
     pub fn limits(self) -> String {
         match self {
             Keep::Database => "every value".to_owned(),
-            Keep::Book { pieces } => format!("counts and positions with at least {pieces} pieces only"),
+            Keep::Book { pieces } => format!("only counts and positions with at least {pieces} pieces"),
             Keep::Counts => "counts only".to_owned(),
         }
     }

@@ -8,11 +8,11 @@
 //! 1. A job agrees with its folder: every parameter in `FORMAT` except the memory is one of the
 //!    job, with the same value. Only a finished folder may have been solved by a strategy of the
 //!    papers.
-//! 2. The choices of a job make sense together, with its values.
+//! 2. The choices of a job are consistent with each other and with its values.
 //! 3. Before [`Job::run`] nothing is written.
 //!
 //! # Not here
-//! Progress, signals and the words of a refusal are the caller's.
+//! The caller handles progress, signals and error messages.
 
 mod builder;
 mod memory;

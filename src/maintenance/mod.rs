@@ -27,8 +27,8 @@
 //!    the bytes that an undisturbed solve would have left.
 //!
 //! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
-//! rest of its cost. `pipeline::maintenance` checks and repairs logs and journal; [`verify`] checks the
-//! values.
+//! rest of its cost. `pipeline::maintenance` checks and repairs logs and journal; [`verify`] checks
+//! the values.
 
 mod alone;
 mod lists;

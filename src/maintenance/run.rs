@@ -81,7 +81,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &CareReque
     let lists = [MANIFEST, SUMS].into_iter().chain(matches!(keep, Keep::Book { .. }).then_some(BOOK));
     let ours: Vec<String> = lists.filter(|_| is_complete).map(|name| format!("{PUBLISHED}/{name}")).collect();
     for name in engine.unnamed.iter().filter(|name| !ours.contains(name)) {
-        let damage = Damage::Superfluous("not named by any record");
+        let damage = Damage::Superfluous("not in any record");
         checked.report.findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     if is_complete {

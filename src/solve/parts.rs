@@ -123,7 +123,7 @@ pub enum Way {
 pub enum PartError {
     /// Too many pieces.
     #[error(
-        "cannot solve {pieces} pieces on the spot: expected at most {limit}, or components of at most \
+        "{pieces} pieces are too many to solve on the spot: expected at most {limit}, or components of at most \
          {component_limit} in normal play"
     )]
     TooMany {

@@ -162,7 +162,7 @@ pub fn open(store: &dyn Store) -> Result<(Game, Terms), Error> {
     let definition: Definition =
         serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
     let (game, terms) =
-        definition.meaning().ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
+        definition.meaning().ok_or_else(|| corrupt("a solve that this program does not support".to_owned()))?;
     agree(store, &bytes, &Definition::new(terms.spec(&game)))?;
     Ok((game, terms))
 }

@@ -68,7 +68,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The store was started with a different value of a parameter, or by another program.
-    #[error("{} was started with {name} = {found}, not {wanted}", path.display())]
+    #[error("{} records {name} = {found}, not {wanted}", path.display())]
     Differs {
         /// The definition in the store.
         path: PathBuf,

@@ -79,7 +79,7 @@ pub enum Finding {
         listed: usize,
     },
     /// Blocks could not be checked because they or the blocks of their children are unreadable.
-    #[error("{blocks} blocks were not checked because they or the blocks of their children are unreadable")]
+    #[error("blocks not checked because they or the blocks of their children are unreadable: {blocks}")]
     Unchecked {
         /// The number of such blocks.
         blocks: u64,

@@ -66,7 +66,7 @@ fn the_commands_on_counts() {
     assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
     for (folder, other) in [("five", "database"), ("whole", "counts")] {
         let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
-        assert!(error.contains("was started with keep = ") && error.contains("resume it with"), "{error}");
+        assert!(error.contains("records keep = ") && error.contains("resume it with"), "{error}");
     }
 }
 
@@ -293,7 +293,7 @@ fn the_audit_of_a_folder_is_its_own() {
     assert!(text.contains(&row), "{text}");
     for other in ["29%", "all", "none"] {
         let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "5", "--audit", other, "--out", &out]);
-        assert!(error.contains("was started with audit = 0.3, not "), "{error}");
+        assert!(error.contains("records audit = 0.3, not "), "{error}");
     }
     ends(folder.path(), 0, &["check", &out]);
 
@@ -301,7 +301,7 @@ fn the_audit_of_a_folder_is_its_own() {
     let solved = json(folder.path(), 0, &["solve", "--layers", "4", "--out", &plain, "--json"]);
     assert!(solved["audit"].is_null(), "{solved}");
     let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5%", "--out", &plain]);
-    assert!(error.contains("was started with audit = none, not 0.05"), "{error}");
+    assert!(error.contains("records audit = none, not 0.05"), "{error}");
 
     for bad in ["0", "-1", "x", "101%", "1000:7"] {
         let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
@@ -328,7 +328,7 @@ fn an_audit_of_all_is_told_everywhere() {
     assert!(text.contains("every position compared with its children, 0 wrong\n"), "{text}");
     ends(folder.path(), 0, &["check", &out]);
     let (_, error) = ends(folder.path(), 7, &["solve", "-k", "6", "--audit", "9%", "--out", &out]);
-    assert!(error.contains("was started with audit = all, not 0.09"), "{error}");
+    assert!(error.contains("records audit = all, not 0.09"), "{error}");
     let (_, error) = ends(folder.path(), 2, &["solve", "-k", "5", "--audit", "all", "--log-placement", "dedicated"]);
     assert!(error.contains("--audit all cannot be used with --log-placement dedicated: "), "{error}");
 
@@ -338,7 +338,7 @@ fn an_audit_of_all_is_told_everywhere() {
     let middle = middle.display().to_string();
     let solve = ["solve", "-k", "4", "--rule", "normal", "--out", &middle];
     let (_, error) = ends(folder.path(), 7, &[&solve[..], &["--audit", "all"]].concat());
-    assert!(error.contains("was started with audit = none, not all\n"), "{error}");
+    assert!(error.contains("records audit = none, not all\n"), "{error}");
     assert!(error.contains("trinim resume middle and check every position with trinim verify middle, or "), "{error}");
     ends(folder.path(), 0, &solve);
     ends(folder.path(), 0, &["verify", &middle]);

@@ -300,5 +300,5 @@ fn other_versions_are_refused_by_number() {
         assert!(matches!(error, DatabaseError::Version { found, supported: 1, .. } if found == version), "{error}");
     }
     let error = Solve::from(&game(Rule::Misere)).threads(1).run(&old).err().unwrap();
-    assert!(error.to_string().contains("was started with database = (absent), not 1"), "{error}");
+    assert!(error.to_string().contains("records database = (absent), not 1"), "{error}");
 }

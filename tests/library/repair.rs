@@ -235,7 +235,7 @@ fn what_no_record_names_is_left_over() {
         names.iter().for_each(|name| fs::write(path(name), "x").unwrap());
         fs::write(path(&"notes"), "someone else's").unwrap();
         let found = look(folder.path(), Depth::Full).unwrap().findings;
-        let damage = || Damage::Superfluous("not named by any record");
+        let damage = || Damage::Superfluous("not in any record");
         let expected: Vec<_> = names.iter().map(|name| Finding::new(Weight::Leftover, path(name), damage())).collect();
         assert_eq!(found, expected);
     }

@@ -31,11 +31,11 @@ c1-c3          take the pieces from c1 to c3, along a line
 c1,c2,c3       the same, as a list of cells; c1 takes one piece
 hint           show the winning moves, or the reply that is hardest to answer
 moves          show every move with its value
-teach          warn before a move that gives the game away, or no more
+teach          turn warnings about losing moves on or off
 undo, redo     take back your last move and what followed; play it again
 swap           exchange sides: the other one moves
 board          draw the board again
-level [LEVEL]  say or choose how well the program plays
+level [LEVEL]  show or set how well the program plays
 set POSITION   set up a position, like 1/11/101 or 0x2f; you move
 save FILE      write the game to a file
 replay [FILE]  show this game, or the one in a file, with the value of every turn
@@ -110,7 +110,7 @@ impl Seat {
                 0 => writeln!(out, "there is no move to play again")?,
                 turns => self.show_after(turns, "played again", out)?,
             },
-            ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
+            ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: sides cannot be swapped")?,
             ("swap", "") => {
                 self.session.swap();
                 writeln!(out, "sides exchanged")?;

@@ -60,7 +60,7 @@ impl Attempt<'_> {
             remark_on_foreign(&self.job.folder, self.out);
             if let Audit::Sampled { .. } = self.job.terms.audit {
                 self.out.remark(
-                    "the rest is not audited: an earlier version drew the samples; run trinim verify to check all",
+                    "the rest is not audited: an earlier version chose the sample; run trinim verify to check all",
                 );
             }
         }

@@ -49,7 +49,7 @@ fn boards(number: u32, title: &str) -> Figure {
         pictures.push(Picture { position: figure.board().full(), taken: bid, caption });
     }
     let lead = "BID cells name the block; updates are counted after blocks that are images of others are left out. \
-                The drawings of the paper were not at hand: the cells meet its counts."
+                The drawings of the paper were not available: the cells match its counts."
         .to_owned();
     let description = format!("{}.", listed.join("; "));
     let words = ["offset cell", "BID cell", "empty cell"];

@@ -77,10 +77,10 @@ fn report(row: &Row, layout: &Layout) -> RowReport {
 
 fn known(source: Source) -> String {
     match source {
-        Source::Known => "as recorded of the figure".to_owned(),
+        Source::Known => "as read from the figure".to_owned(),
         Source::OneOf(1) => "the only set that meets all counts, apart from its images".to_owned(),
-        Source::OneOf(sets) => format!("one of {sets} sets that meet all counts, apart from their images"),
-        Source::Matched => "found by matching all counts; the figure itself was not at hand".to_owned(),
+        Source::OneOf(sets) => format!("one of {sets} sets, up to symmetry, that match all counts"),
+        Source::Matched => "found by matching all counts; the figure itself was not available".to_owned(),
     }
 }
 

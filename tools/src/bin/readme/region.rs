@@ -87,7 +87,7 @@ pub fn short(record: &Record) -> Result<String> {
             machine.threads,
             record.repeats,
             record.noise().map_or(String::new(), |noise| format!(
-                " One case against itself differs by up to {:.0} % in a round.",
+                " Two runs of one case in a round differ by up to {:.0} %.",
                 (noise - 1.0) * 100.0
             ))
         ))
@@ -182,8 +182,8 @@ pub fn long(record: &Record, stem: &str) -> String {
             &["Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."]
                 .into_iter()
                 .chain(record.noise().map(|_| {
-                    "It is the median of the rounds, with its range, and shown only outside the spread of the repeated \
-                     first case, above and below 1. Cases that turn out to be one configuration are one row."
+                    "It is the median of the rounds, with its range; within the spread of the repeated first case it is \
+                     no difference. Cases that turn out to be one configuration are one row."
                 }))
                 .collect::<Vec<_>>()
                 .join(" ")
