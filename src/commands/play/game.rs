@@ -110,7 +110,7 @@ impl Seat {
                 0 => writeln!(out, "there is no move to play again")?,
                 turns => self.show_after(turns, "played again", out)?,
             },
-            ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: sides cannot be swapped")?,
+            ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: no sides to swap")?,
             ("swap", "") => {
                 self.session.swap();
                 writeln!(out, "sides exchanged")?;

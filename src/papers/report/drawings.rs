@@ -7,8 +7,8 @@ use crate::draw::board_picture::{Picture, Sheet};
 use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
 use crate::layouts;
 use trinim::layout::{Bid, Layout};
-use trinim_game::amount::grouped;
 use trinim_game::Cell;
+use trinim_game::amount::grouped;
 
 /// Returns all drawings.
 pub(super) fn drawings() -> Vec<Figure> {
