@@ -38,8 +38,8 @@ pub mod maintenance;
 mod measure;
 pub mod parallel;
 mod run;
-mod shelf;
 pub mod storage;
+mod stream_cache;
 mod sync;
 #[cfg(test)]
 extern crate self as pipeline;
@@ -66,8 +66,8 @@ pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
 pub use run::{Event, FinishedRun, Footprint, Options, Run};
-pub use shelf::Shelf;
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
+pub use stream_cache::StreamCache;
 #[doc(hidden)]
 pub use sync::pause;
 pub use thresholds::{Thresholds, open_files};

@@ -25,8 +25,8 @@
 //! 2. The rest has bitmaps for more blocks of the task, so that a source is read and decoded once
 //!    for all of them. At ten layers 64 blocks have some 1,000 sources outside.
 //! 3. The rest of that keeps streams, computed or decoded, for later tasks of the process
-//!    ([`Shelf`]). At eight layers decoding is a third of a task's processor time, and a stream has
-//!    six targets. Concurrent tasks share these streams: one decodes, the others wait.
+//!    ([`StreamCache`]). At eight layers decoding is a third of a task's processor time, and a
+//!    stream has six targets. Concurrent tasks share these streams: one decodes, the others wait.
 //!
 //! The order of later tasks is not known. If each task is one block, the driver takes the blocks in
 //! their order as far as it can, so no use is expected before the task that began last.
@@ -39,7 +39,7 @@ use super::{Error, block_folders, block_name, deciding_name, require, summary_fo
 use parking_lot::{Condvar, Mutex};
 use pipeline::codec::FRAME_WORDS;
 use pipeline::maintenance::recompute::{BITMAPS_A_THREAD, BlockOutput, Decode, Recomputer, Sources};
-use pipeline::{Auditors, Bitmaps, BlockId, Error as RunError, PooledBitmap, Shelf, Stopwatch, Workload};
+use pipeline::{Auditors, Bitmaps, BlockId, Error as RunError, PooledBitmap, Stopwatch, StreamCache, Workload};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ pub struct Tasks<'a> {
 
 /// The streams that tasks share.
 struct Streams {
-    shelf: Shelf,
+    cache: StreamCache,
     /// Streams that a thread is decoding to hold them; the room of each is reserved.
     awaited: BTreeSet<BlockId>,
 }
@@ -120,7 +120,7 @@ struct Room<'t> {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        self.streams.lock().shelf.give_back(self.bitmaps);
+        self.streams.lock().cache.give_back(self.bitmaps);
     }
 }
 
@@ -135,9 +135,9 @@ impl Drop for Awaited<'_> {
     fn drop(&mut self) {
         let mut streams = self.tasks.streams.lock();
         streams.awaited.remove(&self.block);
-        streams.shelf.give_back(1);
+        streams.cache.give_back(1);
         if let Some((stream, targets)) = self.stream.take() {
-            streams.shelf.hold(self.block, stream, targets);
+            streams.cache.hold(self.block, stream, targets);
         }
         drop(streams);
         self.tasks.arrived.notify_all();
@@ -146,7 +146,7 @@ impl Drop for Awaited<'_> {
 
 impl Sources for Tasks<'_> {
     fn is_held(&self, block: BlockId) -> bool {
-        self.streams.lock().shelf.has(block)
+        self.streams.lock().cache.has(block)
     }
 
     fn held(&self, block: BlockId, decode: Decode<'_>) -> Result<Option<Arc<PooledBitmap>>, RunError> {
@@ -154,12 +154,12 @@ impl Sources for Tasks<'_> {
         while streams.awaited.contains(&block) {
             self.arrived.wait(&mut streams);
         }
-        if let Some(stream) = streams.shelf.get(block) {
+        if let Some(stream) = streams.cache.get(block) {
             return Ok(Some(stream));
         }
-        let has_room = |targets: &Vec<u32>| streams.shelf.make_room(targets);
+        let has_room = |targets: &Vec<u32>| streams.cache.make_room(targets);
         let Some(targets) = self.targets(block).filter(has_room) else { return Ok(None) };
-        let reserved = streams.shelf.reserve(1);
+        let reserved = streams.cache.reserve(1);
         assert!(reserved == 1, "tasks: the stream of {block} has no room");
         streams.awaited.insert(block);
         drop(streams);
@@ -235,7 +235,7 @@ impl<'a> Tasks<'a> {
             at_once,
             share: room / at_once,
             bitmaps: Bitmaps::new(form.stream_words, bitmaps),
-            streams: Mutex::new(Streams { shelf: Shelf::new(room), awaited: BTreeSet::new() }),
+            streams: Mutex::new(Streams { cache: StreamCache::new(room), awaited: BTreeSet::new() }),
             arrived: Condvar::new(),
             places: if keeps { places(spec) } else { Vec::new() },
             read_bytes: AtomicU64::new(0),
@@ -284,9 +284,9 @@ impl<'a> Tasks<'a> {
     fn begin(&self, open: &[BlockId]) -> Room<'_> {
         let mut streams = self.streams.lock();
         if let Some(front) = open.iter().filter_map(|block| self.places.get(block.index())).max() {
-            streams.shelf.advance(*front + 1);
+            streams.cache.advance(*front + 1);
         }
-        let bitmaps = streams.shelf.reserve(self.share.min(open.len().saturating_sub(self.threads)));
+        let bitmaps = streams.cache.reserve(self.share.min(open.len().saturating_sub(self.threads)));
         Room { streams: &self.streams, bitmaps }
     }
 
@@ -334,14 +334,14 @@ impl<'a> Tasks<'a> {
         for block in group {
             if let Some(place) = self.places.get(block.index()) {
                 let edges = self.spec.game.layout.edges_into(*block);
-                shared.shelf.release(*place, edges.iter().map(|edge| edge.source));
+                shared.cache.release(*place, edges.iter().map(|edge| edge.source));
             }
         }
         for (block, stream) in left.into_iter().zip(streams) {
             if let Some(mut targets) = self.targets(block) {
                 targets.retain(|target| !group.iter().any(|block| self.places[block.index()] == *target));
-                if shared.shelf.make_room(&targets) {
-                    shared.shelf.hold(block, Arc::new(stream), targets);
+                if shared.cache.make_room(&targets) {
+                    shared.cache.hold(block, Arc::new(stream), targets);
                 }
             }
         }
@@ -449,7 +449,7 @@ mod tests {
             let all = ((threads * at_once) as u64).min(memory_bytes / least);
             assert_eq!(tasks.at_once() as u64, all.min(at_once as u64), "{story}");
             assert_eq!(tasks.threads as u64, all / tasks.at_once() as u64, "{story}");
-            let shared = tasks.streams.lock().shelf.reserve(usize::MAX);
+            let shared = tasks.streams.lock().cache.reserve(usize::MAX);
             assert_eq!(tasks.share, shared / tasks.at_once(), "{story}");
             let one = bitmap + if audit == Audit::All { auditor } else { 0 };
             let held = all * least + shared as u64 * one;

@@ -108,7 +108,10 @@ const ROOMS: [(&str, &str); 13] = [
     ("pipeline/src/measure", "sync"),
     ("pipeline/src/log", "bytes codec error ids measure storage sync thresholds workload"),
     ("pipeline/src/checkpoint", "bytes error finding ids log parallel storage testing"),
-    ("pipeline/src/run", "audit bitmap checkpoint codec error ids log measure shelf storage sync thresholds workload"),
+    (
+        "pipeline/src/run",
+        "audit bitmap checkpoint codec error ids log measure storage stream_cache sync thresholds workload",
+    ),
 ];
 
 #[test]

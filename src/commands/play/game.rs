@@ -49,7 +49,7 @@ const COMMANDS: [&str; 16] = [
     "exit", "?",
 ];
 
-pub struct Seat {
+pub struct Game {
     session: Session,
     level: Level,
     seed: u64,
@@ -61,7 +61,7 @@ pub struct Seat {
     warned: Option<(u64, u64)>,
 }
 
-impl Seat {
+impl Game {
     /// Moves for the program.
     fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
         let survey = self.session.survey().map_err(failed)?;
@@ -160,10 +160,10 @@ impl Seat {
     }
 }
 
-impl Seat {
-    pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Seat {
+impl Game {
+    pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Game {
         let full = answers.board().full();
-        Seat { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
+        Game { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
     }
 
     /// Describes the game and shows the board.

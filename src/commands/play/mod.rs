@@ -6,7 +6,7 @@
 mod game;
 
 use clap::Args;
-use game::Seat;
+use game::Game;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let answers = args.answers(out)?;
     // Few digits, so that people can type them.
     let seed = args.seed.unwrap_or_else(|| RandomState::new().hash_one(()) % 1_000_000);
-    let mut game = Seat::new(answers, args.first, args.level, seed);
+    let mut game = Game::new(answers, args.first, args.level, seed);
     out.break_lines();
     game.begin(out)?;
     if args.seed.is_none() {

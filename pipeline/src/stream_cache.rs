@@ -1,4 +1,4 @@
-//! The shelf: finished streams that stay in memory for the blocks that still need them.
+//! Finished streams that stay in memory for the blocks that still need them.
 //!
 //! The order of the blocks is known, and with it the next use of every stream. If there is no room,
 //! the stream whose next use is furthest away is evicted (Belady, 1966).
@@ -14,8 +14,8 @@
 //! | 9 layers, 5,728 of 128 MiB | 2,246 | 200 | 0.66 | 0.46 |
 //!
 //! # Invariants
-//! 1. No more streams are held than there is room for. A stream in use is not evicted: its memory is
-//!    not free yet.
+//! 1. No more streams are held than there is room for. A stream in use is not evicted: its memory
+//!    is not free yet.
 //! 2. A held stream is the finished stream of its block, every word of it.
 //! 3. Only time depends on what is held: every stream can be read and decoded again.
 
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Streams, and the blocks that still need them.
-pub struct Shelf {
+pub struct StreamCache {
     /// Most streams at a time.
     at_most: usize,
     held: BTreeMap<BlockId, HeldStream>,
@@ -39,10 +39,10 @@ struct HeldStream {
     targets: Vec<u32>,
 }
 
-impl Shelf {
-    /// Creates a shelf with room for this many streams.
-    pub fn new(at_most: usize) -> Shelf {
-        Shelf { at_most, held: BTreeMap::new(), front: 0 }
+impl StreamCache {
+    /// Creates a cache with room for this many streams.
+    pub fn new(at_most: usize) -> StreamCache {
+        StreamCache { at_most, held: BTreeMap::new(), front: 0 }
     }
 
     /// Expects no use before this place in the order.
@@ -85,7 +85,7 @@ impl Shelf {
         !targets.is_empty() && (self.count() < self.at_most || self.last().is_some_and(is_later))
     }
 
-    /// Makes room for a stream if [`has_room`](Shelf::has_room), and returns whether it did.
+    /// Makes room for a stream if [`has_room`](StreamCache::has_room), and returns whether it did.
     pub fn make_room(&mut self, targets: &[u32]) -> bool {
         let has_room = self.has_room(targets);
         if has_room
@@ -133,7 +133,7 @@ impl Shelf {
 
     fn check_room(&self) {
         let (streams, at_most) = (self.count(), self.at_most);
-        assert!(streams <= at_most, "shelf, invariant 1: {streams} streams with room for {at_most}");
+        assert!(streams <= at_most, "cache, invariant 1: {streams} streams with room for {at_most}");
     }
 }
 
@@ -143,81 +143,81 @@ mod tests {
     use crate::bitmaps::Bitmaps;
 
     /// Holds a stream if there is room; returns what is held then.
-    fn hold(shelf: &mut Shelf, block: u32, targets: &[u32]) -> Vec<u32> {
-        if shelf.make_room(targets) {
-            shelf.hold(BlockId(block), Arc::new(Bitmaps::new(1, 1).take().unwrap()), targets.to_vec());
+    fn hold(cache: &mut StreamCache, block: u32, targets: &[u32]) -> Vec<u32> {
+        if cache.make_room(targets) {
+            cache.hold(BlockId(block), Arc::new(Bitmaps::new(1, 1).take().unwrap()), targets.to_vec());
         }
-        held(shelf)
+        held(cache)
     }
 
-    fn held(shelf: &Shelf) -> Vec<u32> {
-        shelf.held.keys().map(|block| block.0).collect()
+    fn held(cache: &StreamCache) -> Vec<u32> {
+        cache.held.keys().map(|block| block.0).collect()
     }
 
     #[test]
     fn streams_make_room_unless_a_thread_uses_them() {
-        let mut shelf = Shelf::new(5);
+        let mut cache = StreamCache::new(5);
         for block in [1, 2, 3] {
-            hold(&mut shelf, block, &[9]);
+            hold(&mut cache, block, &[9]);
         }
-        assert_eq!((shelf.reserve(2), held(&shelf)), (2, vec![1, 2, 3]));
-        let used = shelf.get(BlockId(1));
-        assert_eq!((shelf.reserve(9), held(&shelf)), (2, vec![1]));
-        assert!(!shelf.make_room(&[1]));
-        assert_eq!((shelf.reserve(9), held(&shelf)), (0, vec![1]));
+        assert_eq!((cache.reserve(2), held(&cache)), (2, vec![1, 2, 3]));
+        let used = cache.get(BlockId(1));
+        assert_eq!((cache.reserve(9), held(&cache)), (2, vec![1]));
+        assert!(!cache.make_room(&[1]));
+        assert_eq!((cache.reserve(9), held(&cache)), (0, vec![1]));
         drop(used);
-        assert_eq!((shelf.reserve(9), held(&shelf)), (1, vec![]));
-        assert_eq!(hold(&mut shelf, 2, &[1]), [0; 0]);
-        shelf.give_back(5);
-        assert_eq!(hold(&mut shelf, 2, &[1]), [2]);
+        assert_eq!((cache.reserve(9), held(&cache)), (1, vec![]));
+        assert_eq!(hold(&mut cache, 2, &[1]), [0; 0]);
+        cache.give_back(5);
+        assert_eq!(hold(&mut cache, 2, &[1]), [2]);
     }
 
     /// As for a stream that a thread is decoding.
     #[test]
     fn what_is_reserved_has_its_room() {
-        let mut shelf = Shelf::new(2);
-        assert!(shelf.make_room(&[1]));
-        assert_eq!(shelf.reserve(1), 1);
-        assert_eq!(hold(&mut shelf, 2, &[9]), [2]);
-        let used = shelf.get(BlockId(2));
-        assert!(!shelf.has_room(&[1]) && !shelf.make_room(&[1]));
-        assert_eq!(shelf.reserve(1), 0);
-        shelf.give_back(1);
-        assert_eq!(hold(&mut shelf, 3, &[1]), [2, 3]);
-        assert!(used.is_some() && shelf.has(BlockId(3)) && !shelf.has(BlockId(1)));
+        let mut cache = StreamCache::new(2);
+        assert!(cache.make_room(&[1]));
+        assert_eq!(cache.reserve(1), 1);
+        assert_eq!(hold(&mut cache, 2, &[9]), [2]);
+        let used = cache.get(BlockId(2));
+        assert!(!cache.has_room(&[1]) && !cache.make_room(&[1]));
+        assert_eq!(cache.reserve(1), 0);
+        cache.give_back(1);
+        assert_eq!(hold(&mut cache, 3, &[1]), [2, 3]);
+        assert!(used.is_some() && cache.has(BlockId(3)) && !cache.has(BlockId(1)));
     }
 
     #[test]
     fn what_is_used_last_makes_room_and_what_is_used_no_sooner_finds_none() {
-        let mut shelf = Shelf::new(2);
-        shelf.advance(5);
-        hold(&mut shelf, 1, &[2, 9]);
-        hold(&mut shelf, 2, &[4, 8]);
-        assert_eq!(hold(&mut shelf, 3, &[3, 10]), [1, 2]);
-        assert_eq!(hold(&mut shelf, 4, &[9]), [1, 2]);
-        assert_eq!(hold(&mut shelf, 5, &[5]), [2, 5]);
+        let mut cache = StreamCache::new(2);
+        cache.advance(5);
+        hold(&mut cache, 1, &[2, 9]);
+        hold(&mut cache, 2, &[4, 8]);
+        assert_eq!(hold(&mut cache, 3, &[3, 10]), [1, 2]);
+        assert_eq!(hold(&mut cache, 4, &[9]), [1, 2]);
+        assert_eq!(hold(&mut cache, 5, &[5]), [2, 5]);
         // Behind place 5, nothing needs block 5.
-        shelf.advance(6);
-        assert_eq!(hold(&mut shelf, 6, &[7]), [2, 6]);
-        assert_eq!(hold(&mut shelf, 7, &[]), [2, 6]);
-        assert_eq!(hold(&mut Shelf::new(0), 1, &[1]), [0; 0]);
+        cache.advance(6);
+        assert_eq!(hold(&mut cache, 6, &[7]), [2, 6]);
+        assert_eq!(hold(&mut cache, 7, &[]), [2, 6]);
+        assert_eq!(hold(&mut StreamCache::new(0), 1, &[1]), [0; 0]);
     }
 
     #[test]
     fn a_stream_goes_with_its_last_target() {
-        let mut shelf = Shelf::new(2);
-        hold(&mut shelf, 1, &[3, 5]);
-        hold(&mut shelf, 2, &[5, 6]);
-        let release = |shelf: &mut Shelf, place: u32| {
-            shelf.release(place, [1, 2, 3].map(BlockId));
-            held(shelf)
+        let mut cache = StreamCache::new(2);
+        hold(&mut cache, 1, &[3, 5]);
+        hold(&mut cache, 2, &[5, 6]);
+        let release = |cache: &mut StreamCache, place: u32| {
+            cache.release(place, [1, 2, 3].map(BlockId));
+            held(cache)
         };
-        assert_eq!(release(&mut shelf, 3), [1, 2]);
-        let used = shelf.get(BlockId(1));
-        assert_eq!(release(&mut shelf, 5), [1, 2]);
-        assert_eq!(release(&mut shelf, 6), [1]);
+        assert_eq!(release(&mut cache, 3), [1, 2]);
+        let used = cache.get(BlockId(1));
+        assert_eq!(release(&mut cache, 5), [1, 2]);
+        assert_eq!(release(&mut cache, 6), [1]);
         drop(used);
-        assert_eq!(hold(&mut shelf, 2, &[7]), [1, 2]);
-        assert_eq!(hold(&mut shelf, 3, &[8]), [2, 3]);
+        assert_eq!(hold(&mut cache, 2, &[7]), [1, 2]);
+        assert_eq!(hold(&mut cache, 3, &[8]), [2, 3]);
     }
 }
