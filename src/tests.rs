@@ -78,7 +78,7 @@ fn hints_are_commands_with_their_arguments() {
         ("replay g.txt", "type replay at the prompt of trinim play"),
         ("slove --layers 7", "did you mean solve?"),
         ("frobnicate", "trinim --help"),
-        ("man", "like trinim man ~/.local/share/man/man1"),
+        ("man", "for example, trinim man ~/.local/share/man/man1"),
         ("solve -k 5 --strategy forward", "use trinim papers solve, which has the strategies of the papers"),
         ("-q report trinim-k7-misere", "use trinim papers report"),
         ("puzzle --layers 4", "use the page of trinim serve, which has puzzles"),

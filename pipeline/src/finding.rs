@@ -1,7 +1,7 @@
 //! Damage: what is wrong with a file, where, and how serious it is.
 //!
-//! Errors, [`check`](crate::maintenance::check) and callers with their own files share this vocabulary.
-//! Programs read the variants; people read the sentence that [`Finding`] displays:
+//! Errors, [`check`](crate::maintenance::check) and callers with their own files share this
+//! vocabulary. Programs read the variants; people read the sentence that [`Finding`] displays:
 //! `db/SUMS is missing`.
 
 use std::borrow::Cow;

@@ -92,8 +92,8 @@ impl Audit {
     pub const PARAMETER: &'static str = "audit";
 
     /// Returns how a solve is audited by default: not at all up to 40 cells, where
-    /// [`verify`](crate::maintenance::verify) confirms every position in seconds, and one block in a
-    /// hundred beyond.
+    /// [`verify`](crate::maintenance::verify) confirms every position in seconds, and one block in
+    /// a hundred beyond.
     pub fn usual(board: &Board) -> Audit {
         if board.cells() <= DATABASE_CELLS_MAX { Audit::None } else { Audit::Share(BlockShare(0.01)) }
     }

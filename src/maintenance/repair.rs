@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The lock of a run is its `LOCK`. That of a database alone is its folder, or the `LOCK` of the
-//! run around it, if that still exists. A dry run takes no lock. `pipeline::maintenance::repair` handles
-//! log entries and metadata of a run.
+//! run around it, if that still exists. A dry run takes no lock. `pipeline::maintenance::repair`
+//! handles log entries and metadata of a run.
 
 use super::alone::{self, CheckedDatabase, Lists, TrustedManifest, digests_differ, hex_digest, read_all};
 use super::lists::{replace, sums_text, temporary_files};

@@ -95,11 +95,11 @@ mod tests {
         assert!(tried > 60, "{tried}");
         for (line, hint) in [
             ("papers layou -k 5", "did you mean layout?"),
-            ("papers solve --layers 5", "like trinim papers solve --layers 6 --strategy retrograde"),
-            ("papers bench --repeats 2", "like trinim papers bench --layers 6,7"),
+            ("papers solve --layers 5", "for example, trinim papers solve --layers 6 --strategy retrograde"),
+            ("papers bench --repeats 2", "for example, trinim papers bench --layers 6,7"),
             (
                 "papers report trinim-k7-misere",
-                "like trinim papers report trinim-k7-misere trinim-k7-normal --out report",
+                "for example, trinim papers report trinim-k7-misere trinim-k7-normal --out report",
             ),
             ("papers layout -k 5 --frobnicate", "trinim papers layout --help"),
         ] {

@@ -70,7 +70,7 @@ mod tests {
         let tried = arguments::no_refusal_quotes_the_standard_library(&command);
         assert!(tried > 60, "{tried}");
         for (line, hint) in
-            [("task ini", "did you mean init?"), ("task --store s", "like trinim task --store tasks --batch 0")]
+            [("task ini", "did you mean init?"), ("task --store s", "for example, trinim task --store tasks --batch 0")]
         {
             assert_eq!(arguments::refused(&command, line).1, hint, "{line}");
         }

@@ -8,8 +8,8 @@
 //! [`layout`](crate::layout), and of [`trinim_kernel`] only the choice of instructions for its own
 //! loops.
 //!
-//! [`verify`](crate::maintenance::verify) passes it the blocks of a database; a solve with `--audit`
-//! passes it each stream that enters an audited block ([`Witnesses`]).
+//! [`verify`](crate::maintenance::verify) passes it the blocks of a database; a solve with
+//! `--audit` passes it each stream that enters an audited block ([`Witnesses`]).
 //!
 //! # Invariants
 //! 1. The comparison does not depend on the caller: [`Witness::mark`] once for each child, then

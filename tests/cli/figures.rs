@@ -317,7 +317,7 @@ fn a_check_shows_what_it_looked_at() {
             let is_hashed = depth != "metadata";
             let bytes = if is_hashed { bytes_below(&db) } else { 0.0 };
             assert!((number(&report, "/bytes") - bytes).abs() < 8192.0, "{depth}: {report}");
-            assert_eq!(shown.contains("\nhashes"), is_hashed, "{depth}: {shown}");
+            assert_eq!(shown.contains("\nhashed"), is_hashed, "{depth}: {shown}");
             let files = number(&report, "/files");
             assert!(shown.contains(&format!("{files} files")), "{shown}");
         }

@@ -136,7 +136,7 @@ fn the_commands_on_a_book() {
     let stats = json(path, 0, &["stats", "five", "--json"]);
     assert_eq!(stats["book"]["pieces"], 7);
     assert!(stats["book"]["losses"].as_u64() > Some(0));
-    assert!(ends(path, 0, &["stats", "five"]).0.contains("positions with at least 7 pieces only"));
+    assert!(ends(path, 0, &["stats", "five"]).0.contains("only counts and positions with at least 7 pieces"));
     assert_eq!(json(path, 0, &["status", "five", "--json"])["keep"], "book:7");
     for place in ["five", "five/db"] {
         assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));

@@ -213,5 +213,5 @@ fn a_lost_book_comes_from_its_parts() {
     assert_same_files(&database_files(folder.path()), &whole, "bound after all");
     fs::remove_file(folder.path().join("db/book")).unwrap();
     let refused = repair(folder.path()).unwrap_err().to_string();
-    assert!(refused.contains("the blocks it was made of are gone"), "{refused}");
+    assert!(refused.contains("the blocks it was made from are gone"), "{refused}");
 }

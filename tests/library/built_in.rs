@@ -92,7 +92,7 @@ fn the_commands_find_what_is_built_in() {
     let (out, _) = ends(path, 0, &["probe", "--layers", "9", "0x7", FULL, "--json"]);
     assert_eq!(out.lines().count(), 2);
     let (_, error) = ends(path, 2, &["stats", "--layers", "8"]);
-    assert!(error.contains("not built in") && error.contains("trinim solve --layers 8"), "{error}");
+    assert!(error.contains("are built in") && error.contains("trinim solve --layers 8"), "{error}");
     for command in ["stats", "probe"] {
         let (_, error) = ends(path, 2, &[command]);
         assert!(error.contains("DIR"), "{error}");

@@ -107,7 +107,10 @@ fn choices_that_make_no_sense_together_are_refused_by_name() {
         (solve(5).values(Values::Nimbers), "values nimbers cannot be used with rule misere"),
         (normal().keep(Keep::Counts), "values nimbers cannot be used with keep counts"),
         (solve(4).keep(Keep::Book { pieces: 11 }), "keep book:11: the board has 10 pieces"),
-        (Solve::new(&Board::named("rect:8x7", Takes::ANY).unwrap(), Rule::Normal), "56 cells are too many"),
+        (
+            Solve::new(&Board::named("rect:8x7", Takes::ANY).unwrap(), Rule::Normal),
+            "rect:8x7 has 56 cells: expected at most 55",
+        ),
     ] {
         let error = solve.in_folder(&absent).err().unwrap().to_string();
         assert!(error.contains(text), "{error}");

@@ -90,8 +90,8 @@
 //! # Not here
 //! - The contents of log entries and published files: their readers compare the hashes.
 //! - The times of commits.
-//! - Recomputing lost log entries ([`crate::maintenance::repair`], between the two halves of an opening,
-//!   [`Draft`]).
+//! - Recomputing lost log entries ([`crate::maintenance::repair`], between the two halves of an
+//!   opening, [`Draft`]).
 //! - Protection from a disk that lies about syncs: blocks may be lost or the folder refused, but no
 //!   result is wrong.
 //! - A ballast file. Journal space is reserved as blocks finish ([`JournalRoom`]), so a run that

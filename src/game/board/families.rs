@@ -208,8 +208,8 @@ mod tests {
         assert!(large.contains("hex:6 has 91 cells: expected at most 64"), "{large}");
         let error = |name, least, most| Board::named(name, Takes { least, most }).unwrap_err().to_string();
         assert!(error("cram:3x3", 1, Some(1)).contains("two pieces"));
-        assert!(error("rect:3x3", 4, None).contains("no such move"));
-        assert!(error("rect:3x3", 3, Some(2)).contains("no such move"));
+        assert!(error("rect:3x3", 4, None).contains("no move takes"));
+        assert!(error("rect:3x3", 3, Some(2)).contains("no move takes"));
         assert!(error("blob:3", 1, None).contains("triangle:LAYERS"));
     }
 }

@@ -418,7 +418,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     }
     fs::write(path.join("file"), "mine").unwrap();
     assert!(refused(path, 2, &[&two, "--out", "file"]).contains("is not a folder"));
-    assert!(refused(path, 2, &[&two, "--out", &four]).contains(", and no report"), "a run folder");
+    assert!(refused(path, 2, &[&two, "--out", &four]).contains(" but no report"), "a run folder");
     // System files in an otherwise empty folder are ignored by every command that needs one.
     for out in ["fresh-report", "fresh-solve"] {
         fs::create_dir(path.join(out)).unwrap();
@@ -503,8 +503,8 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
         line
     };
     fs::create_dir(path.join("empty")).unwrap();
-    for name in ["nowhere", "empty"] {
-        assert!(with(2, &[&good, name]).contains(&format!("{name} contains no finished database")));
+    for (name, why) in [("nowhere", "does not exist"), ("empty", "contains no finished database")] {
+        assert!(with(2, &[&good, name]).contains(&format!("{name} {why}")));
     }
     let rectangle = Board::named("rect:2x3", Takes::ANY).unwrap();
     Solve::new(&rectangle, Rule::Misere).run(&path.join("rectangle")).unwrap();
