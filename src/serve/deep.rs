@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((status(position, false), status(position >> 8, false)), (403, 200));
         assert!(deep.solves.lock().running.is_none());
         let detail = deep.answers(&offer, position, false).err().expect("a problem").detail().to_owned();
-        assert!(detail.contains("--allow-origin") && detail.contains("up to 28 pieces, and kept ones"), "{detail}");
+        assert!(detail.contains("--allow-origin") && detail.contains("smaller and stored positions"), "{detail}");
         let (end, ends) = channel::<()>();
         let asked = Instant::now();
         let running = RunningSolve {
