@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Builds the program for 64-bit Arm, runs the tests of the kernel, the games and the engine in emulation, then solves and
-# verifies up to seven layers there and compares the digests with those of a program built for this machine.
+# Builds the program for 64-bit Arm, runs the tests of the kernel, the games and the engine in
+# emulation, then solves and verifies up to seven layers there and compares the digests with those
+# of a program built for this machine.
 #
 #   tools/arm.sh [FOLDER]
 #
-# Needs the target's standard library (rustup target add aarch64-unknown-linux-gnu), a cross compiler and qemu-user:
-# on Debian, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user. What it compiles goes below FOLDER, by default
-# target/arm. CARGO names another cargo. Records: tools/record/*-arm.md.
+# Needs the target's standard library (rustup target add aarch64-unknown-linux-gnu), a cross
+# compiler and qemu-user: on Debian, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user.
+# What it compiles goes below FOLDER, by default target/arm. CARGO names another cargo. Records:
+# tools/record/*-arm.md.
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Fuzzes each target, or the given ones, for some seconds (default 60): tools/fuzz.sh [SECONDS [TARGET ..]]
+# Fuzzes each target, or the given ones, for some seconds (default 60): tools/fuzz.sh [SECONDS
+# [TARGET ..]]
 #
 # libFuzzer on the stable toolchain: LLVM flags request the coverage, so no nightly compiler is
-# needed, only a C++ compiler for libFuzzer itself. The inputs of tools/fuzz/corpus, one file a target
-# with one input in hexadecimal a line, are unpacked below target/fuzz/committed. New inputs go to
-# target/fuzz/corpus; MERGE=1 packs those that reach something new into tools/fuzz/corpus. Exits with
-# 1 if a target failed, and keeps its input in target/fuzz/found.
+# needed, only a C++ compiler for libFuzzer itself. The inputs of tools/fuzz/corpus, one file a
+# target with one input in hexadecimal a line, are unpacked below target/fuzz/committed. New inputs
+# go to target/fuzz/corpus; MERGE=1 packs those that reach something new into tools/fuzz/corpus.
+# Exits with 1 if a target failed, and keeps its input in target/fuzz/found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-60}
@@ -30,8 +31,8 @@ pack() {
 }
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage="$coverage -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
-# Counts the steps of each input.
-# The counter of tools/fuzz/src/main.rs replaces the empty one of libFuzzer: the first definition wins.
+# Counts the steps of each input. The counter of tools/fuzz/src/main.rs replaces the empty one of
+# libFuzzer: the first definition wins.
 coverage="$coverage -Cllvm-args=-sanitizer-coverage-trace-pc -Clink-arg=-Wl,-z,muldefs"
 # Naming the host as target keeps the flags from the build scripts.
 host=$(rustc -vV | sed -n 's/^host: //p')

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# tools/mutants.sh [PART..]: changes one function or operator of the sources after the other, and lists the changes that
-# no test notices. Needs cargo-mutants (cargo install --locked cargo-mutants); takes ten to thirty seconds a change where
-# nothing else runs, and all of them days: SHARD=0/6 takes each sixth.
+# tools/mutants.sh [PART..]: changes one function or operator of the sources after the other, and
+# lists the changes that no test notices. Needs cargo-mutants (cargo install --locked
+# cargo-mutants); takes ten to thirty seconds a change where nothing else runs, and all of them
+# days: SHARD=0/6 takes each sixth.
 #
-# The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log, engine-maintenance (the
-# engine's, against the engine's tests), game (the boards, against their own), database, solve and maintenance (the library's,
-# against its own tests and those of tests/library that are about them; seven layers are left out), task, bucket and serve
-# (against their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the results, one
-# for each part, by default target/mutants. A part that is there already continues: changes that were noticed are not
-# made again.
+# The parts promise durability, detect damage or say what a position is worth: run, checkpoint, log,
+# engine-maintenance (the engine's, against the engine's tests), game (the boards, against their
+# own), database, solve and maintenance (the library's, against its own tests and those of
+# tests/library that are about them; seven layers are left out), task, bucket and serve (against
+# their own). Syncs of stores are noticed by tools/simulation alone. OUT is the folder of the
+# results, one for each part, by default target/mutants. A part that is there already continues:
+# changes that were noticed are not made again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${OUT:-target/mutants}
@@ -16,8 +18,9 @@ mkdir -p "$out"
 # A test program ends with its first failure; that option is not stable.
 export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_INCREMENTAL=1 RUSTC_BOOTSTRAP=1
 
-# part NAME PACKAGE TESTS SKIPPED FILES..: TESTS are arguments of cargo test. They are given to its build as well
-# (--cargo-arg), which otherwise links every test of the package after each change. SKIPPED are files of tests.
+# part NAME PACKAGE TESTS SKIPPED FILES..: TESTS are arguments of cargo test. They are given to its
+# build as well (--cargo-arg), which otherwise links every test of the package after each change.
+# SKIPPED are files of tests.
 part() {
     local name=$1 package=$2 selected=() skipped=() one
     for one in $3; do
@@ -32,7 +35,8 @@ part() {
     done
     # A change that no test notices ends with code 2, one that hangs with 3: both are results.
     local status=0
-    # A hang is three times as long as the tests take without a change, on a slow or busy machine too.
+    # A hang is three times as long as the tests take without a change, on a slow or busy machine
+    # too.
     nice -n 19 cargo mutants --package "$package" --jobs 1 --no-shuffle --iterate --timeout-multiplier 3 \
         --shard "${SHARD:-0/1}" --sharding round-robin --output "$out/$name" "${selected[@]}" \
         -- -- -Zunstable-options --fail-fast "${skipped[@]}" || status=$?

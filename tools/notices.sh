@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the licences of all packages that trinim is built of, and other programs that are named: each with its name and
-# its choice, then each text once, behind the packages that bring it. After a build, which has fetched them:
-# bash tools/notices.sh [--package trinim-task] >NOTICES
+# Prints the licences of all packages that trinim is built of, and other programs that are named:
+# each with its name and its choice, then each text once, behind the packages that bring it. After a
+# build, which has fetched them: bash tools/notices.sh [--package trinim-task] >NOTICES
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A users=() files=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Says how wide the house is: lines of Rust and declared options, with the difference to an earlier commit, and the commands
-# and flags of a built program. Information, not a gate.
+# Says how wide the house is: lines of Rust and declared options, with the difference to an earlier
+# commit, and the commands and flags of a built program. Information, not a gate.
 #
 #   tools/width.sh [PROGRAM [COMMIT]]
 #

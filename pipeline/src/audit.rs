@@ -2,8 +2,8 @@
 //! these streams shares nothing with the kernels.
 //!
 //! A worker asks the workload for an [`Auditor`] before it gathers a block. It shows the auditor
-//! each decoded stream before orienting or applying it, and then the finished block. So no update
-//! can use a stream that the auditor has not seen.
+//! each decoded stream before orienting or applying it, and then the finished block. The auditor
+//! therefore sees every stream that an update uses.
 //!
 //! Auditors see streams in the orientation of the source. The source of a dedicated log has already
 //! oriented it, so an audited block with such a log ends the run ([`Error::Workload`]).

@@ -1,9 +1,9 @@
-//! Threads, locks and channels: the only module that chooses their implementation.
+//! Threads, locks and channels of a run: only this module chooses their implementation. The lock of
+//! [`crate::bitmaps`] is a plain one, because no thread waits or is switched while it is held.
 //!
 //! They come from the standard library, `parking_lot` and `crossbeam-channel`. The package
-//! `pipeline-simulated` of this repository compiles the same sources with `cfg(simulated)` and
-//! takes them from `scheduler`, where a run is one thread. A seed decides its order, so it can be
-//! repeated exactly.
+//! `pipeline-simulated` compiles the same sources with `cfg(simulated)` and takes them from
+//! `scheduler`, where a run is one thread whose order follows from a seed and can be repeated.
 //!
 //! `checkpoint` syncs many files in parallel; the simulated disk syncs them one after another.
 

@@ -7,7 +7,7 @@ use crate::database::DatabaseError;
 use crate::game::BoardError;
 use crate::game::amount::binary_up;
 use crate::layout::LayoutError;
-use crate::maintenance::Error as UpkeepError;
+use crate::maintenance::Error as FilesError;
 use crate::plan::PlanError;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
@@ -46,7 +46,7 @@ pub fn classify(error: &anyhow::Error, continues: bool) -> Option<(Exit, Cow<'st
         return Some((*exit, hint.clone().into()));
     }
     let known = error.downcast_ref::<RunError>().map(|error| of_run(error, continues));
-    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(|error| of_care(error, continues)));
+    let known = known.or_else(|| error.downcast_ref::<FilesError>().map(|error| of_files(error, continues)));
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
@@ -66,15 +66,15 @@ fn mend(path: &Path) -> Cow<'static, str> {
     format!("run trinim check {run} to list all damage, then trinim repair {run} to restore what it can").into()
 }
 
-fn of_care(error: &UpkeepError, continues: bool) -> (Exit, Cow<'static, str>) {
+fn of_files(error: &FilesError, continues: bool) -> (Exit, Cow<'static, str>) {
     match error {
-        UpkeepError::Run(error) => of_run(error, continues),
-        UpkeepError::Database(error) => of_database(error),
-        UpkeepError::Nothing { .. } => {
+        FilesError::Run(error) => of_run(error, continues),
+        FilesError::Database(error) => of_database(error),
+        FilesError::Nothing { .. } => {
             (Exit::Usage, "name the folder of a solve; check and repair also accept its db folder".into())
         }
-        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
-        UpkeepError::Irreparable { path, .. } => (Exit::Corrupt, irreparable(path)),
+        FilesError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
+        FilesError::Irreparable { path, .. } => (Exit::Corrupt, irreparable(path)),
     }
 }
 
@@ -315,11 +315,11 @@ mod tests {
         ];
         codes(include_str!("../database/error.rs"), "DatabaseError", examples);
         let examples = vec![
-            (UpkeepError::Run(damaged()), Exit::Corrupt),
-            (UpkeepError::Database(DatabaseError::Missing { path: path(), reason: text() }), Exit::Usage),
-            (UpkeepError::Nothing { path: path() }, Exit::Usage),
-            (UpkeepError::Foreign { path: path() }, Exit::OtherRun),
-            (UpkeepError::Irreparable { path: path(), reason: text() }, Exit::Corrupt),
+            (FilesError::Run(damaged()), Exit::Corrupt),
+            (FilesError::Database(DatabaseError::Missing { path: path(), reason: text() }), Exit::Usage),
+            (FilesError::Nothing { path: path() }, Exit::Usage),
+            (FilesError::Foreign { path: path() }, Exit::OtherRun),
+            (FilesError::Irreparable { path: path(), reason: text() }, Exit::Corrupt),
         ];
         codes(include_str!("../maintenance/mod.rs"), "Error", examples);
         let examples = vec![

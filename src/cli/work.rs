@@ -2,7 +2,7 @@
 
 use crate::cli::args::{JsonArgs, ThreadsArgs};
 use crate::cli::owner;
-use crate::maintenance::{self, CareRequest, Finding, Weight};
+use crate::maintenance::{self, Finding, Request, Weight};
 use crate::verify;
 use clap::Args;
 use std::path::Path;
@@ -33,14 +33,14 @@ impl WorkArgs {
         counters: &[&Counter],
         signals: &Signals,
         out: &Out,
-        work: impl FnOnce(&CareRequest<'_>) -> T,
+        work: impl FnOnce(&Request<'_>) -> T,
     ) -> anyhow::Result<T> {
         let count = |done: u64, all: u64| {
             let at = counters.iter().find(|counter| !counter.is_complete()).or(counters.last());
             at.into_iter().for_each(|counter| counter.set(done, all));
         };
         let shown = self.progress.on(out)?;
-        let request = CareRequest { threads: self.threads.count(), stop: &signals.stop, progress: &count };
+        let request = Request { threads: self.threads.count(), stop: &signals.stop, progress: &count };
         Ok(progress::during(&|elapsed| status(counters, elapsed), signals, &shown, |_| work(&request))?)
     }
 }
@@ -106,7 +106,7 @@ pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
 
 /// Turns an interruption into the command line's error for a stop, and names the owner of a locked
 /// folder; leaves other errors as they are.
-pub fn of_care(error: maintenance::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
+pub fn failed(error: maintenance::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {
         maintenance::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
         maintenance::Error::Run(pipeline::Error::Interrupted) => {

@@ -13,7 +13,7 @@ use trinim::cli::args::Size;
 use trinim::cli::choice::named;
 use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::owner::{self, Owner};
-use trinim::cli::work::{Counter, WorkArgs, of_care, print_finding};
+use trinim::cli::work::{Counter, WorkArgs, failed, print_finding};
 use trinim::database::SUMS;
 use trinim::maintenance::{self, Depth, Finding, Subject};
 
@@ -79,7 +79,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let found = args
             .work
             .counted(&[&counter], &signals, out, |request| maintenance::check(&args.folder, args.depth, request))?
-            .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
+            .map_err(|error| failed(error, &args.folder, &signals, "check incomplete"))?;
         let owner = owner_of(&args.folder);
         // A solve that ended after the check looked for the lists has written them.
         if !found.unsealed || matches!(owner, Owner::Held(_)) || !sealed.is_file() {

@@ -10,7 +10,7 @@ use terminal::output::{Out, counted, seconds};
 use terminal::signals::Signals;
 use trinim::cli::args::Size;
 use trinim::cli::folders::remark_on_foreign;
-use trinim::cli::work::{Counter, WorkArgs, of_care, print_finding};
+use trinim::cli::work::{Counter, WorkArgs, failed, print_finding};
 use trinim::maintenance::{self, Estimate, Finding, Repair};
 
 const EXAMPLES: &str = "\
@@ -68,7 +68,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let repair = args
         .work
         .counted(&[&counter], &signals, out, |request| Repair::prepare(&args.folder, args.dry_run, request))?
-        .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
+        .map_err(|error| failed(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
@@ -86,7 +86,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let counter = Counter::new("repairing", "blocks and logs");
         args.work
             .counted(&[&counter], &signals, out, |request| repair.carry_out(request))?
-            .map_err(|error| of_care(refused(error), &args.folder, &signals, "the files restored so far stay"))?;
+            .map_err(|error| failed(refused(error), &args.folder, &signals, "the files restored so far stay"))?;
     }
     let ok = was_sound || repaired;
     let elapsed_s = watch.elapsed().as_secs_f64();

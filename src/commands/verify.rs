@@ -13,7 +13,7 @@ use trinim::cli::folders::remark_on_foreign;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::work::{self, Counter, WorkArgs};
 use trinim::database::{Audit, BlockShare, Database};
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{self, Depth};
 
 const EXAMPLES: &str = "\
@@ -79,7 +79,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     // Files are counted in bytes, then blocks in positions.
     let counters = [&Counter::new("checking", "bytes"), &Counter::new("checking", "canonical positions")];
-    let check = |request: &CareRequest<'_>| verify::verify(&database, depth, request);
+    let check = |request: &Request<'_>| verify::verify(&database, depth, request);
     let Some(found) = args.work.counted(&counters, &signals, out, check)?? else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };

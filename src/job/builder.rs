@@ -134,7 +134,7 @@ impl Solve {
 
     /// Takes at most these resources of the machine.
     pub fn resources(self, resources: Resources) -> Solve {
-        Solve { resources, ..self }
+        Solve { resources: Resources { threads: resources.threads.max(1), ..resources }, ..self }
     }
 
     /// Uses at most this many bytes of memory for the whole program.

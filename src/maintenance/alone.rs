@@ -10,7 +10,7 @@
 //!    If they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference, or_finding};
-use super::workers::{CareRequest, Watch};
+use super::workers::{Request, Watch};
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, run_around, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
@@ -197,7 +197,7 @@ impl Lists {
 pub(super) fn check_database(
     storage: &RealStorage,
     depth: Depth,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<CheckedDatabase, Error> {
     let mut findings = Vec::new();
     let mut lists = Lists::read(storage, &mut findings)?;
@@ -272,7 +272,7 @@ fn look_at_all(
     lengths: &BTreeMap<String, u64>,
     lists: &Lists,
     depth: Depth,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<(BTreeMap<BlockId, BlockCheck>, u64), Error> {
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
     let watch = Watch::new(request, all);

@@ -40,7 +40,7 @@ mod workers;
 pub use pipeline::maintenance::check::Depth;
 pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
-pub use workers::CareRequest;
+pub use workers::Request;
 
 use crate::database::{DatabaseError, MANIFEST, SUMS, is_database_file};
 use pipeline::checkpoint::{self, FORMAT, METADATA, PUBLISHED, without_temporary};
@@ -179,7 +179,7 @@ impl Report {
 /// # Errors
 /// [`Error::Nothing`], [`Error::Foreign`]; an unsupported version; [`pipeline::Error::Interrupted`]
 /// after `stop` was set; errors of the operating system. Damage is a finding, not an error.
-pub fn check(folder: &Path, depth: Depth, request: &CareRequest<'_>) -> Result<Report, Error> {
+pub fn check(folder: &Path, depth: Depth, request: &Request<'_>) -> Result<Report, Error> {
     match Place::open(folder)? {
         Place::Run(storage) => Ok(run::check_run(&storage, depth, request)?.report),
         Place::Database(storage) => Ok(alone::check_database(&storage, depth, request)?.report),

@@ -11,7 +11,7 @@
 use super::alone::{self, CheckedDatabase, Lists, TrustedManifest, digests_differ, hex_digest, read_all};
 use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
-use super::workers::CareRequest;
+use super::workers::Request;
 use super::{Depth, Error, Place, Report, run_around};
 use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
@@ -76,14 +76,14 @@ impl Repair {
     /// # Errors
     /// Those of [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] with
     /// the file that has no source left.
-    pub fn prepare(folder: &Path, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
+    pub fn prepare(folder: &Path, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         match Place::open(folder)? {
             Place::Run(storage) => Repair::run(storage, dry, request),
             Place::Database(storage) => Repair::database(storage, dry, request),
         }
     }
 
-    fn run(storage: RealStorage, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
+    fn run(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         let storage = Arc::new(storage);
         let draft = if dry { Ok(None) } else { Draft::take(storage.clone()).map(Some) };
         // Report damage below, with the rest.
@@ -118,7 +118,7 @@ impl Repair {
         Ok(Repair { estimate, subject })
     }
 
-    fn database(storage: RealStorage, dry: bool, request: &CareRequest<'_>) -> Result<Repair, Error> {
+    fn database(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         let lock = match (dry, run_around(&storage)) {
             (true, _) => None,
             (false, Some(run)) => Some(run.lock(LOCK)?),
@@ -196,7 +196,7 @@ impl Repair {
     ///
     /// # Panics
     /// If it was prepared dry.
-    pub fn carry_out(self, request: &CareRequest<'_>) -> Result<(), Error> {
+    pub fn carry_out(self, request: &Request<'_>) -> Result<(), Error> {
         match self.subject {
             Subject::Run { storage, draft, checked, plan } => {
                 let draft = draft.expect("a dry repair cannot be carried out");
@@ -306,7 +306,7 @@ fn mend_run(
     draft: Draft,
     checked: CheckedRun,
     plan: &Plan,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<(), Error> {
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
     let Some((game, terms, engine)) = engine else { return Ok(()) };
@@ -340,7 +340,7 @@ fn mend_database(
     storage: &RealStorage,
     checked: CheckedDatabase,
     order: &[BlockId],
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<(), Error> {
     let CheckedDatabase { lists: Lists { known, sums, found, .. }, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };

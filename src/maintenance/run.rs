@@ -2,7 +2,7 @@
 //! which follow from its journal.
 
 use super::lists::{contents, difference, or_finding};
-use super::workers::CareRequest;
+use super::workers::Request;
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
 use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name};
 use crate::solve::RemovalGame;
@@ -45,7 +45,7 @@ impl CheckedRun {
     }
 }
 
-pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &CareRequest<'_>) -> Result<CheckedRun, Error> {
+pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     let examination = at_rest(|| examine(storage))?;
     let Some(inspection) = examination.inspection else {
@@ -60,7 +60,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &CareReque
         let sum = blake3::hash(bytes);
         sums.lock().insert(block, sum);
     };
-    let CareRequest { threads, stop, progress } = *request;
+    let Request { threads, stop, progress } = *request;
     let asked = check::CheckRequest { depth, threads, stop, progress, published: &published };
     let engine = check::check(&workload, storage, &asked)?;
     drop(workload);
@@ -175,7 +175,7 @@ fn without_metadata(
     storage: &RealStorage,
     findings: Vec<Finding>,
     depth: Depth,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<CheckedRun, Error> {
     let mut report = Report { findings, ..Report::about(Subject::Run) };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());

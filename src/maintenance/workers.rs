@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a check, a verification or a repair runs; these options do not change its result.
 #[derive(Clone, Copy)]
-pub struct CareRequest<'a> {
+pub struct Request<'a> {
     /// The number of threads.
     pub threads: usize,
     /// Ends the work early when set.
@@ -18,11 +18,11 @@ pub struct CareRequest<'a> {
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
-impl CareRequest<'static> {
+impl Request<'static> {
     /// Returns the request for work on this many threads, without a stop.
-    pub fn on(threads: usize) -> CareRequest<'static> {
+    pub fn on(threads: usize) -> Request<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        CareRequest { threads, stop: &NEVER, progress: &|_, _| {} }
+        Request { threads, stop: &NEVER, progress: &|_, _| {} }
     }
 }
 
@@ -40,7 +40,7 @@ impl<E> From<E> for Halt<E> {
 
 /// The stop flags and progress that tasks share.
 pub(super) struct Watch<'a> {
-    request: CareRequest<'a>,
+    request: Request<'a>,
     failed: AtomicBool,
     all: u64,
     done: Mutex<u64>,
@@ -48,7 +48,7 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Creates a watch over `all` units of work.
-    pub(super) fn new(request: &CareRequest<'a>, all: u64) -> Watch<'a> {
+    pub(super) fn new(request: &Request<'a>, all: u64) -> Watch<'a> {
         Watch { request: *request, failed: AtomicBool::new(false), all, done: Mutex::new(0) }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use trinim::Solve;
 use trinim::database::{Database, Game, Keep, MANIFEST, SUMS, Values, block_file_name};
 use trinim::game::Rule;
-use trinim::maintenance::{self, CareRequest, Depth, Estimate, Repair, check};
+use trinim::maintenance::{self, Depth, Estimate, Repair, Request, check};
 use trinim::solve::RemovalGame;
 use trinim::verify::{self, Finding, verify, verify_files};
 
@@ -35,7 +35,7 @@ fn others(folder: &Path, name: &str) -> Vec<String> {
         Finding::Unchecked { .. } => false,
         _ => name != MANIFEST,
     };
-    let request = CareRequest::on(2);
+    let request = Request::on(2);
     let Ok(database) = Database::open(folder) else {
         let report = verify_files(&folder.join("db"), &request).unwrap().unwrap();
         return report.findings.iter().filter(is_other).map(ToString::to_string).collect();
@@ -53,11 +53,11 @@ fn others(folder: &Path, name: &str) -> Vec<String> {
 /// for alone.
 fn accuses_only(folder: &Path, depths: &[Depth], files: &[PathBuf], story: &str) {
     for &depth in depths {
-        let report = check(folder, depth, &CareRequest::on(2)).unwrap_or_else(|error| panic!("{story}: {error}"));
+        let report = check(folder, depth, &Request::on(2)).unwrap_or_else(|error| panic!("{story}: {error}"));
         let other = report.findings.iter().find(|finding| !files.contains(&finding.path));
         assert!(other.is_none(), "{story}, {depth:?}: {:?}", report.findings);
     }
-    match Repair::prepare(folder, true, &CareRequest::on(2)) {
+    match Repair::prepare(folder, true, &Request::on(2)) {
         Ok(repair) => {
             assert!(repair.report().findings.iter().all(|finding| files.contains(&finding.path)), "{story}");
             let Estimate { blocks, log_entries, manifest, sums, .. } = *repair.estimate();

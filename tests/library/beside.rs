@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::database::Game;
 use trinim::game::Rule;
-use trinim::maintenance::{CareRequest, Depth, Report, check};
+use trinim::maintenance::{Depth, Report, Request, check};
 
 const DEPTHS: [Depth; 3] = [Depth::Metadata, Depth::Sums, Depth::Full];
 
@@ -23,7 +23,7 @@ fn check_while(folder: &Path, depth: Depth, at: u64, arrive: &(dyn Fn() + Sync))
             arrive();
         }
     };
-    let report = check(folder, depth, &CareRequest { progress: &progress, ..CareRequest::on(1) }).unwrap();
+    let report = check(folder, depth, &Request { progress: &progress, ..Request::on(1) }).unwrap();
     (report, calls.into_inner())
 }
 

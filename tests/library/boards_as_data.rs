@@ -9,7 +9,7 @@ use std::path::Path;
 use trinim::database::{Database, Game, Values};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{Depth, verify};
 
 /// Regression: the name of a part is not made from that of the whole, which may have no room.
@@ -53,7 +53,7 @@ fn check(game: &Game) -> Result<(), TestCaseError> {
 
 /// Whether the verifier finds nothing.
 fn is_clean(database: &Database) -> bool {
-    let report = verify(database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap();
+    let report = verify(database, Depth::Full, &Request::on(2)).unwrap().unwrap();
     report.is_clean()
 }
 

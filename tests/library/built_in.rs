@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::Arc;
 use trinim::database::{BuiltIn, Database, DatabaseError, Keep};
 use trinim::game::{Rule, Value};
-use trinim::maintenance::{self, CareRequest, Depth};
+use trinim::maintenance::{self, Depth, Request};
 use trinim::play::session::Hint;
 use trinim::play::{Answers, Level, Player, Session};
 use trinim::random::Random;
@@ -24,7 +24,7 @@ fn what_is_built_in_is_intact() {
         for (name, bytes) in built_in.files().unwrap() {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
-        let report = maintenance::check(folder.path(), Depth::Full, &CareRequest::on(1)).unwrap();
+        let report = maintenance::check(folder.path(), Depth::Full, &Request::on(1)).unwrap();
         assert!(report.is_sound(), "{:?}", report.findings);
 
         let (carried, read) = (Database::open_built_in(built_in).unwrap(), Database::open(folder.path()).unwrap());

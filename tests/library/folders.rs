@@ -17,7 +17,7 @@ use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::layout::Layout;
-use trinim::maintenance::{CareRequest, Repair};
+use trinim::maintenance::{Repair, Request};
 use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;
@@ -113,7 +113,7 @@ fn clean_folders_are_finished_with_the_same_bytes() {
         let database = Database::open(folder.path()).unwrap();
         database.check_manifest().unwrap();
         if keep.is_database() {
-            let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
+            let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
             assert!(report.is_clean(), "{name}");
         }
         let board = database.board();
@@ -236,7 +236,7 @@ fn damaged_folders_heal_or_are_refused_as_ever() {
 #[test]
 fn a_repair_restores_the_bytes_of_the_folder() {
     let mend = |folder: &Path| {
-        Repair::prepare(folder, false, &CareRequest::on(1)).and_then(|repair| repair.carry_out(&CareRequest::on(1)))
+        Repair::prepare(folder, false, &Request::on(1)).and_then(|repair| repair.carry_out(&Request::on(1)))
     };
     let mut mended = 0;
     for (name, ..) in FOLDERS.into_iter().filter(|(_, _, keep, _)| keep.is_database()) {

@@ -12,7 +12,7 @@ use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_
 use trinim::database::{BlockForm, Database, DatabaseError, Game, Keep, Manifest, NimberCount, Terms, Values};
 use trinim::game::{Board, Definition, Rule, Takes};
 use trinim::kernel::Kernel;
-use trinim::maintenance::{self, CareRequest};
+use trinim::maintenance::{self, Request};
 use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
 use xxhash_rust::xxh3::xxh3_64;
@@ -353,7 +353,7 @@ fn the_positions_by_nimber_of_a_manifest() {
     let db = solved(&game, Terms { values: Values::Nimbers, ..Terms::default() });
     let verified = || {
         let database = Database::open(db.path()).unwrap();
-        let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
+        let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
         report.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>()
     };
     assert_eq!(verified(), "");
@@ -442,7 +442,7 @@ fn lists_that_nothing_confirms() {
     fs::write(db.join("manifest.json"), &newer).unwrap();
     assert!(findings(db).contains("of: \"version\""), "{}", findings(db));
     forge(db, "manifest.json", newer.as_bytes());
-    let refused = maintenance::check(db, maintenance::Depth::Full, &CareRequest::on(1)).unwrap_err();
+    let refused = maintenance::check(db, maintenance::Depth::Full, &Request::on(1)).unwrap_err();
     assert!(refused.to_string().contains("version 9"), "{refused}");
     restore();
 

@@ -15,7 +15,7 @@ use trinim::database::{
 use trinim::game::{Board, Rule, Takes, reference};
 use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::random::Random;
 use trinim::verify::{self, Finding, verify};
 
@@ -52,7 +52,7 @@ fn number(database: &Database, position: u64) -> Result<Option<u32>, DatabaseErr
 }
 
 fn verified(folder: &Path, depth: verify::Depth) -> verify::Report {
-    verify(&Database::open(folder).unwrap(), depth, &CareRequest::on(2)).unwrap().unwrap()
+    verify(&Database::open(folder).unwrap(), depth, &Request::on(2)).unwrap().unwrap()
 }
 
 /// Every number is that of the definition, every value the one that follows, in layouts of all

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::database::Game;
 use trinim::game::Rule;
-use trinim::maintenance::{CareRequest, Depth, Error, Estimate, Repair, Report, check};
+use trinim::maintenance::{Depth, Error, Estimate, Repair, Report, Request, check};
 use trinim::solve::RemovalGame;
 
 fn game() -> Game {
@@ -22,13 +22,13 @@ fn game() -> Game {
 }
 
 fn look(folder: &Path, depth: Depth) -> Result<Report, Error> {
-    check(folder, depth, &CareRequest::on(2))
+    check(folder, depth, &Request::on(2))
 }
 
 fn mend(folder: &Path) -> Result<Estimate, Error> {
-    let repair = Repair::prepare(folder, false, &CareRequest::on(1))?;
+    let repair = Repair::prepare(folder, false, &Request::on(1))?;
     let estimate = repair.estimate().clone();
-    repair.carry_out(&CareRequest::on(1))?;
+    repair.carry_out(&Request::on(1))?;
     Ok(estimate)
 }
 
@@ -248,13 +248,13 @@ fn a_second_repair_is_refused() {
     let db = solved.path().join("db");
     let alone = scratch();
     copy(&db, alone.path());
-    let prepare = |folder: &Path, dry: bool| Repair::prepare(folder, dry, &CareRequest::on(1)).map(drop);
+    let prepare = |folder: &Path, dry: bool| Repair::prepare(folder, dry, &Request::on(1)).map(drop);
     let is_locked = |folder: &Path| {
         assert!(prepare(folder, true).is_ok());
         matches!(prepare(folder, false), Err(Error::Run(RunError::Locked { .. })))
     };
     for (owned, others) in [(alone.path(), &[alone.path()][..]), (&db, &[&db, solved.path()])] {
-        let first = Repair::prepare(owned, false, &CareRequest::on(1)).unwrap();
+        let first = Repair::prepare(owned, false, &Request::on(1)).unwrap();
         assert!(others.iter().all(|other| is_locked(other)), "{}", owned.display());
         drop(first);
         // A program that another test starts shares the lock until it runs.

@@ -19,7 +19,7 @@ use trinim::Solve;
 use trinim::database::{Database, Game, Keep};
 use trinim::game::{Rule, reference};
 use trinim::job::Monitor;
-use trinim::maintenance::{CareRequest, Depth as CheckDepth, Error as CareError, Repair, check, foreign};
+use trinim::maintenance::{Depth as CheckDepth, Error as CareError, Repair, Request, check, foreign};
 use trinim::verify::{Depth, verify};
 
 fn game(rule: Rule) -> Game {
@@ -98,9 +98,9 @@ fn a_repair_stays_in_its_folder_when_another_takes_the_name() {
         for name in ["000002.blk", "000003.blk", "SUMS"] {
             fs::remove_file(swap.named().join("db").join(name)).unwrap();
         }
-        let repair = Repair::prepare(&swap.named().join(inner), false, &CareRequest::on(1)).unwrap();
+        let repair = Repair::prepare(&swap.named().join(inner), false, &Request::on(1)).unwrap();
         swap.take_place();
-        repair.carry_out(&CareRequest::on(1)).unwrap();
+        repair.carry_out(&Request::on(1)).unwrap();
         assert_same_files(&database_files(&swap.moved()), &golden, inner);
         swap.assert_untouched();
     }
@@ -118,7 +118,7 @@ fn a_linked_database_has_the_lock_of_the_run_around_it() {
     fs::rename(run.join("db"), far.join("db")).unwrap();
     let is_locked = |owner: &Path| {
         let _lock = RealStorage::open(owner).unwrap().lock("LOCK").unwrap();
-        let repair = Repair::prepare(&run.join("db"), false, &CareRequest::on(1)).map(drop);
+        let repair = Repair::prepare(&run.join("db"), false, &Request::on(1)).map(drop);
         matches!(repair, Err(CareError::Run(RunError::Locked { .. })))
     };
     for (target, expected) in [(&far, [true, false]), (&other, [false, true])] {
@@ -140,7 +140,7 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
         assert_eq!(database.value(position).unwrap(), values[position as usize], "{position:#x}");
     }
     database.check_manifest().unwrap();
-    let report = verify(&database, Depth::Full, &CareRequest::on(1)).unwrap().unwrap();
+    let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
     assert!(report.is_clean(), "{:?}", report.findings);
     swap.assert_untouched();
 }
@@ -149,14 +149,14 @@ fn an_open_database_stays_in_its_folder_when_another_takes_the_name() {
 const FOLDERS: [&str; 4] = ["", "m", "db", "logs"];
 
 fn inspected(folder: &Path) -> (bool, Vec<String>) {
-    let report = check(folder, CheckDepth::Sums, &CareRequest::on(1)).unwrap();
+    let report = check(folder, CheckDepth::Sums, &Request::on(1)).unwrap();
     (report.is_sound(), report.findings.iter().map(ToString::to_string).collect())
 }
 
 fn mend(folder: &Path) -> bool {
-    let repair = Repair::prepare(folder, false, &CareRequest::on(1)).unwrap();
+    let repair = Repair::prepare(folder, false, &Request::on(1)).unwrap();
     let is_empty = repair.estimate().is_empty();
-    repair.carry_out(&CareRequest::on(1)).unwrap();
+    repair.carry_out(&Request::on(1)).unwrap();
     is_empty
 }
 
@@ -190,7 +190,7 @@ fn every_command_goes_on_beside_files_of_others() {
                 resume(folder, Rule::Misere, Keep::Database, Placement::Shared)
                     .unwrap_or_else(|error| panic!("{story}: {error}"));
                 is_golden(folder, &story);
-                let report = verify(&Database::open(folder).unwrap(), Depth::Full, &CareRequest::on(1));
+                let report = verify(&Database::open(folder).unwrap(), Depth::Full, &Request::on(1));
                 assert_eq!(report.unwrap().unwrap().findings, [], "{story}");
                 // Damage beside it is found and mended, in the run and in its database alone.
                 for place in [folder.to_path_buf(), folder.join("db")] {
@@ -237,7 +237,7 @@ fn something_else_under_the_name_of_a_file_is_refused_by_name() {
             assert!(is_named(&ended), "{name}, kind {kind}: {ended:?}");
             let (is_sound, findings) = inspected(run.path());
             assert!(!is_sound && findings.iter().any(|finding| finding.contains(name)), "{name}: {findings:?}");
-            let refused = Repair::prepare(run.path(), false, &CareRequest::on(1)).err();
+            let refused = Repair::prepare(run.path(), false, &Request::on(1)).err();
             assert!(matches!(&refused, Some(CareError::Run(error)) if is_named(error)), "{name}: {refused:?}");
             assert!(is_there(&path, kind));
         }

@@ -17,7 +17,7 @@ use trinim::game::position;
 use trinim::game::{Board, Cell};
 use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{Depth, Finding, Report, verify, verify_files};
 
 fn sample(share: &str, seed: u64) -> Depth {
@@ -134,7 +134,7 @@ fn bit(stream: &[u64], index: u64) -> bool {
 }
 
 fn check(database: &Database, depth: Depth, threads: usize) -> Report {
-    verify(database, depth, &CareRequest::on(threads)).unwrap().unwrap()
+    verify(database, depth, &Request::on(threads)).unwrap().unwrap()
 }
 
 /// Rewrites `SUMS` for the files in the folder.
@@ -267,7 +267,7 @@ fn every_byte_of_every_file_counts() {
                 let mut bytes = intact.clone();
                 bytes[at] ^= flip;
                 fs::write(&path, &bytes).unwrap();
-                let files = verify_files(&solved.db(), &CareRequest::on(1)).unwrap().unwrap();
+                let files = verify_files(&solved.db(), &Request::on(1)).unwrap().unwrap();
                 assert!(!files.is_clean(), "byte {at} of {name} ^ {flip:#x}");
                 // A damaged manifest may be unreadable; then there is no database to verify.
                 if let Ok(database) = Database::open(solved.folder.path()) {
@@ -337,7 +337,7 @@ fn files_that_cannot_be_looked_at_are_an_error() {
     let block = db.join(block_file_name(BlockId(0)));
     fs::remove_file(&block).unwrap();
     std::os::unix::fs::symlink("nowhere", &block).unwrap();
-    let look = || verify_files(&db, &CareRequest::on(1));
+    let look = || verify_files(&db, &Request::on(1));
     assert!(!look().unwrap().unwrap().is_clean());
     fs::remove_file(&block).unwrap();
     std::os::unix::fs::symlink("n".repeat(300), &block).unwrap();
@@ -506,7 +506,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     let database = solved.open();
     let phases = Mutex::new(Vec::new());
     let push = |done, all| phases.lock().unwrap().push((all, done));
-    let report = verify(&database, Depth::Full, &CareRequest { progress: &push, ..CareRequest::on(2) });
+    let report = verify(&database, Depth::Full, &Request { progress: &push, ..Request::on(2) });
     let report = report.unwrap().unwrap();
     let seen = phases.into_inner().unwrap();
     let phases: Vec<_> = seen.chunk_by(|one, next| one.0 == next.0).collect();
@@ -521,7 +521,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     for depth in depths() {
         // A stop before the start, and one in the middle.
         assert_eq!(
-            verify(&database, depth, &CareRequest { stop: &AtomicBool::new(true), ..CareRequest::on(2) }).unwrap(),
+            verify(&database, depth, &Request { stop: &AtomicBool::new(true), ..Request::on(2) }).unwrap(),
             None
         );
         let stop = AtomicBool::new(false);
@@ -529,7 +529,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
             calls.fetch_add(1, Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
         };
-        let stopped = verify(&database, depth, &CareRequest { threads: 2, stop: &stop, progress: &progress });
+        let stopped = verify(&database, depth, &Request { threads: 2, stop: &stop, progress: &progress });
         assert_eq!(stopped.unwrap(), None);
     }
     assert!(calls.into_inner() >= 4);

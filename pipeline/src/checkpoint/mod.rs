@@ -242,8 +242,8 @@ impl Checkpoint {
     }
 
     /// Begins a generation in which the records of a finished run name neither published files nor
-    /// extents, for a caller that has replaced these files and wants to remove them. The switch is
-    /// that of an opening: atomic, and durable on return.
+    /// extents, for a caller that has replaced these files and wants to remove them. Like an
+    /// opening, the switch is atomic, and durable on return.
     ///
     /// # Errors
     /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`]; after that the folder

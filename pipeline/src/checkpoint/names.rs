@@ -3,8 +3,8 @@
 //! Names whose meaning can change carry the generation that created them and are never used again,
 //! so a late removal or a file restored from a backup cannot appear under a current name.
 //!
-//! Other names, such as those of an editor, a file manager or a file system, are not read, judged
-//! or removed.
+//! Files with other names, for example of an editor or a file system, are not read, checked or
+//! removed.
 
 pub use crate::log::place::LOGS;
 

@@ -120,7 +120,7 @@ struct Member<'a> {
 /// The blocks that are computed together, and the edges into them from each source outside.
 type Members<'a> = (Vec<Member<'a>>, Vec<(BlockId, Vec<Route>)>);
 
-/// An auditor, and how many sources of its block it has not seen yet.
+/// An auditor, and the number of sources of its block that it has yet to see.
 struct Watcher<'a> {
     auditor: Box<dyn Auditor + 'a>,
     missing: usize,

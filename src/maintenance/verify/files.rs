@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below, is_database_file};
-use crate::maintenance::workers::{CareRequest, Halt, Watch};
+use crate::maintenance::workers::{Halt, Request, Watch};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
 use pipeline::{Damage, Expected, Finding, Storage, Weight};
@@ -27,7 +27,7 @@ pub(super) struct FileCheck<'a> {
 pub(super) fn check<S: Send>(
     (storage, folder): (&dyn Storage, &str),
     wanted: FileCheck<'_>,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Report>, DatabaseError> {

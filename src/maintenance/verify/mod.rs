@@ -63,7 +63,7 @@ mod group;
 mod totals;
 
 use crate::database::{BlockShare, Database, DatabaseError, MANIFEST, block_file_name};
-use crate::maintenance::workers::{CareRequest, Watch};
+use crate::maintenance::workers::{Request, Watch};
 use crate::witness::Witness;
 pub use crate::witness::finding::{Finding, Reason, RowField};
 use crate::witness::geometry::Geometry;
@@ -145,7 +145,7 @@ const FINDINGS_MAX: usize = 100;
 /// # Errors
 /// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the
 /// operating system refuses to read a file or to provide memory. Damage is a finding, not an error.
-pub fn verify(database: &Database, depth: Depth, request: &CareRequest<'_>) -> Result<Option<Report>, DatabaseError> {
+pub fn verify(database: &Database, depth: Depth, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
     check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, request)
 }
 
@@ -173,7 +173,7 @@ pub struct Share<'a> {
 pub fn verify_share(
     database: &Database,
     share: &Share<'_>,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     let chosen = |blocks| BlockId::share(blocks, share.index, share.of).map(|block| block.0).collect();
     check(database, &chosen, false, Some(share), request)
@@ -185,7 +185,7 @@ fn check(
     chosen: &dyn Fn(u32) -> BTreeSet<u32>,
     is_full: bool,
     share: Option<&Share<'_>>,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
     let witness = match Witness::new(database.game(), database.values()) {
@@ -288,7 +288,7 @@ fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) ->
 ///
 /// # Errors
 /// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
-pub fn verify_files(folder: &Path, request: &CareRequest<'_>) -> Result<Option<Report>, DatabaseError> {
+pub fn verify_files(folder: &Path, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
     let wanted = files::FileCheck { names: None, is_hashed: &|_| true, with_list: true };
     let storage = RealStorage::open(folder)?;
     Ok(files::check((&storage, ""), wanted, request, || Ok(()), |(), _| Ok(None))?.map(Report::bounded))
@@ -308,7 +308,7 @@ fn check_blocks(
     checker: &BlockChecker<'_>,
     geometry: &Geometry,
     chosen: &BTreeSet<u32>,
-    request: &CareRequest<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<BTreeMap<u32, Outcome>>, DatabaseError> {
     let targets = group::targets(chosen.len(), request.threads);
     let groups = group::groups(geometry, chosen, targets);

@@ -16,7 +16,7 @@ use trinim::cli::args::{JsonArgs, ThreadsArgs};
 use trinim::cli::folders::keep_all;
 use trinim::cli::work;
 use trinim::database::Database;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\
@@ -113,7 +113,7 @@ fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out)
     })?;
     let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
-    let found = verify::verify_share(&database, &share, &CareRequest::on(threads))?.unwrap_or_default();
+    let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
     args.json.report("trinim.task.verify/1", &report, out, print)?;

@@ -9,7 +9,7 @@ use trinim::database::block::{BlockForm, BlockIndex, HEADER_BYTES, INDEX_ROW_BYT
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, HEADER_BYTES as HEADER_BYTES_OF_BOOK};
 use trinim::database::{DatabaseError, Game, Manifest, SUMS};
 use trinim::game::Rule;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::verify_files;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -156,7 +156,7 @@ pub fn sums(bytes: &[u8]) {
     let text = text.replace("%0", &hash(FILES[0].1)).replace("%1", &hash(FILES[1].1));
     let contents = if text.contains('\u{fffd}') { bytes } else { text.as_bytes() };
     std::fs::write(folder.path().join(SUMS), contents).expect("a scratch file");
-    let report: Result<_, DatabaseError> = verify_files(folder.path(), &CareRequest::on(1));
+    let report: Result<_, DatabaseError> = verify_files(folder.path(), &Request::on(1));
     let report = report.expect("nothing fails in a scratch folder").expect("nobody stops it");
     if report.is_clean() {
         let lines: BTreeSet<String> = text.lines().map(str::to_owned).collect();

@@ -3,7 +3,7 @@
 //! A row of a stream consists of few different 16-bit pieces (230 of 65,536 at eight layers),
 //! because a loss excludes others nearby. Codes of at most eleven bits are found by one look-up,
 //! which gives up to three symbols at once. A list is divided into four streams that are decoded in
-//! parallel, so that the look-ups of one need not wait for those of another.
+//! parallel, so that their look-ups do not wait for each other.
 //!
 //! The codes are those of Huffman (1952), numbered as in Schwartz and Kallick (1964). Layout and
 //! tables are ours; `FORMAT.md` has the bytes.

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 use trinim::database::Database;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{Depth, verify};
 
 /// Checks what `trinim verify` does: every byte, and every position against its children.
 pub fn assert_correct(folder: &Path) {
     let database = Database::open(folder).unwrap();
-    assert_eq!(verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap().findings, []);
+    assert_eq!(verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap().findings, []);
 }
 
 #[test]

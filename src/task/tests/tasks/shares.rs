@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use trinim::database::{Database, Game, SolveSpec};
 use trinim::game::Rule;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::verify::{self, Depth, Share};
 use trinim_task::{self as task, init};
 
@@ -21,7 +21,7 @@ fn shares(folder: &Path, of: u32) -> (verify::Report, Vec<String>) {
     for index in 0..of {
         let counts = task::counts(&store, terms.spec(&game), index, of).unwrap();
         let share = Share { index, of, losses_by_pieces: &counts };
-        let report = verify::verify_share(&database, &share, &CareRequest::on(2)).unwrap().unwrap();
+        let report = verify::verify_share(&database, &share, &Request::on(2)).unwrap().unwrap();
         sum.files += report.files;
         sum.file_bytes += report.file_bytes;
         sum.blocks += report.blocks;
@@ -46,7 +46,7 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     seal(&store).unwrap();
     let compare = |story: &str, clean: bool| {
         let database = Database::open(path).unwrap();
-        let whole = verify::verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap();
+        let whole = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();
         let mut expected: Vec<String> = whole.findings.iter().map(ToString::to_string).collect();
         expected.sort();
         assert_eq!(expected.is_empty(), clean, "{story}: {expected:?}");
@@ -87,6 +87,6 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     counts.entry(1).and_modify(|counts| counts[3] += 1);
     let database = Database::open(path).unwrap();
     let share = Share { index: 0, of: 2, losses_by_pieces: &counts };
-    let report = verify::verify_share(&database, &share, &CareRequest::on(1)).unwrap().unwrap();
+    let report = verify::verify_share(&database, &share, &Request::on(1)).unwrap().unwrap();
     assert!(report.findings.iter().any(|finding| finding.to_string().contains("block 1 was counted")), "{report:?}");
 }

@@ -25,7 +25,7 @@ use std::time::Duration;
 use trinim::database::{Database, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::maintenance::CareRequest;
+use trinim::maintenance::Request;
 use trinim::random::Random;
 use trinim::verify::{self, Depth};
 use trinim_task::store::ATTEMPTS;
@@ -431,7 +431,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         assert_same_files(&database_files(folder.path()), &solved(terms.spec(&game)), "a copy");
         if keep == Keep::Database {
             let database = Database::open(folder.path()).unwrap();
-            let found = verify::verify(&database, Depth::Full, &CareRequest::on(2)).unwrap().unwrap();
+            let found = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();
             assert!(found.is_clean(), "{found:?}");
         }
         // Back into another bucket.
