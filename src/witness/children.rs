@@ -128,17 +128,22 @@ impl Family {
 
 #[inline(always)]
 fn mark_run<const WORD: usize, const N: usize>(shifts: [Shift; N], child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
-    // Plain loops: the compiler does not inline closures into functions of more instructions.
+    // Plain loops over whole lines: the compiler does not inline closures into functions of more
+    // instructions, and where words are left out, it makes no vectors.
     for (losses, losing) in child.iter().zip(run) {
+        let mut moved = [0; LINE];
         for word in 0..LINE {
             if word & WORD == WORD {
-                let mut found = 0;
-                for (shift, parents) in shifts {
-                    found |= (losses[word ^ WORD] & parents) << shift;
-                }
-                losing[word] |= found;
+                moved[word] = losses[word ^ WORD];
             }
         }
+        let mut found = *losing;
+        for (shift, parents) in shifts {
+            for word in 0..LINE {
+                found[word] |= (moved[word] & parents) << (shift & 63);
+            }
+        }
+        *losing = found;
     }
 }
 

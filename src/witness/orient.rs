@@ -157,9 +157,11 @@ impl Work for Orienting<'_> {
                 continue;
             }
             let words = tile.as_flattened_mut();
+            // By index: calls inside `zip` are not inlined.
             for (line, place) in &lines {
-                for (word, word_place) in source[(origin.0 | line) as usize].iter().zip(&reorder.words) {
-                    words[(place | word_place) as usize] = *word;
+                let from = &source[(origin.0 | line) as usize];
+                for word in 0..LINE {
+                    words[(place | reorder.words[word]) as usize] = from[word];
                 }
             }
             for (bit, number) in &reorder.exchanges {
@@ -168,9 +170,9 @@ impl Work for Orienting<'_> {
             for (low, high) in &reorder.swaps {
                 swap(tile, *low, *high);
             }
-            for (line, oriented) in reorder.target_lines.iter().zip(&*tile) {
+            for (number, line) in reorder.target_lines.iter().enumerate() {
                 if line & to_far == 0 {
-                    target[(origin.1 | line) as usize] = *oriented;
+                    target[(origin.1 | line) as usize] = tile[number];
                 }
             }
         }
