@@ -22,18 +22,18 @@ use trinim::solve::RemovalGame;
 /// from its children.
 pub(super) fn solve(run: &Run<'_>, is_push: bool, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
     let all_blocks;
-    let evaluated = match redundancy {
-        Redundancy::Remove => run.game,
+    let (evaluated, order) = match redundancy {
+        // In the order of the update logs, so that the same share of a board has the same edges.
+        Redundancy::Remove => (run.game, run.game.layout.order()),
+        // In ascending order, as in the papers, which is a topological order.
         Redundancy::Keep => {
             all_blocks = Game { layout: run.game.layout.without_symmetries(), ..run.game.clone() };
-            &all_blocks
+            (&all_blocks, all_blocks.layout.ordinals().collect())
         }
     };
     let layout = &evaluated.layout;
     let game = RemovalGame::new(evaluated, run.kernel).unpublished();
     let blocks = game.blocks();
-    // In ascending order, as in the papers, which is a topological order.
-    let order: Vec<BlockId> = BlockId::all(blocks).collect();
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
