@@ -23,7 +23,7 @@ use testing::{SeekStorage, Speed};
 use trinim::database::{Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
-use trinim::plan::engine_bytes;
+use trinim::plan::{default_codec, engine_bytes};
 use trinim::solve::solve;
 use trinim_papers::baseline::{self, Baseline, Counters, Redundancy};
 
@@ -75,6 +75,7 @@ fn main() -> Result<()> {
         threads: THREADS,
         memory_bytes: engine_bytes(args.memory_mib << 20),
         placement,
+        codec: default_codec(args.layers),
         thresholds: Some(Thresholds::for_process(THREADS)?),
         stop: stop.clone(),
         ..Options::default()
