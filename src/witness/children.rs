@@ -12,41 +12,31 @@ use trinim_kernel::{Work, run_wide};
 /// Lines of a chunk of the target: 16 KiB.
 const CHUNK_LINES: usize = 256;
 
-/// Moves that are made in one pass over a chunk: their shifts stay in registers.
-const TOGETHER: usize = 3;
+/// Moves with these offset masks, divided into the parts that address a child.
+pub(crate) struct Moves(Vec<Move>);
 
-/// The shift of a move in a word, and the child bits with a parent: those with none of the taken
-/// pieces.
-type Shift = (u32, u64);
-
-/// Moves that differ only in the lowest six index bits.
-struct Family {
+struct Move {
     /// The part above a line.
     line: usize,
     /// The part inside a line, as a mask of the word number.
     word: usize,
-    shifts: Vec<Shift>,
+    /// The part inside a word, which is the shift of the word.
+    shift: u32,
+    /// The bits of a child's word that have a parent: those with none of the taken pieces.
+    parents: u64,
 }
 
-/// Moves grouped by the words of the child they read.
-pub(crate) struct Moves(Vec<Family>);
-
 impl Moves {
-    /// Groups the moves with these offset masks.
     pub(crate) fn new(masks: &[u64]) -> Moves {
-        let mut families: Vec<Family> = Vec::new();
-        for mask in masks {
-            let (line, word, low) = ((mask >> 9) as usize, (mask >> 6 & 7) as usize, mask & 63);
+        let divided = masks.iter().map(|mask| {
+            let low = mask & 63;
             let parents = (0..64).filter(|bit| bit & low == 0).fold(0, |parents, bit| parents | 1 << bit);
-            let shift = (low as u32, parents);
-            match families.iter_mut().find(|family| (family.line, family.word) == (line, word)) {
-                Some(family) => family.shifts.push(shift),
-                None => families.push(Family { line, word, shifts: vec![shift] }),
-            }
-        }
-        // Families that read the same chunk of the child follow each other.
-        families.sort_by_key(|family| family.line & !(CHUNK_LINES - 1));
-        Moves(families)
+            Move { line: (mask >> 9) as usize, word: (mask >> 6 & 7) as usize, shift: low as u32, parents }
+        });
+        let mut moves: Vec<Move> = divided.collect();
+        // Moves that read the same chunk of the child follow each other.
+        moves.sort_by_key(|made| made.line & !(CHUNK_LINES - 1));
+        Moves(moves)
     }
 
     /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds
@@ -68,82 +58,62 @@ impl Work for Marking<'_> {
     fn run(self) {
         for (number, chunk) in self.losing.chunks_mut(CHUNK_LINES).enumerate() {
             let first = number * CHUNK_LINES;
-            for family in &self.moves.0 {
-                let far = family.line & !(CHUNK_LINES - 1);
+            for made in &self.moves.0 {
+                let far = made.line & !(CHUNK_LINES - 1);
                 if first & far == far {
-                    family.mark_chunk(&self.child[first ^ far..][..chunk.len()], chunk);
+                    made.mark_chunk(&self.child[first ^ far..][..chunk.len()], chunk);
                 }
             }
         }
     }
 }
 
-impl Family {
+impl Move {
     #[inline(always)]
     fn mark_chunk(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
-        for shifts in self.shifts.chunks(TOGETHER) {
-            match *shifts {
-                [one] => self.mark_by_word([one], child, chunk),
-                [one, two] => self.mark_by_word([one, two], child, chunk),
-                [one, two, three] => self.mark_by_word([one, two, three], child, chunk),
-                _ => unreachable!("a piece of at most {TOGETHER}"),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn mark_by_word<const N: usize>(&self, by: [Shift; N], child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
         match self.word {
-            0 => self.mark_lines::<0, N>(by, child, chunk),
-            1 => self.mark_lines::<1, N>(by, child, chunk),
-            2 => self.mark_lines::<2, N>(by, child, chunk),
-            3 => self.mark_lines::<3, N>(by, child, chunk),
-            4 => self.mark_lines::<4, N>(by, child, chunk),
-            5 => self.mark_lines::<5, N>(by, child, chunk),
-            6 => self.mark_lines::<6, N>(by, child, chunk),
-            _ => self.mark_lines::<7, N>(by, child, chunk),
+            0 => self.mark_lines::<0>(child, chunk),
+            1 => self.mark_lines::<1>(child, chunk),
+            2 => self.mark_lines::<2>(child, chunk),
+            3 => self.mark_lines::<3>(child, chunk),
+            4 => self.mark_lines::<4>(child, chunk),
+            5 => self.mark_lines::<5>(child, chunk),
+            6 => self.mark_lines::<6>(child, chunk),
+            _ => self.mark_lines::<7>(child, chunk),
         }
     }
 
     #[inline(always)]
-    fn mark_lines<const WORD: usize, const N: usize>(
-        &self,
-        shifts: [Shift; N],
-        child: &[[u64; LINE]],
-        chunk: &mut [[u64; LINE]],
-    ) {
+    fn mark_lines<const WORD: usize>(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
         let near = self.line & (CHUNK_LINES - 1);
         if near == 0 {
-            return mark_run::<WORD, N>(shifts, child, chunk);
+            return self.mark_run::<WORD>(child, chunk);
         }
         // The lines with these bits set come in runs as long as the lowest of the bits.
         let run = 1 << near.trailing_zeros();
         let mut line = near;
         while line < chunk.len() {
-            mark_run::<WORD, N>(shifts, &child[line ^ near..][..run], &mut chunk[line..][..run]);
+            self.mark_run::<WORD>(&child[line ^ near..][..run], &mut chunk[line..][..run]);
             line = (line + run) | near;
         }
     }
-}
 
-#[inline(always)]
-fn mark_run<const WORD: usize, const N: usize>(shifts: [Shift; N], child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
-    // Plain loops over whole lines: the compiler does not inline closures into functions of more
-    // instructions, and where words are left out, it makes no vectors.
-    for (losses, losing) in child.iter().zip(run) {
-        let mut moved = [0; LINE];
-        for word in 0..LINE {
-            if word & WORD == WORD {
-                moved[word] = losses[word ^ WORD];
-            }
-        }
-        let mut found = *losing;
-        for (shift, parents) in shifts {
+    #[inline(always)]
+    fn mark_run<const WORD: usize>(&self, child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
+        let (shift, parents) = (self.shift, self.parents);
+        // Plain loops over whole lines: the compiler does not inline closures into functions of
+        // more instructions, and where words are left out, it makes no vectors.
+        for (losses, losing) in child.iter().zip(run) {
+            let mut moved = [0; LINE];
             for word in 0..LINE {
-                found[word] |= (moved[word] & parents) << (shift & 63);
+                if word & WORD == WORD {
+                    moved[word] = losses[word ^ WORD];
+                }
+            }
+            for word in 0..LINE {
+                losing[word] |= (moved[word] & parents) << (shift & 63);
             }
         }
-        *losing = found;
     }
 }
 

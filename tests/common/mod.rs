@@ -21,3 +21,6 @@ pub use stopping::Stopping;
 pub use sweep::Sweep;
 pub use tree::{copy, tree};
 pub use upkeep::{check, repair};
+
+/// Layers of the largest boards that are solved in many ways.
+pub const LARGEST: u32 = 6;

@@ -189,7 +189,7 @@ fn a_target_reads_the_frames_that_its_edges_need() {
 /// more than a process may have open.
 #[test]
 fn readers_share_the_limit_of_open_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let game = Game::triangle(6, Rule::Misere, 8).unwrap();
     trinim::Solve::from(&game).run(folder.path()).unwrap();
     let readers = [(); 5].map(|()| trinim::Database::open(folder.path()).unwrap());

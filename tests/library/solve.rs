@@ -4,7 +4,7 @@
 //! definition or of a value shows there, and
 //! `TRINIM_GOLDEN=write cargo test --test library solutions_are_the_pinned_ones` rewrites it.
 
-use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use crate::common::{Bitmaps, LARGEST, Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::{BlockId, Placement, Workload};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,9 +66,9 @@ fn assert_solved(board: &Board, rule: Rule, layouts: Vec<Layout>) -> u32 {
 }
 
 #[test]
-fn every_position_of_one_to_six_layers_is_that_of_the_reference() {
+fn every_position_is_that_of_the_reference() {
     let mut solves = 0;
-    for layers in 1..=6 {
+    for layers in 1..=LARGEST {
         let board = Board::triangle(layers, None).unwrap();
         for rule in Rule::ALL {
             solves += assert_solved(&board, rule, layouts(&board));
@@ -98,10 +98,11 @@ fn moves_of_at_most_three_pieces() {
 
 #[test]
 fn the_census_does_not_depend_on_the_layout() {
-    let board = Board::triangle(7, None).unwrap();
+    let board = Board::triangle(LARGEST + 1, None).unwrap();
     for rule in Rule::ALL {
-        let asymmetric = [(1, 0), (2, 1), (4, 2), (5, 5), (6, 0), (6, 3)].map(|(row, col)| Cell::new(row, col));
-        let mut layouts = vec![Layout::new(&board, &asymmetric).unwrap(), Layout::suggested(&board, 19)];
+        let asymmetric = [(1, 0), (2, 1), (3, 0), (4, 2), (5, 0), (5, 5)].map(|(row, col)| Cell::new(row, col));
+        let mut layouts =
+            vec![Layout::new(&board, &asymmetric).unwrap(), Layout::suggested(&board, board.cells() * 2 / 3)];
         layouts.extend([2, 3].iter().filter_map(|symmetries| layout_with(&board, *symmetries, 9)));
         assert_eq!(layouts[0].symmetries().len(), 1);
         assert_eq!(layouts.len(), 4);
@@ -112,7 +113,7 @@ fn the_census_does_not_depend_on_the_layout() {
         let first = censuses.next().unwrap();
         assert!(censuses.all(|census| census == first), "{rule}");
         if rule == Rule::Misere {
-            assert_eq!(Some(first.losses()), published::losses(7, Rule::Misere));
+            assert_eq!(Some(first.losses()), published::losses(LARGEST + 1, Rule::Misere));
         }
     }
 }

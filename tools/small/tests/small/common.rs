@@ -23,3 +23,7 @@ pub use stopping::Stopping;
 pub use sweep::Sweep;
 pub use tree::{copy, tree};
 pub use upkeep::{check, repair};
+
+/// Layers of the largest boards that are solved in many ways. Small constants make each solve slow,
+/// and smaller boards reach the same branches.
+pub const LARGEST: u32 = 5;
