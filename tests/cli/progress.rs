@@ -76,7 +76,8 @@ fn a_resumed_solve_says_what_it_resumes_and_counts_the_whole() {
         header.starts_with(&format!("run: resuming: {done} of {blocks} blocks ({share} of the work) are done ")),
         "{error}"
     );
-    assert!(header.ends_with(" workers"), "{error}");
+    // One on a machine with one processor.
+    assert!(header.ends_with(" workers") || header.ends_with(" 1 worker"), "{error}");
     let begun: f64 = share.trim_end_matches(" %").parse().unwrap();
     let found = percentages(&error);
     assert!(found.len() > 2 && found.iter().all(|percent| *percent >= begun) && found.is_sorted(), "{error}");

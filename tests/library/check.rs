@@ -30,7 +30,8 @@ fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
     assert!(error.contains("is in use by process"), "{error}");
     let (mut checks, mut running) = (0, 0);
     let mut last = 0;
-    while child.try_wait().unwrap().is_none() {
+    // Not to the end: on one processor, the checks would hold up the solve.
+    while checks < 12 && child.try_wait().unwrap().is_none() {
         for depth in ["metadata", "sums", "full"] {
             let report = json(path, 0, &["check", "run", "--json", "--depth", depth]);
             assert_eq!((&report["ok"], &report["subject"]), (&true.into(), &"run".into()));
