@@ -15,6 +15,8 @@ import sys
 # A function for each instruction set; the one without a suffix is for those of the target.
 KERNEL = ["apply", "apply_first", "apply_part", "settle", "permute_needed", "census", "popcount", "restrict"]
 HOT = {
+    # The loops of an audit.
+    "trinim": ["trinim_kernel::isa::run_wide::on_avx2"],
     "trinim_kernel": [f"trinim_kernel::Kernel::{name}{isa}" for name in KERNEL for isa in ("", "::avx2", "::avx512")],
     "trinim_pipeline": [
         "trinim_pipeline::codec::huffman::decode::Decoder::decode_parts",
@@ -34,6 +36,8 @@ MEANT = re.compile(
     r"|.*SpecFromElem"
     # The tables of a stream, once for each.
     r"|core::slice::sort::|trinim_pipeline::codec::huffman::(codes|lengths)\b"
+    # Once a tile or a bitmap.
+    r"|core::slice::<impl \[\[T; N\]\]>::as_flattened_mut|.*SpecFromIterNested|.*Zip.*::new$|.*Vec.*Drop>::drop"
     # Stages, once a frame or a bitmap.
     r"|trinim_pipeline::codec::huffman::(de|en)code::\w+::\w+"
     r"|trinim_kernel::(Kernel::\w+::avx(2|512)|scalar::\w+)"

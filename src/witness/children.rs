@@ -28,12 +28,12 @@ struct Move {
 
 impl Moves {
     pub(crate) fn new(masks: &[u64]) -> Moves {
-        let divided = masks.iter().map(|mask| {
+        let divide = |mask: &u64| {
             let low = mask & 63;
             let parents = (0..64).filter(|bit| bit & low == 0).fold(0, |parents, bit| parents | 1 << bit);
             Move { line: (mask >> 9) as usize, word: (mask >> 6 & 7) as usize, shift: low as u32, parents }
-        });
-        let mut moves: Vec<Move> = divided.collect();
+        };
+        let mut moves: Vec<Move> = masks.iter().map(divide).collect();
         // Moves that read the same chunk of the child follow each other.
         moves.sort_by_key(|made| made.line & !(CHUNK_LINES - 1));
         Moves(moves)
@@ -100,18 +100,17 @@ impl Move {
 
     #[inline(always)]
     fn mark_run<const WORD: usize>(&self, child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
-        let (shift, parents) = (self.shift, self.parents);
-        // Plain loops over whole lines: the compiler does not inline closures into functions of
-        // more instructions, and where words are left out, it makes no vectors.
-        for (losses, losing) in child.iter().zip(run) {
-            let mut moved = [0; LINE];
+        // By index and over whole lines: the compiler inlines neither closures nor iterators into
+        // functions of more instructions, and where words are left out, it makes no vectors.
+        for line in 0..run.len() {
+            let (losses, mut moved) = (&child[line], [0; LINE]);
             for word in 0..LINE {
                 if word & WORD == WORD {
                     moved[word] = losses[word ^ WORD];
                 }
             }
             for word in 0..LINE {
-                losing[word] |= (moved[word] & parents) << (shift & 63);
+                run[line][word] |= (moved[word] & self.parents) << (self.shift & 63);
             }
         }
     }

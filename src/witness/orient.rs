@@ -159,9 +159,8 @@ impl Work for Orienting<'_> {
             let words = tile.as_flattened_mut();
             // By index: calls inside `zip` are not inlined.
             for (line, place) in &lines {
-                let from = &source[(origin.0 | line) as usize];
                 for word in 0..LINE {
-                    words[(place | reorder.words[word]) as usize] = from[word];
+                    words[(place | reorder.words[word]) as usize] = source[(origin.0 | line) as usize][word];
                 }
             }
             for (bit, number) in &reorder.exchanges {
@@ -191,10 +190,12 @@ fn exchange(tile: &mut [[u64; LINE]], bit: usize, number: usize) {
     };
     for both in tile.chunks_exact_mut(2 * lines) {
         let (without, with) = both.split_at_mut(lines);
-        for (without, with) in without.as_flattened_mut().iter_mut().zip(with.as_flattened_mut()) {
-            let differences = (*without >> shift ^ *with) & !high;
-            *with ^= differences;
-            *without ^= differences << shift;
+        for line in 0..lines {
+            for word in 0..LINE {
+                let differences = (without[line][word] >> shift ^ with[line][word]) & !high;
+                with[line][word] ^= differences;
+                without[line][word] ^= differences << shift;
+            }
         }
     }
 }
