@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists what the innermost functions of kernel and codecs call, and fails on what is not expected.
+"""Lists what the inner functions of kernel, codecs and audits call; fails on what is not expected.
 
 A closure, or a helper of the standard library, that the compiler calls instead of inlining makes a
 loop up to 1.3 times slower, in one build and not in another. So every call in these functions is to
