@@ -194,10 +194,9 @@ class Solves(Whole):
         program = self.wrapper(foreign)
         file = self.folder / "scheduler.json"
         told: list[dict[str, object]] = []
-        port = service.free_port("127.0.0.1")
         scheduler = service.Service(
             "scheduler",
-            service.scheduler_arguments("127.0.0.1", port, str(file), None),
+            service.scheduler_arguments("127.0.0.1", 0, str(file), None),
             self.folder / "scheduler.log",
             told.append,
         )

@@ -4,10 +4,9 @@ The server is that of moto, which keeps the objects in memory.
 """
 
 import os
+import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ from unittest import mock
 
 from tests.session import starts
 from tests.whole import LONG, TASK, TRINIM, Whole, output
-from trinim_cluster.service import free_port
 
 BUCKET = "solves"
 VARIABLES = {
@@ -26,28 +24,32 @@ VARIABLES = {
 }
 
 
+# Says its port, which was free.
+SERVER = """
+import signal
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+signal.pause()
+"""
+
+
 def serve(environment: dict[str, str], cleanup: Callable[..., object]) -> str:
     """Starts a server; its address. It is stopped by the cleanup."""
-    port = free_port("127.0.0.1")
-    address = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)],
+        [sys.executable, "-c", SERVER],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        text=True,
         env={**os.environ, **environment},
     )
+    assert process.stdout is not None
+    cleanup(process.stdout.close)
     cleanup(process.wait)
     cleanup(process.kill)
-    deadline = time.monotonic() + LONG
-    while True:
-        try:
-            urllib.request.urlopen(f"{address}/moto-api/", timeout=5).close()
-            return address
-        except (urllib.error.URLError, TimeoutError) as error:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"no S3 server at {address}: {error}") from error
-            time.sleep(0.05)
+    return f"http://127.0.0.1:{int(process.stdout.readline())}"
 
 
 def refused(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
@@ -127,8 +129,11 @@ class Buckets(Whole):
             code, said = refused(variables, *command, "--store", self.place())
             self.assertEqual(code, 65, said)
             self.assertIn(f"{self.place()}/task.json: InvalidAccessKeyId", said)
-        # No server at all: whoever asks is told to try again, after a while.
-        variables = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port('127.0.0.1')}"}
-        code, said = refused(variables, "list", "--store", self.place())
+        # No server at all: whoever asks is told to try again, after a while. The port is taken, so
+        # nobody else begins to listen there.
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            variables = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{taken.getsockname()[1]}"}
+            code, said = refused(variables, "list", "--store", self.place())
         self.assertEqual(code, 75, said)
         self.assertIn("the same command may succeed later", said)

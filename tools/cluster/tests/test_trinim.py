@@ -13,6 +13,7 @@ from unittest import mock
 
 from trinim_cluster import service, trinim, work
 from trinim_cluster.ledger import Verdict
+from trinim_cluster.local import LocalCluster
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.trinim import Store, TrinimError
 
@@ -204,10 +205,29 @@ class Processes(unittest.TestCase):
         kept.tend()
         assert kept.process is not None
         process = kept.process
-        self.assertTrue(service.waits(str(self.folder / "file"), kept.lives, 120.0))
+        self.assertIsNotNone(service.waits(str(self.folder / "file"), kept.lives, 120.0))
         kept.stop(60.0)
         self.assertIn(process.returncode, (0, 1, -signal.SIGTERM))
         kept.stop()
+
+    def test_a_cluster_keeps_the_port_that_its_scheduler_found(self) -> None:
+        cluster = LocalCluster(0, 1, self.folder, lambda event: None)
+        scheduler, file = cluster.services[0], str(cluster.scheduler_file)
+        self.addCleanup(scheduler.kill)
+        cluster.start()
+        cluster.wait()
+        address = service.address_in(file)
+        scheduler.kill()
+        Path(file).unlink()
+        cluster.tend()
+        self.assertEqual(service.waits(file, scheduler.lives, 120.0), address)
+        # One that cannot start is not waited for.
+        scheduler.kill()
+        scheduler.arguments = ["scheduler", "--port", "none"]
+        cluster.start()
+        with self.assertRaisesRegex(TimeoutError, f"after [0-9]+ s; see {scheduler.log}"):
+            cluster.wait()
+        self.assertFalse(scheduler.lives())
 
     def test_scheduler_files(self) -> None:
         path = self.folder / "scheduler.json"

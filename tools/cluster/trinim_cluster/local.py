@@ -86,9 +86,7 @@ class LocalCluster:
         self.address: str | None = None
         self._file = str(folder / "scheduler.json")
         self.scheduler_file: str | None = self._file
-        # The same port every time: workers and driver that look for a restarted scheduler find it.
-        port = service.free_port(self.HOST)
-        arguments = service.scheduler_arguments(self.HOST, port, self._file, None)
+        arguments = service.scheduler_arguments(self.HOST, 0, self._file, None)
         self.services = [Service("scheduler", arguments, folder / "scheduler.log", tell)]
         for number in range(workers):
             name = f"worker-{number}"
@@ -110,10 +108,16 @@ class LocalCluster:
             each.start()
 
     def wait(self) -> None:
-        """Waits for the scheduler."""
+        """Waits for the scheduler, which keeps the port that it found: workers and driver that look
+        for a restarted one find it."""
+        begin = time.monotonic()
         scheduler = self.services[0]
-        if not service.waits(self._file, scheduler.lives, self.START_S):
-            raise TimeoutError(f"no scheduler after {self.START_S:.0f} s; see {scheduler.log}")
+        address = service.waits(self._file, scheduler.lives, self.START_S)
+        if address is None:
+            seconds = time.monotonic() - begin
+            raise TimeoutError(f"no scheduler after {seconds:.0f} s; see {scheduler.log}")
+        port = int(address.rpartition(":")[2])
+        scheduler.arguments = service.scheduler_arguments(self.HOST, port, self._file, None)
 
     def tend(self) -> None:
         for each in self.services:

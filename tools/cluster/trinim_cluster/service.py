@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -56,7 +55,7 @@ class Tls:
 def scheduler_arguments(
     host: str | None, port: int, scheduler_file: str, tls: Tls | None
 ) -> list[str]:
-    """Options of `dask scheduler`; the file says where it is."""
+    """Options of `dask scheduler`; the file says where it is. Port 0 is one that is free."""
     where = [] if host is None else ["--host", host]
     if tls is not None:
         where += ["--protocol", "tls", *tls.arguments()]
@@ -100,22 +99,15 @@ def worker_arguments(
     ]
 
 
-def free_port(host: str) -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as listener:
-        listener.bind((host, 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def waits(path: str, lives: Callable[[], bool], seconds: float) -> bool:
-    """Waits until the scheduler file is there and whole; false if the scheduler died or is late."""
+def waits(path: str, lives: Callable[[], bool], seconds: float) -> str | None:
+    """Waits until the scheduler file is there and whole; the address in it, or None if the
+    scheduler died or is late."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and lives():
-        if address_in(path) is not None:
-            return True
+        if (address := address_in(path)) is not None:
+            return address
         time.sleep(0.05)
-    return False
+    return None
 
 
 def address_in(path: str) -> str | None:
