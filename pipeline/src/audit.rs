@@ -30,25 +30,16 @@ pub struct Auditors {
 pub struct SourceStream<'a> {
     /// The block that finished the stream.
     pub source: BlockId,
-    words: &'a [u64],
+    /// The words of the stream. Those that were skipped have no meaning.
+    pub words: &'a [u64],
     /// The words of the frames that no edge needs and that were not decoded, ascending.
-    skipped: &'a [Range<usize>],
+    pub skipped: &'a [Range<usize>],
 }
 
 impl<'a> SourceStream<'a> {
     /// Wraps words that came from `source`, except those that were skipped.
     pub fn new(source: BlockId, words: &'a [u64], skipped: &'a [Range<usize>]) -> SourceStream<'a> {
         SourceStream { source, words, skipped }
-    }
-
-    /// Returns the words of the stream. [Skipped](Self::skipped) words have no meaning.
-    pub fn words(&self) -> &[u64] {
-        self.words
-    }
-
-    /// Returns the ranges of words that were left out because no edge needs them, ascending.
-    pub fn skipped(&self) -> &[Range<usize>] {
-        self.skipped
     }
 
     /// Returns the XXH3 of each part of [`FRAME_WORDS`](crate::codec::FRAME_WORDS) words, or `None`

@@ -61,7 +61,7 @@ pub use error::{DamageText, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::place::{Extent, LogFile, Placement};
-pub use measure::metrics::{Counts, Metrics, StageTimer, Stopwatch, thread_time};
+pub use measure::metrics::{Counter, Counters, Counts, Metrics, StageTimer, Stopwatch, thread_time};
 pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};

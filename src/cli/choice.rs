@@ -2,36 +2,22 @@
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde::Serialize;
-
-/// Returns the name of a value in arguments and reports: its serialised form.
-pub fn name<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    }
-}
 
 /// Returns the name of a value that clap reads by its name.
 pub fn chosen(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Returns a parser for one of `values`, each with its text for `--help`.
-pub fn explained<T>(values: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
-where
-    T: Serialize + Copy + Send + Sync + 'static,
-{
-    parser(values.iter().map(|(value, help)| (*value, name(value), Some(*help))).collect())
-}
-
-/// Returns a parser for one of `values`, which have no serialised form; each has a name and a text
-/// for `--help`.
+/// Returns a parser for one of `values`, each with its name and its text for `--help`.
 pub fn named<T>(values: &'static [(T, &'static str, &'static str)]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    parser(values.iter().map(|(value, name, help)| (*value, (*name).to_owned(), Some(*help))).collect())
+    let shown: Vec<_> = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help)).collect();
+    PossibleValuesParser::new(shown).try_map(move |text| {
+        let found = values.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&text));
+        found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown value {text:?}"))
+    })
 }
 
 /// Returns a parser of lower-case texts that suggests `names` but parses with `parse`.
@@ -44,15 +30,4 @@ where
 {
     let names: Vec<PossibleValue> = names.into_iter().map(Into::into).collect();
     PossibleValuesParser::new(names).try_map(move |text| parse(&text.to_lowercase()))
-}
-
-fn parser<T>(values: Vec<(T, String, Option<&'static str>)>) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    let shown: Vec<_> = values.iter().map(|(_, name, help)| PossibleValue::new(name).help(*help)).collect();
-    PossibleValuesParser::new(shown).try_map(move |text| {
-        let found = values.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&text));
-        found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown value {text:?}"))
-    })
 }

@@ -92,55 +92,44 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
     }
 }
 
-/// A refusal of the system, with two hints: for commands that start over when they are run again,
-/// and for those that continue from a checkpoint.
-type Refusal = (fn(&RunError) -> bool, [&'static str; 2]);
-
-/// The first match counts.
-const REFUSALS: [Refusal; 6] = [
-    (
-        |error| matches!(error, RunError::Thread { .. }),
-        [
-            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads",
+/// The hint for a refusal of the system. A command that `continues` does so from a checkpoint when
+/// it is run again; others start over.
+fn of_system(error: &RunError, continues: bool) -> &'static str {
+    match (error, continues) {
+        (RunError::Thread { .. }, false) => {
+            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads"
+        }
+        (RunError::Thread { .. }, true) => {
             "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads, and run the \
-             same command again to continue from the last checkpoint",
-        ],
-    ),
-    (
-        |error| matches!(error, RunError::OutOfMemory { .. }),
-        [
-            "free memory on this machine, or use fewer --threads",
-            "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits",
-        ],
-    ),
-    (
-        RunError::is_too_many_files,
-        [
-            "allow more open files (ulimit -n), then run the same command again",
+             same command again to continue from the last checkpoint"
+        }
+        (RunError::OutOfMemory { .. }, false) => "free memory on this machine, or use fewer --threads",
+        (RunError::OutOfMemory { .. }, true) => {
+            "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"
+        }
+        (error, false) if error.is_too_many_files() => {
+            "allow more open files (ulimit -n), then run the same command again"
+        }
+        (error, true) if error.is_too_many_files() => {
             "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
-             the last checkpoint",
-        ],
-    ),
-    (
-        RunError::is_full_disk,
-        [
-            "free space on this disk, or choose another, and run the same command again",
+             the last checkpoint"
+        }
+        (error, false) if error.is_full_disk() => {
+            "free space on this disk, or choose another, and run the same command again"
+        }
+        (error, true) if error.is_full_disk() => {
             "free space on this disk, or raise --max-disk, and run the same command again to continue from the last \
-             checkpoint",
-        ],
-    ),
-    (
-        |error| matches!(error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied),
-        ["choose another path, or change the permissions of this one"; 2],
-    ),
-    (
-        |_| true,
-        [
-            "fix the cause and run the same command again",
-            "fix the cause and run the same command again to continue from the last checkpoint, if there is one",
-        ],
-    ),
-];
+             checkpoint"
+        }
+        (RunError::Io { source, .. }, _) if source.kind() == io::ErrorKind::PermissionDenied => {
+            "choose another path, or change the permissions of this one"
+        }
+        (_, false) => "fix the cause and run the same command again",
+        (_, true) => {
+            "fix the cause and run the same command again to continue from the last checkpoint, if there is one"
+        }
+    }
+}
 
 /// The hint for a memory budget that is too small. Smaller blocks help only if blocks are large.
 fn more_memory(needed_bytes: u64, block_bytes: u64) -> Cow<'static, str> {
@@ -191,22 +180,17 @@ fn of_run(error: &RunError, continues: bool) -> (Exit, Cow<'static, str>) {
         RunError::Workload { .. } => {
             (Exit::Corrupt, "the files in the folder contradict each other; solve again with another --out".into())
         }
-        error => {
-            if let Some(LimitReached { limit_bytes, used_bytes }) = reached(error) {
+        error => match reached(error) {
+            Some(LimitReached { limit_bytes, used_bytes }) => {
                 let (used, limit) = (Size(*used_bytes), Size(*limit_bytes));
-                return (
-                    Exit::System,
-                    format!(
-                        "the folder uses {used} of --max-disk {limit}; raise it and run the same command again to \
-                         continue from the last checkpoint"
-                    )
-                    .into(),
+                let hint = format!(
+                    "the folder uses {used} of --max-disk {limit}; raise it and run the same command again to \
+                     continue from the last checkpoint"
                 );
+                (Exit::System, hint.into())
             }
-            let hint =
-                REFUSALS.iter().find(|(fits, _)| fits(error)).map_or("", |(_, hints)| hints[usize::from(continues)]);
-            (Exit::System, hint.into())
-        }
+            None => (Exit::System, of_system(error, continues).into()),
+        },
     }
 }
 

@@ -99,27 +99,17 @@ fn listed(file: &fs::Metadata) -> io::Result<Option<u32>> {
 
 /// Returns the error with the owner of a locked run folder and the progress of the run.
 pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
-    match refuse_in_use(folder) {
-        Err(refused) => refused.into(),
-        // The owner has just ended.
-        Ok(()) => error.into(),
-    }
-}
-
-/// Refuses a folder that another process holds.
-pub fn refuse_in_use(folder: &Path) -> Result<(), Refused> {
-    let Some(process) = of(&folder.join(LOCK)).process() else { return Ok(()) };
+    // Without a process, the owner has just ended.
+    let Some(process) = of(&folder.join(LOCK)).process() else { return error.into() };
     let progress = RealStorage::open(folder).ok().and_then(|storage| {
         let run = checkpoint::inspect(&storage).ok()?;
         let blocks = Game::from_parameters(&run.parameters.0)?.layout.canonical_blocks().len();
         Some(format!(", {} of {} saved", grouped(run.records.len() as u64), counted(blocks as u64, "block")))
     });
     let (shown, progress) = (folder.display(), progress.unwrap_or_default());
-    Err(Refused::with(
-        Exit::InUse,
-        format!("{shown} is in use by {process}{progress}"),
-        format!("wait, or choose another folder; run trinim status {shown} to see the progress"),
-    ))
+    let message = format!("{shown} is in use by {process}{progress}");
+    let hint = format!("wait, or choose another folder; run trinim status {shown} to see the progress");
+    Refused::with(Exit::InUse, message, hint).into()
 }
 
 /// Parses inode and process from a line about a whole-file lock, like

@@ -126,7 +126,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let units = block_ns(&layout, &Shape::from_layout(&layout));
+    let units = block_ns(&layout, &Shape::from_layout(&layout), 0);
     let work = |records: &[BlockRecord]| {
         // The sum of an empty list would be -0.0.
         records.iter().fold(0.0, |sum, record| sum + units[record.block.index()])

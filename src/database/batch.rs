@@ -159,9 +159,11 @@ mod tests {
             database.values_of(&positions, compare).unwrap();
             assert_eq!(reports, vec![1; positions.len()]);
             let (mut nimbers, mut distances) = (vec![None; some.len()], vec![None; some.len()]);
-            let has = database.nimbers_of(&some, |number, nimber| nimbers[number] = Some(nimber)).unwrap();
+            let note = |number: usize, nimber| nimbers[number] = Some(nimber);
+            let has = database.numbers_of(Values::Nimbers, &some, note).unwrap();
             assert_eq!(has, database.values() == Values::Nimbers);
-            let has = database.distances_of(&some, |number, distance| distances[number] = Some(distance)).unwrap();
+            let note = |number: usize, distance| distances[number] = Some(distance);
+            let has = database.numbers_of(Values::Remoteness, &some, note).unwrap();
             assert_eq!(has, database.values() == Values::Remoteness);
             for (position, found) in some.iter().zip(nimbers.iter().zip(&distances)) {
                 assert_eq!(database.nimber(*position).unwrap(), *found.0, "{position:#x}");

@@ -188,7 +188,7 @@ fn encode(words: &[u64], payload: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
 
 /// Returns the `N` little-endian bytes at a constant offset of the header or of an index row, both
 /// of constant length.
-fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(super) fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(&bytes[at..at + N]);
     out

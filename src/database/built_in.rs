@@ -65,7 +65,7 @@ impl BuiltIn {
                 .map_err(|_| DatabaseError::corrupt(path(), None, "not a zstd frame")),
             SUMS => Ok(self.sums.into()),
             BOOK => Ok(self.book.into()),
-            _ => Err(DatabaseError::io("open", path(), ErrorKind::NotFound.into())),
+            _ => Err(DatabaseError::Io { operation: "open", path: path(), source: ErrorKind::NotFound.into() }),
         }
     }
 

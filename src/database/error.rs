@@ -60,21 +60,12 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    pub(super) fn io(operation: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> DatabaseError {
-        DatabaseError::Io { operation, path: path.into(), source }
-    }
-
     pub(crate) fn corrupt(
         path: impl Into<PathBuf>,
         offset: impl Into<Option<u64>>,
         damage: impl Into<Damage>,
     ) -> DatabaseError {
         DatabaseError::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
-    }
-
-    /// Returns whether a file or folder did not exist.
-    pub fn is_not_found(&self) -> bool {
-        matches!(self, DatabaseError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Turns an error about the bytes of a checked file into a finding.

@@ -49,7 +49,6 @@ pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use probe::{Child, Evaluation, Probe, infer};
 pub use reader::Database;
-pub(crate) use summary::StreamDigest;
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;
 pub use tally::Tally;

@@ -55,36 +55,22 @@ impl Database {
         DatabaseError::corrupt(path, None, format!("offset {offset} has no {what} that the manifest counts"))
     }
 
-    /// Reports the nimber of each position, with its number, in any order; returns whether this
-    /// database has nimbers. [`Database::nimber`] does the same for one.
+    /// Reports the nimber of each position, or its distance to the end, as `values` says, with its
+    /// number, in any order; returns whether this database has these numbers. [`Database::nimber`]
+    /// and [`Database::distance`] do the same for one.
     ///
     /// # Errors
-    /// Those of [`Database::nimber`]; some nimbers may have been reported before.
+    /// Those of [`Database::nimber`]; some numbers may have been reported before.
     ///
     /// # Panics
     /// Those of [`Database::values_of`].
-    pub fn nimbers_of(&self, positions: &[u64], report: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
-        self.numbers_of(Values::Nimbers, positions, report)
-    }
-
-    /// Reports the distance of each position to the end, as [`Database::nimbers_of`] does nimbers.
-    ///
-    /// # Errors
-    /// Those of [`Database::distance`]; some distances may have been reported before.
-    ///
-    /// # Panics
-    /// Those of [`Database::values_of`].
-    pub fn distances_of(&self, positions: &[u64], report: impl FnMut(usize, u32)) -> Result<bool, DatabaseError> {
-        self.numbers_of(Values::Remoteness, positions, report)
-    }
-
-    fn numbers_of(
+    pub fn numbers_of(
         &self,
         values: Values,
         positions: &[u64],
         mut report: impl FnMut(usize, u32),
     ) -> Result<bool, DatabaseError> {
-        if self.values() != values {
+        if self.values() != values || values.is_outcomes() {
             return Ok(false);
         }
         let first = values.first_number() as u32;

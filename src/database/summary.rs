@@ -50,23 +50,7 @@ impl BlockSummary {
 
 /// Returns the BLAKE3 of a bitmap as little-endian words.
 pub fn stream_digest(stream: &[u64]) -> [u8; 32] {
-    let mut digest = StreamDigest::default();
-    digest.update(stream);
-    digest.finish()
-}
-
-/// The [`stream_digest`] of a bitmap that is given piece by piece.
-#[derive(Default)]
-pub(crate) struct StreamDigest(blake3::Hasher);
-
-impl StreamDigest {
-    pub(crate) fn update(&mut self, words: &[u64]) {
-        self.0.update(bytemuck::cast_slice(words));
-    }
-
-    pub(crate) fn finish(&self) -> [u8; 32] {
-        *self.0.finalize().as_bytes()
-    }
+    blake3::hash(bytemuck::cast_slice(stream)).into()
 }
 
 #[cfg(test)]

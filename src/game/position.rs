@@ -128,18 +128,9 @@ fn number(board: &Board, text: &str, digits: &str, radix: u32) -> Result<u64, Po
 
 /// Formats the position as rows from the top: `1/11/101`.
 pub fn rows(board: &Board, position: u64) -> String {
-    let mut text = String::new();
-    let mut cell = 0;
-    for (row, &length) in board.rows().iter().enumerate() {
-        if row > 0 {
-            text.push('/');
-        }
-        for _ in 0..length {
-            text.push(if position >> cell & 1 == 1 { '1' } else { '0' });
-            cell += 1;
-        }
-    }
-    text
+    let mut cells = (0..).map(|cell| if position >> cell & 1 == 1 { '1' } else { '0' });
+    let rows = board.rows().iter().map(|length| cells.by_ref().take(*length as usize).collect::<String>());
+    rows.collect::<Vec<_>>().join("/")
 }
 
 /// Formats the position as its mask, cell 0 in the lowest bit: `0x2f`.

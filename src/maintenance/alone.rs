@@ -253,7 +253,8 @@ pub(super) fn check_database(
         files: names.len() as u64 + 2 + u64::from(book.is_some()),
         bytes: if depth == Depth::Metadata { 0 } else { bytes },
         unsealed: lists.unsealed,
-        ..Report::about(Subject::Database)
+        subject: Subject::Database,
+        ..Report::default()
     };
     Ok(CheckedDatabase { report, lists, book_wrong, damaged_blocks, lists_wrong })
 }
@@ -293,21 +294,18 @@ fn look_at_all(
 fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, depth: Depth) -> Result<BlockCheck, Error> {
     let (path, known) = (storage.path(name), list.known.as_ref());
     let mut seen = BlockCheck { is_of_game: false, damage: None, sum: None };
-    let read = match depth {
-        Depth::Metadata => begin_of(storage, name, block, known),
-        _ => read_all(storage, name, known).map_err(Error::from),
-    };
-    let file = match read {
+    if depth == Depth::Metadata {
+        seen.damage = begin_of(storage, name, block, known).err().map(finding).transpose()?;
+        seen.is_of_game = known.is_some() && seen.damage.is_none();
+        return Ok(seen);
+    }
+    let file = match read_all(storage, name, known) {
         Ok(file) => file,
         Err(error) => {
-            seen.damage = Some(finding(error)?);
+            seen.damage = Some(finding(error.into())?);
             return Ok(seen);
         }
     };
-    if depth == Depth::Metadata {
-        seen.is_of_game = known.is_some();
-        return Ok(seen);
-    }
     let sum = blake3::hash(&file);
     let listed = list.sums.check(name, sum);
     let is_as_listed = listed == Some(Ok(()));
@@ -334,17 +332,12 @@ fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, dept
 }
 
 /// Reads header and index of a block, which determine the length of its file.
-fn begin_of(
-    storage: &RealStorage,
-    name: &str,
-    block: BlockId,
-    known: Option<&TrustedManifest>,
-) -> Result<Vec<u8>, Error> {
+fn begin_of(storage: &RealStorage, name: &str, block: BlockId, known: Option<&TrustedManifest>) -> Result<(), Error> {
     let file = storage.open(name)?;
     if let Some(known) = known {
         BlockIndex::open(&*file, &known.form, block)?;
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 /// Checks the book in a `db` folder: its header, and above [`Depth::Metadata`] every frame, and

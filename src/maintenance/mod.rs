@@ -83,18 +83,19 @@ pub enum Error {
 }
 
 /// The kind of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// A run, finished or not.
+    #[default]
     Run,
     /// A database without its run.
     Database,
 }
 
 /// The result of a check.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The kind of the folder.
@@ -161,12 +162,6 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 }
 
 impl Report {
-    /// Returns a report of a subject without findings.
-    fn about(subject: Subject) -> Report {
-        let findings = Vec::new();
-        Report { subject, findings, blocks: 0, finished_blocks: 0, generation: 0, files: 0, bytes: 0, unsealed: false }
-    }
-
     /// Returns whether every copy of everything that counts has its original bytes.
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| !finding.weight.is_damage())

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use trinim_kernel::Kernel;
 
 /// The state of a run folder after a check.
+#[derive(Default)]
 pub(super) struct CheckedRun {
     pub(super) report: Report,
     /// The game and terms, and the findings of the engine; `None` if the game is unknown.
@@ -28,21 +29,6 @@ pub(super) struct CheckedRun {
     pub(super) book_wrong: bool,
     pub(super) book: Option<blake3::Hash>,
     pub(super) sums_wrong: bool,
-}
-
-impl CheckedRun {
-    fn new(report: Report) -> CheckedRun {
-        CheckedRun {
-            report,
-            engine: None,
-            manifest: None,
-            sums: BTreeMap::new(),
-            manifest_wrong: false,
-            book_wrong: false,
-            book: None,
-            sums_wrong: false,
-        }
-    }
 }
 
 pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
@@ -67,16 +53,17 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
 
     let blocks = game.layout.canonical_blocks().len();
     let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
-    let mut checked = CheckedRun::new(Report {
+    let report = Report {
+        subject: Subject::Run,
         findings: engine.findings.clone(),
         blocks: blocks as u64,
         finished_blocks: records.len() as u64,
         generation: engine.inspection.as_ref().map_or(0, |inspection| inspection.generation),
         files: engine.files,
         bytes: engine.bytes,
-        ..Report::about(Subject::Run)
-    });
-    checked.sums = sums.into_inner();
+        ..Report::default()
+    };
+    let mut checked = CheckedRun { report, sums: sums.into_inner(), ..CheckedRun::default() };
     let is_complete = records.len() == blocks;
     let lists = [MANIFEST, SUMS].into_iter().chain(matches!(keep, Keep::Book { .. }).then_some(BOOK));
     let ours: Vec<String> = lists.filter(|_| is_complete).map(|name| format!("{PUBLISHED}/{name}")).collect();
@@ -177,7 +164,7 @@ fn without_metadata(
     depth: Depth,
     request: &Request<'_>,
 ) -> Result<CheckedRun, Error> {
-    let mut report = Report { findings, ..Report::about(Subject::Run) };
+    let mut report = Report { subject: Subject::Run, findings, ..Report::default() };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
     if sealed {
         let database = storage.inner(PUBLISHED)?;
@@ -186,7 +173,7 @@ fn without_metadata(
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);
     }
     sort_findings(&mut report.findings);
-    Ok(CheckedRun::new(report))
+    Ok(CheckedRun { report, ..CheckedRun::default() })
 }
 
 #[cfg(test)]

@@ -90,11 +90,12 @@ pub struct Found {
 /// Returns the best sets for a request.
 ///
 /// # Errors
-/// Returns a [`SearchError`] if there are more bits than the board or a layout has cells.
-pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
+/// Returns the reason if there are more bits than the board or a layout has cells, or if a mirror is
+/// required of a board that is not a triangle.
+pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
     let most = board.cells().min(BID_BITS_MAX);
     if request.bits > most {
-        return Err(SearchError::Bits { bits: request.bits, most });
+        return Err(format!("too many BID cells: {}, expected at most {most}", request.bits));
     }
     let all: Vec<&Symmetry> = board.symmetries().iter().collect();
     let mut best = Best::new(board, request);
@@ -103,7 +104,7 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
         // Of the groups between all symmetries and none, only a triangle's are known.
         match request.kept {
             SymmetryClass::All => {}
-            SymmetryClass::Mirror => return Err(SearchError::Mirror),
+            SymmetryClass::Mirror => return Err("mirror sets require a triangle: expected d3 or any".to_owned()),
             SymmetryClass::Any if all.len() > 1 => best.unions(&all[..1]),
             SymmetryClass::Any => {}
         }
@@ -162,12 +163,8 @@ struct Best<'a> {
 
 impl<'a> Best<'a> {
     fn new(board: &'a Board, request: &'a Request) -> Best<'a> {
-        Best {
-            board,
-            request,
-            sets: BTreeMap::new(),
-            found: Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None },
-        }
+        let found = Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None };
+        Best { board, request, sets: BTreeMap::new(), found }
     }
 
     /// Examines the unions of the orbits of `group`, all or a sample.
@@ -219,21 +216,4 @@ impl<'a> Best<'a> {
         };
         Found { sets: self.sets.into_iter().map(scored).collect(), ..self.found }
     }
-}
-
-/// A request that cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SearchError {
-    /// Too many BID cells.
-    #[error("too many BID cells: {bits}, expected at most {most}")]
-    Bits {
-        /// The requested number.
-        bits: u32,
-        /// The largest number of BID cells of this board.
-        most: u32,
-    },
-    /// A mirror was requested for a board that is not a triangle.
-    #[error("mirror sets require a triangle: expected d3 or any")]
-    Mirror,
 }

@@ -333,13 +333,8 @@ impl Shape {
         all
     }
 
-    /// Returns the seconds that one thread takes for each block of the walk, in its order, with
-    /// shared logs of `stream_bytes` each and `most` streams held.
-    pub fn block_seconds(&self, rates: &Rates, stream_bytes: f64, most: u64) -> Vec<f64> {
-        self.seconds_of(&self.reads(most), rates, stream_bytes)
-    }
-
-    /// Returns the same for blocks that read this.
+    /// Returns the seconds that one thread takes for each block of the walk that reads this, in its
+    /// order, with shared logs of `stream_bytes` each.
     pub(super) fn seconds_of(&self, reads: &[Reads], rates: &Rates, stream_bytes: f64) -> Vec<f64> {
         self.passes(reads, stream_bytes).map(|passes| passes.seconds(rates, self.raw_bytes()).sum()).collect()
     }

@@ -38,7 +38,7 @@ impl SessionWork {
     /// at most `held` streams in memory.
     pub fn new(layout: &Layout, shape: &Shape, held: u64, finished: &BTreeSet<BlockId>) -> SessionWork {
         let left = layout.ordinals().filter(|block| !finished.contains(block));
-        let (work, times) = (block_ns(layout, shape), held_block_ns(layout, shape, held));
+        let (work, times) = (block_ns(layout, shape, 0), block_ns(layout, shape, held));
         let mut sums = vec![[0.0; 2]];
         for block in layout.order().into_iter().filter(|block| !finished.contains(block)) {
             let [done, time] = sums[sums.len() - 1];
@@ -84,23 +84,17 @@ impl SessionWork {
     }
 }
 
-/// Returns the work of each block, by its ordinal: the planned nanoseconds of one thread if no
-/// stream is held in memory.
-pub fn block_ns(layout: &Layout, shape: &Shape) -> Vec<f64> {
-    held_block_ns(layout, shape, 0)
-}
-
-/// Returns the planned nanoseconds of each block if `held` streams are held. They are whole
-/// numbers, because a sum of fractions would depend on the order of the blocks. If the block graph
-/// was too large to walk, all blocks count alike.
-fn held_block_ns(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
+/// Returns the work of each block, by its ordinal: the planned nanoseconds of one thread if `held`
+/// streams are held in memory. They are whole numbers, because a sum of fractions would depend on
+/// the order of the blocks. If the block graph was too large to walk, all blocks count alike.
+pub fn block_ns(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
     let blocks = layout.canonical_blocks().len();
     if shape.estimated {
         return vec![1.0; blocks];
     }
     let mut times = vec![0.0; blocks];
     let rates = rates::for_blocks(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
-    let planned = shape.block_seconds(&rates, shape.usual_stream_bytes(), held);
+    let planned = shape.seconds_of(&shape.reads(held), &rates, shape.usual_stream_bytes());
     layout.order().into_iter().zip(planned).for_each(|(block, planned)| times[block.index()] = (planned * 1e9).round());
     times
 }
@@ -135,7 +129,7 @@ mod tests {
 
         let first: Vec<BlockId> = layout.order().into_iter().filter(|block| !half.contains(block)).take(100).collect();
         let sum = |held: u64, blocks: &[BlockId]| -> f64 {
-            let times = held_block_ns(&layout, &shape, held);
+            let times = block_ns(&layout, &shape, held);
             blocks.iter().map(|block| times[block.index()]).sum()
         };
         let begun: Vec<BlockId> = half.iter().copied().collect();

@@ -27,8 +27,8 @@
 use super::book::Parts;
 use super::distances::Countdown;
 use crate::database::{
-    BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, StreamDigest, Terms,
-    Values, block_file_name, is_database_file,
+    BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, Terms, Values,
+    block_file_name, is_database_file,
 };
 use crate::layout::Bid;
 use crate::witness::Witnesses;
@@ -168,15 +168,15 @@ impl<'a> RemovalGame<'a> {
         let offset_bits = self.game.layout.offset_bits();
         let piece_bits = offset_bits.min(PIECE_BITS);
         let mut losses_by_pieces = vec![0; offset_bits as usize + 1];
-        let mut digest = StreamDigest::default();
+        let mut digest = blake3::Hasher::new();
         for (number, piece) in stream.chunks(bitmap_words(piece_bits)).enumerate() {
-            digest.update(piece);
+            digest.update(bytemuck::cast_slice(piece));
             if number < 1 << (offset_bits - piece_bits) {
                 let counts = losses_by_pieces.iter_mut().skip(number.count_ones() as usize);
                 counts.zip(self.kernel.census(piece_bits, piece)).for_each(|(all, more)| *all += more);
             }
         }
-        (losses_by_pieces, digest.finish())
+        (losses_by_pieces, digest.finalize().into())
     }
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {

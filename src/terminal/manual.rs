@@ -92,11 +92,8 @@ pub fn schema(args: SchemaArgs, reports: &[Report], out: &mut Out) -> anyhow::Re
         return Ok(Exit::Done);
     };
     let is_meant = |whole: &str| {
-        whole == name
-            || whole
-                .strip_prefix("trinim.")
-                .and_then(|rest| rest.rsplit_once('/'))
-                .is_some_and(|(short, _)| short == name)
+        let short = whole.strip_prefix("trinim.").and_then(|rest| rest.rsplit_once('/'));
+        whole == name || short.is_some_and(|(short, _)| short == name)
     };
     let Some((name, shapes)) = reports.iter().find(|(whole, _)| is_meant(whole)) else {
         return Err(Refused::new(format!("unknown report {name:?}"), "leave out the name to list all reports").into());
@@ -160,8 +157,10 @@ fn page(command: &Command, name: &str) -> String {
     }
     let mut roff = Roff::new();
     after(&mut roff, &command.get_after_help().map(ToString::to_string).unwrap_or_default());
-    codes(&mut roff);
-    environment(&mut roff);
+    roff.control("SH", ["EXIT STATUS"]);
+    terms(&mut roff, exit::MEANINGS.iter().map(|(exit, meaning)| ((*exit as u8).to_string(), *meaning)));
+    roff.control("SH", ["ENVIRONMENT"]);
+    terms(&mut roff, VARIABLES);
     see_also(&mut roff, command, name);
     let _ = roff.to_writer(&mut text);
     String::from_utf8_lossy(&text).into_owned()
@@ -194,17 +193,10 @@ fn as_it_stands(roff: &mut Roff, text: &str) {
     roff.control("fi", []);
 }
 
-fn codes(roff: &mut Roff) {
-    roff.control("SH", ["EXIT STATUS"]);
-    for (exit, meaning) in exit::MEANINGS {
-        roff.control("TP", []).text([bold((*exit as u8).to_string())]).text([roman(*meaning)]);
-    }
-}
-
-fn environment(roff: &mut Roff) {
-    roff.control("SH", ["ENVIRONMENT"]);
-    for (name, meaning) in VARIABLES {
-        roff.control("TP", []).text([bold(name)]).text([roman(meaning)]);
+/// Writes a list of terms with their meanings.
+fn terms<'a>(roff: &mut Roff, list: impl IntoIterator<Item = (impl Into<String>, &'a str)>) {
+    for (term, meaning) in list {
+        roff.control("TP", []).text([bold(term)]).text([roman(meaning)]);
     }
 }
 
@@ -231,9 +223,7 @@ fn positions() -> String {
     )]);
     as_it_stands(&mut roff, "      0              x\n     1 2            x x\n    3 4 5          x . x");
     roff.control("SH", ["FORMS"]).text([roman("Each of these texts is the position of the picture:")]);
-    for (meaning, text) in FORMS {
-        roff.control("TP", []).text([bold(text)]).text([roman(meaning)]);
-    }
+    terms(&mut roff, FORMS.map(|(meaning, text)| (text, meaning)));
     roff.control("PP", []).text([roman(
         "Reports write rows separated by slashes and the mask in hexadecimal. A move is a list of the indices of the \
          cells that it empties.",

@@ -38,9 +38,9 @@ static INSTALLED: OnceLock<Result<Signals, String>> = OnceLock::new();
 
 /// Installs the handlers; [`Signals::register`] reports an error. A handler only sets a flag or
 /// exits, so no thread and no lock is involved.
-pub fn install() {
+pub fn install() -> &'static Result<Signals, String> {
     streams::check_stops_with(check);
-    INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()));
+    INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()))
 }
 
 /// Checks that neither a signal nor the time limit has requested a stop.
@@ -83,15 +83,9 @@ impl Signals {
     /// # Errors
     /// Returns an error if the system refused a handler.
     pub fn register() -> anyhow::Result<Signals> {
-        install();
-        match INSTALLED.get() {
-            Some(Ok(signals)) => {
-                signals.hold();
-                Ok(signals.clone())
-            }
-            Some(Err(error)) => Err(anyhow::Error::msg(format!("cannot handle signals: {error}"))),
-            None => Err(anyhow::Error::msg("cannot handle signals")),
-        }
+        let signals = install().as_ref().map_err(|error| anyhow::anyhow!("cannot handle signals: {error}"))?;
+        signals.hold();
+        Ok(signals.clone())
     }
 
     /// Resumes a long command after [`Signals::release`].

@@ -49,11 +49,13 @@ pub(crate) struct Geometry {
     bid_cells: Vec<u8>,
     canonical: Vec<u32>,
     moves: Vec<u64>,
-    orientations: Vec<Orientation>,
+    /// The symmetries, the identity first.
+    pub(crate) orientations: Vec<Orientation>,
     /// For each BID the ordinal of its canonical block and the orientation that takes the canonical
     /// block to it.
     blocks: Vec<(u32, u8)>,
-    inner: Vec<u64>,
+    /// The offset masks of the moves inside a block.
+    pub(crate) inner: Vec<u64>,
     traces: Vec<Trace>,
     last_row: u64,
 }
@@ -160,16 +162,6 @@ impl Geometry {
     /// Returns the number of index bits of a bitmap: the offset bits, but at least nine.
     pub(crate) fn index_bits(&self) -> u32 {
         self.offset_bits().max(LEAST_BITS)
-    }
-
-    /// Returns the symmetries, the identity first.
-    pub(crate) fn orientations(&self) -> &[Orientation] {
-        &self.orientations
-    }
-
-    /// Returns the offset masks of the moves inside a block.
-    pub(crate) fn inner(&self) -> &[u64] {
-        &self.inner
     }
 
     /// Returns every child of a canonical block, by ordinal. All have smaller ordinals than the

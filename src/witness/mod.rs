@@ -69,9 +69,9 @@ impl<'a> Witness<'a> {
     pub(crate) fn new(game: &'a Game, values: Values) -> Result<Witness<'a>, String> {
         let Game { board, rule, layout } = game;
         let geometry = Geometry::new(board, layout)?;
-        let reorders = geometry.orientations().iter().map(|orientation| Reorder::new(&orientation.offset)).collect();
+        let reorders = geometry.orientations.iter().map(|orientation| Reorder::new(&orientation.offset)).collect();
         let words = 1 << (geometry.index_bits() - 6);
-        let inner = Moves::new(geometry.inner());
+        let inner = Moves::new(&geometry.inner);
         Ok(Witness { board, rule: *rule, geometry, reorders, inner, values, planes: values.planes(board), words })
     }
 

@@ -108,9 +108,9 @@ impl Auditor for BlockWitness<'_> {
         }
         for child in self.children.iter().filter(|child| child.ordinal == stream.source.0) {
             let is_needed = |words: &Range<usize>| is_needed(&self.witness.geometry, self.witness.words, child, words);
-            if !stream.skipped().iter().any(is_needed) && self.shown.insert((child.ordinal, child.orientation)) {
+            if !stream.skipped.iter().any(is_needed) && self.shown.insert((child.ordinal, child.orientation)) {
                 let uses = &mut [(losing.words_mut(), Steps::new(child.moves))];
-                self.witness.mark(child.orientation, stream.words(), uses, (&mut spare[..self.witness.words], tile));
+                self.witness.mark(child.orientation, stream.words, uses, (&mut spare[..self.witness.words], tile));
             }
         }
     }
@@ -171,7 +171,7 @@ fn is_known(checksums: &Checksums, stream: &SourceStream<'_>) -> bool {
 fn is_needed(geometry: &Geometry, plane_words: usize, child: &Child<'_>, words: &Range<usize>) -> bool {
     let frame = words.len().next_power_of_two();
     let common = (words.start % plane_words) as u64 & !(frame as u64 - 1);
-    let common = spread(&geometry.orientations()[child.orientation].offset, common * 64);
+    let common = spread(&geometry.orientations[child.orientation].offset, common * 64);
     child.moves.iter().any(|cells| cells & common == 0)
 }
 

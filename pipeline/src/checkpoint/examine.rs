@@ -10,9 +10,8 @@
 //! 3. Metadata that [`super::inspect`] accepts is valid; this module only adds what it ignored.
 
 use super::manifest::{self, Manifest};
-use super::names::{self, CopyId};
-use super::recover::{FolderContent, check_records, other_run, read_identity, recover};
-use super::{Inspection, journal};
+use super::recover::{check_records, other_run, read_identity, recover};
+use super::{Inspection, journal, names};
 use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
 use crate::storage::{Entry, EntryKind, Storage, list};
@@ -53,12 +52,10 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         findings.push(Finding::new(Weight::Damage, storage.path(&name), damage));
         return Ok(Examination { findings, inspection: None });
     }
+    let current = [names::manifests(generation), names::journals(generation)].concat();
     for entry in metadata.iter().filter(|entry| names::is_metadata(&entry.name)) {
         let name = format!("{}/{}", names::METADATA, entry.name);
-        let current = CopyId::BOTH
-            .iter()
-            .any(|copy| [names::manifest(generation, *copy), names::journal(generation, *copy)].contains(&name));
-        if !current {
+        if !current.contains(&name) {
             findings.push(left_over(storage, &name, entry, "left over from a switch of generations"));
         }
     }
@@ -96,8 +93,7 @@ fn first_manifest(
 ) -> Result<Option<(String, Manifest)>, Error> {
     let mut copies = Vec::new();
     let mut wrong = Vec::new();
-    for copy in CopyId::BOTH {
-        let name = names::manifest(generation, copy);
+    for name in names::manifests(generation) {
         match manifest::read(storage, &name, generation) {
             Ok(manifest) => copies.push((name, manifest)),
             Err(error) => {
@@ -127,14 +123,14 @@ fn first_manifest(
 fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
     let mut findings = Vec::new();
     let inspection = match recover(storage) {
-        Ok(FolderContent::Empty) => return Err(Error::NotARun { path: storage.path("") }),
+        Ok(None) => return Err(Error::NotARun { path: storage.path("") }),
         Ok(found) => {
             for entry in list(storage, names::METADATA)?.iter().filter(|entry| names::is_metadata(&entry.name)) {
                 let name = format!("{}/{}", names::METADATA, entry.name);
                 let why = "left over from a start that was interrupted";
                 findings.push(left_over(storage, &name, entry, why));
             }
-            Some(Inspection::new(found))
+            found
         }
         Err(error) => {
             findings.push(Finding::from_error(Weight::Damage, error)?);

@@ -78,7 +78,7 @@ impl JournalRoom {
 impl Journal {
     /// Creates the empty journal of a generation; the caller syncs the folder.
     pub(super) fn create(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
-        let [a, b] = names::CopyId::BOTH.map(|copy| names::journal(generation, copy));
+        let [a, b] = names::journals(generation);
         Ok(Self {
             copies: [storage.create(&a, Create::Truncate)?, storage.create(&b, Create::Truncate)?],
             generation,
@@ -255,7 +255,7 @@ struct Walk {
 
 impl Walk {
     fn open(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
-        let [a, b] = names::CopyId::BOTH.map(|copy| names::journal(generation, copy));
+        let [a, b] = names::journals(generation);
         // b first: beside a running writer, a then has everything that was found in b.
         let b = CopyFile::open(storage, &b)?;
         let a = CopyFile::open(storage, &a)?;

@@ -84,7 +84,7 @@ fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usiz
 
 /// Reads the manifest of a generation from the first intact copy.
 pub(super) fn read_either(storage: &dyn Storage, generation: u64) -> Result<Manifest, Error> {
-    let [first, second] = names::CopyId::BOTH.map(|copy| names::manifest(generation, copy));
+    let [first, second] = names::manifests(generation);
     read(storage, &first, generation).or_else(|error| {
         // A crash inside the switch can leave the first copy missing; then the second one decides.
         let second = read(storage, &second, generation);

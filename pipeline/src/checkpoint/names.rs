@@ -23,30 +23,14 @@ pub const PUBLISHED: &str = "db";
 /// Suffix of files that are being written.
 pub const TEMPORARY: &str = ".tmp";
 
-/// One of the two copies of a metadata file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CopyId {
-    A,
-    B,
+/// Returns the names of both copies of a manifest.
+pub(super) fn manifests(generation: u64) -> [String; 2] {
+    ["a", "b"].map(|copy| format!("{METADATA}/manifest.{generation}.{copy}"))
 }
 
-impl CopyId {
-    pub(super) const BOTH: [Self; 2] = [Self::A, Self::B];
-
-    fn letter(self) -> char {
-        match self {
-            Self::A => 'a',
-            Self::B => 'b',
-        }
-    }
-}
-
-pub(super) fn manifest(generation: u64, copy: CopyId) -> String {
-    format!("{METADATA}/manifest.{generation}.{}", copy.letter())
-}
-
-pub(super) fn journal(generation: u64, copy: CopyId) -> String {
-    format!("{METADATA}/journal.{generation}.{}", copy.letter())
+/// Returns the names of both copies of a journal.
+pub(super) fn journals(generation: u64) -> [String; 2] {
+    ["a", "b"].map(|copy| format!("{METADATA}/journal.{generation}.{copy}"))
 }
 
 pub(super) fn temporary(name: &str) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::BlockRecord;
-use super::recover::{FinishedBlocks, FolderContent, check_files, recover, recover_with};
+use super::recover::{FinishedBlocks, Inspection, check_files, recover, recover_with};
 use super::{Checkpoint, Opening, manifest, names, require_file};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
@@ -42,30 +42,27 @@ impl Draft {
     pub fn take(storage: Arc<dyn Storage>) -> Result<Draft, Error> {
         let lock = storage.lock(names::LOCK)?;
         let found = recover_with(&*storage, true)?;
-        if matches!(found, FolderContent::Empty) {
-            return Err(Error::NotARun { path: storage.path("") });
-        }
         Draft::new(storage, lock, found, None)
     }
 
     fn new(
         storage: Arc<dyn Storage>,
         lock: LockGuard,
-        found: FolderContent,
+        found: Option<Inspection>,
         wanted: Option<Identity>,
     ) -> Result<Draft, Error> {
-        let (identity, write_format, records, finished) = match (found, wanted) {
-            (FolderContent::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
-            (FolderContent::Empty, Some(wanted)) => (wanted, true, Vec::new(), FinishedBlocks::default()),
-            (FolderContent::Begun { identity }, _) => (identity, false, Vec::new(), FinishedBlocks::default()),
-            (FolderContent::Run { identity, format_damaged, records, finished, .. }, _) => {
-                (identity, format_damaged, records, finished)
+        let (identity, write_format, records) = match (found, wanted) {
+            (None, None) => return Err(Error::NotARun { path: storage.path("") }),
+            (None, Some(wanted)) => (wanted, true, Vec::new()),
+            (Some(Inspection { run_id, parameters, format_damaged, records, .. }), _) => {
+                (Identity { run_id, parameters }, format_damaged, records)
             }
         };
         let seen = [names::METADATA, names::LOGS].map(|folder| list(&*storage, folder));
         let [metadata, logs] = seen;
         let seen = metadata?.into_iter().chain(logs?);
         let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
+        let finished = records.iter().map(|record| record.block).collect();
         let places = records.iter().map(|record| record.block).zip(0..).collect();
         Ok(Draft { storage, identity, write_format, records, places, finished, generation, lock })
     }
@@ -236,7 +233,7 @@ pub(super) fn begin(
         }
     }
     let (bytes, hash) = manifest::encode(identity, generation, records)?;
-    let copies = names::CopyId::BOTH.map(|copy| names::manifest(generation, copy));
+    let copies = names::manifests(generation);
     for name in &copies {
         write_new(storage, &names::temporary(name), &bytes)?;
     }

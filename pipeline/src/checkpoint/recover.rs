@@ -16,25 +16,6 @@ use crate::storage::{Entry, EntryKind, Storage, is_valid_name, list, read_whole}
 /// The finished blocks of a run.
 pub type FinishedBlocks = BTreeSet<BlockId>;
 
-/// Content of a folder's metadata.
-#[derive(Debug)]
-pub(super) enum FolderContent {
-    /// No run was begun here, or its start was interrupted before `FORMAT` existed.
-    Empty,
-    /// `FORMAT` exists, but the first generation has not begun.
-    Begun { identity: Identity },
-    Run {
-        identity: Identity,
-        /// Whether `FORMAT` itself is damaged, so that the identity comes from the manifest.
-        format_damaged: bool,
-        generation: u64,
-        /// Number of records in the manifest; they come first.
-        in_manifest: usize,
-        records: Vec<BlockRecord>,
-        finished: FinishedBlocks,
-    },
-}
-
 /// Result of [`inspect`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -54,18 +35,6 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    pub(super) fn new(found: FolderContent) -> Inspection {
-        let none = Identity { run_id: RunId::default(), parameters: Parameters::default() };
-        let (Identity { run_id, parameters }, generation, in_manifest, records, format_damaged) = match found {
-            FolderContent::Empty => (none, 0, 0, Vec::new(), false),
-            FolderContent::Begun { identity } => (identity, 0, 0, Vec::new(), false),
-            FolderContent::Run { identity, generation, in_manifest, records, format_damaged, .. } => {
-                (identity, generation, in_manifest, records, format_damaged)
-            }
-        };
-        Inspection { run_id, parameters, generation, records, in_manifest, format_damaged }
-    }
-
     /// Returns the finished blocks.
     pub fn finished(&self) -> FinishedBlocks {
         self.records.iter().map(|record| record.block).collect()
@@ -91,10 +60,7 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
         generation = now;
         attempt = recover(storage);
     }
-    match attempt? {
-        FolderContent::Empty => Err(Error::NotARun { path: storage.path("") }),
-        found => Ok(Inspection::new(found)),
-    }
+    attempt?.ok_or_else(|| Error::NotARun { path: storage.path("") })
 }
 
 /// Returns the generation that a reader would take now, if the folder can be read.
@@ -113,14 +79,16 @@ fn trace(storage: &dyn Storage, folder: &str, is_run: bool) -> Result<Option<Ent
     Ok(list(storage, folder)?.into_iter().find(is_trace))
 }
 
-pub(super) fn recover(storage: &dyn Storage) -> Result<FolderContent, Error> {
+/// Reads the metadata. Returns `None` if no run was begun here, or its start was interrupted before
+/// `FORMAT` existed.
+pub(super) fn recover(storage: &dyn Storage) -> Result<Option<Inspection>, Error> {
     recover_with(storage, false)
 }
 
 /// Like [`recover`], but with `from_manifest` a manifest can replace a missing `FORMAT`, not only a
 /// damaged one. An opening must not allow that: without `FORMAT` it cannot be sure that the folder
 /// is the right one.
-pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<FolderContent, Error> {
+pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<Option<Inspection>, Error> {
     let identity = match read_identity(storage) {
         Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
             for folder in [names::METADATA, names::PUBLISHED, names::LOGS] {
@@ -128,7 +96,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
                     return Err(missing(storage, names::FORMAT, folder, entry));
                 }
             }
-            return Ok(FolderContent::Empty);
+            return Ok(None);
         }
         other => other,
     };
@@ -140,7 +108,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     let metadata = list(storage, names::METADATA)?;
     let generations = metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name));
     let Some(generation) = generations.max() else {
-        let identity = identity?;
+        let Identity { run_id, parameters } = identity?;
         for folder in [names::PUBLISHED, names::LOGS] {
             if let Some(entry) = &trace(storage, folder, true)? {
                 return Err(missing(storage, "m/manifest", folder, entry));
@@ -151,21 +119,24 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
         if let Some(entry) = metadata.iter().filter(|entry| names::is_metadata(&entry.name)).find(is_used) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
         }
-        return Ok(FolderContent::Begun { identity });
+        let records = Vec::new();
+        let begun = Inspection { run_id, parameters, generation: 0, records, in_manifest: 0, format_damaged: false };
+        return Ok(Some(begun));
     };
     let manifest = manifest::read_either(storage, generation)?;
     let format_damaged = identity.is_err();
     if let Ok(identity) = &identity
         && *identity != manifest.identity
     {
-        let path = storage.path(&names::manifest(generation, names::CopyId::A));
+        let path = storage.path(&names::manifests(generation)[0]);
         return Err(Error::corrupt(path, None, other_run(identity, &manifest.identity)));
     }
     let in_manifest = manifest.records.len();
     let mut records = manifest.records;
     records.extend(journal::read(storage, generation, manifest.hash)?);
-    let finished = check_records(storage, generation, &records)?;
-    Ok(FolderContent::Run { identity: manifest.identity, format_damaged, generation, in_manifest, records, finished })
+    check_records(storage, generation, &records)?;
+    let Identity { run_id, parameters } = manifest.identity;
+    Ok(Some(Inspection { run_id, parameters, generation, records, in_manifest, format_damaged }))
 }
 
 pub(super) fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
@@ -189,7 +160,7 @@ pub(super) fn check_records(
     generation: u64,
     records: &[BlockRecord],
 ) -> Result<FinishedBlocks, Error> {
-    let path = || storage.path(&names::manifest(generation, names::CopyId::A));
+    let path = || storage.path(&names::manifests(generation)[0]);
     let number =
         |of, expected: Expected, found| Err(Error::corrupt(path(), None, Damage::Number { of, expected, found }));
     let expected = Expected::AtMost(BLOCKS_AT_MOST as u64);

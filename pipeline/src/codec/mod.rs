@@ -15,8 +15,6 @@ mod rows;
 
 pub use rows::Rows;
 
-use std::fmt;
-
 /// Words of a full frame before encoding, 1 MiB, decoded by one probe. Smaller frames lose repeats
 /// of whole rows (256 KiB: 15 % more bytes); larger ones do not fit into the cache.
 pub const FRAME_WORDS: usize = 128 * 1024;
@@ -25,14 +23,9 @@ pub const FRAME_WORDS: usize = 128 * 1024;
 pub const ZERO: u8 = 0;
 
 /// Why a payload cannot be decoded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct DecodeError(pub &'static str);
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
 
 /// Contexts and buffers that a thread reuses from frame to frame.
 #[derive(Default)]

@@ -226,7 +226,7 @@ impl<'a> Source<'a> {
     }
 
     fn pass(&mut self, bytes: u64) {
-        self.metrics.log_read(bytes);
+        self.metrics.counters.log_bytes_read.add(bytes);
         self.at += bytes;
         assert!(self.at <= self.end, "log reader, invariant 1: byte {} of an entry that ends at {}", self.at, self.end);
     }

@@ -24,7 +24,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{
-    BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
+    Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
 };
 use crate::codec::Scratch;
 use crate::error::Error;
@@ -35,7 +35,7 @@ use crate::log::place::{Extent, LogFile};
 use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::parallel;
-use crate::run::ledger::Needs;
+use crate::run::ledger::{Needs, StreamPlace};
 use crate::storage::{Entry, EntryKind, Storage, folder_of, list};
 use crate::workload::Workload;
 use parking_lot::Mutex;
@@ -141,28 +141,6 @@ struct Look<'a> {
     only: Option<&'a BTreeSet<PathBuf>>,
 }
 
-/// One unit of work: contents to check.
-enum Content<'a> {
-    Entry(&'a Extent),
-    Published(&'a BlockRecord, &'a PublishedFile),
-}
-
-impl Content<'_> {
-    fn bytes(&self) -> u64 {
-        match self {
-            Content::Entry(extent) => extent.length,
-            Content::Published(_, file) => file.length,
-        }
-    }
-
-    fn file_name(&self) -> String {
-        match self {
-            Content::Entry(extent) => extent.file.name(),
-            Content::Published(_, file) => file.name.clone(),
-        }
-    }
-}
-
 /// Memory of one thread.
 #[derive(Default)]
 struct Buffers {
@@ -189,7 +167,7 @@ impl Look<'_> {
             if let Some(file) = &record.published {
                 named.insert(file.name.clone());
                 match self.presence(&published, &file.name, Expected::Exactly(file.length)) {
-                    None => tasks.push(Content::Published(record, file)),
+                    None => tasks.push(StreamPlace::Published(record.block, file.clone())),
                     Some(finding) => {
                         findings.push(finding);
                         report.damaged_blocks.insert(record.block);
@@ -199,7 +177,7 @@ impl Look<'_> {
             for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
                 let name = log_names.entry(extent.file).or_insert_with(|| extent.file.name());
                 match self.presence(&logs, name, Expected::AtLeast(extent.end())) {
-                    None => tasks.push(Content::Entry(extent)),
+                    None => tasks.push(StreamPlace::Entry(*extent)),
                     Some(finding) => {
                         findings.push(finding);
                         report.damaged_extents.insert(*extent);
@@ -224,18 +202,17 @@ impl Look<'_> {
 
         if self.request.depth > Depth::Metadata {
             tasks.retain(|task| self.only.is_none_or(|only| only.contains(&self.storage.path(&task.file_name()))));
-            report.bytes = tasks.iter().map(Content::bytes).sum();
+            report.bytes = tasks.iter().map(StreamPlace::length).sum();
             for (index, finding) in self.contents(inspection.run_id, &tasks, report.bytes)? {
                 findings.push(finding);
-                match tasks[index] {
-                    Content::Entry(extent) => report.damaged_extents.insert(*extent),
-                    Content::Published(record, _) => report.damaged_blocks.insert(record.block),
+                match &tasks[index] {
+                    StreamPlace::Entry(extent) => report.damaged_extents.insert(*extent),
+                    StreamPlace::Published(block, _) => report.damaged_blocks.insert(*block),
                 };
             }
         }
         // A missing file is found once for every entry in it.
         sort_findings(&mut findings);
-        drop(tasks);
         Ok(Report { findings, inspection: Some(inspection), ..report })
     }
 
@@ -264,7 +241,7 @@ impl Look<'_> {
     }
 
     /// Checks the contents on several threads; returns the findings by index of their task.
-    fn contents(&self, run_id: RunId, tasks: &[Content<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
+    fn contents(&self, run_id: RunId, tasks: &[StreamPlace], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
         let (done, found) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
         let look = |buffers: &mut Buffers, index: usize| -> Result<(), Error> {
             if self.request.stop.load(Ordering::Relaxed) {
@@ -272,13 +249,13 @@ impl Look<'_> {
             }
             let task = &tasks[index];
             let looked = match task {
-                Content::Entry(extent) => self.entry(run_id, extent, buffers),
-                Content::Published(record, file) => self.published(record.block, file, buffers),
+                StreamPlace::Entry(extent) => self.entry(run_id, extent, buffers),
+                StreamPlace::Published(block, file) => self.published(*block, file, buffers),
             };
             if let Err(error) = looked {
                 found.lock().insert(index, Finding::from_error(Weight::Damage, error)?);
             }
-            (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
+            (self.request.progress)(done.fetch_add(task.length(), Ordering::Relaxed) + task.length(), all);
             Ok(())
         };
         parallel::for_each(self.request.threads, tasks.len(), || Ok(Buffers::default()), look)

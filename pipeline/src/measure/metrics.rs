@@ -21,15 +21,16 @@ macro_rules! counters {
             $($(#[$meaning])+ pub $name: u64,)+
         }
 
+        /// The same while a run counts.
         #[derive(Default)]
-        struct Counters {
-            $($name: AtomicU64,)+
+        pub struct Counters {
+            $($(#[$meaning])+ pub $name: Counter,)+
         }
 
         impl Counters {
             fn snapshot(&self) -> Counts {
                 // Counters publish no other data, so only the order within each counter matters.
-                Counts { $($name: self.$name.load(Ordering::Relaxed),)+ }
+                Counts { $($name: self.$name.0.load(Ordering::Relaxed),)+ }
             }
         }
     };
@@ -68,10 +69,22 @@ counters! {
     commits,
 }
 
+/// A number that several threads add to.
+#[derive(Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds an amount.
+    pub fn add(&self, amount: u64) {
+        self.0.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
 /// Counters and times shared by all threads of a run.
 #[derive(Default)]
 pub struct Metrics {
-    counters: Counters,
+    /// What the run counts.
+    pub counters: Counters,
     stage_nanos: [AtomicU64; Stage::ALL.len()],
     timeline: Option<(Instant, Timeline)>,
 }
@@ -129,82 +142,28 @@ impl Metrics {
         self.counters.snapshot()
     }
 
-    /// Counts a computed block.
-    pub fn block_computed(&self) {
-        add(&self.counters.blocks_computed, 1);
-    }
-
-    /// Counts an applied edge.
-    pub fn edge_applied(&self) {
-        add(&self.counters.edges_applied, 1);
-    }
-
-    /// Counts a stream that a target found in memory.
-    pub(crate) fn stream_held(&self) {
-        add(&self.counters.streams_held, 1);
-    }
-
-    /// Counts a stream that a target read from a log.
-    pub(crate) fn stream_read(&self) {
-        add(&self.counters.streams_read, 1);
-    }
-
-    /// Counts `bytes` of a published file.
-    pub fn published(&self, bytes: u64) {
-        add(&self.counters.published_bytes, bytes);
-    }
-
-    /// Counts bytes of a published file that was read in place of a log.
-    pub(crate) fn published_read(&self, bytes: u64) {
-        add(&self.counters.published_bytes_read, bytes);
-    }
-
     /// Counts a commit of `blocks` blocks.
     pub fn committed(&self, blocks: u64) {
-        add(&self.counters.commits, 1);
-        self.recovered(blocks);
-    }
-
-    /// Counts `blocks` blocks that an earlier run has committed.
-    pub fn recovered(&self, blocks: u64) {
-        add(&self.counters.blocks_committed, blocks);
-    }
-
-    /// Counts bytes of bitmap given to the encoder.
-    pub(crate) fn encoded(&self, bytes: u64) {
-        add(&self.counters.raw_bytes_encoded, bytes);
-    }
-
-    /// Counts bytes of bitmap returned by the decoder.
-    pub(crate) fn decoded(&self, bytes: u64) {
-        add(&self.counters.raw_bytes_decoded, bytes);
-    }
-
-    /// Counts bytes of log entries that were read.
-    pub(crate) fn log_read(&self, bytes: u64) {
-        add(&self.counters.log_bytes_read, bytes);
+        self.counters.commits.add(1);
+        self.counters.blocks_committed.add(blocks);
     }
 
     /// Counts bytes of log entries that one call has written.
     pub(crate) fn log_written(&self, bytes: u64) {
-        add(&self.counters.log_bytes_written, bytes);
-        add(&self.counters.log_writes, 1);
+        self.counters.log_bytes_written.add(bytes);
+        self.counters.log_writes.add(1);
     }
 
     /// Counts log bytes that exist from now on.
     pub(crate) fn log_added(&self, bytes: u64) {
-        let live = self.counters.log_bytes_live.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.counters.log_bytes_peak.fetch_max(live, Ordering::Relaxed);
+        let live = self.counters.log_bytes_live.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.counters.log_bytes_peak.0.fetch_max(live, Ordering::Relaxed);
     }
 
     /// Counts log bytes that were deleted.
     pub(crate) fn log_removed(&self, bytes: u64) {
-        self.counters.log_bytes_live.fetch_sub(bytes, Ordering::Relaxed);
+        self.counters.log_bytes_live.0.fetch_sub(bytes, Ordering::Relaxed);
     }
-}
-
-fn add(counter: &AtomicU64, amount: u64) {
-    counter.fetch_add(amount, Ordering::Relaxed);
 }
 
 /// A wall-clock stopwatch for modules that must not read clocks themselves.

@@ -99,21 +99,21 @@ impl<'g, 's> Gather<'g, 's> {
             "held streams, invariant 2: a stream for block {block} is in no log and no published file"
         );
         let others = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
-        let mut incoming = reader.request(ledger.incoming(block, &others))?;
+        reader.request(ledger.incoming(block, &others))?;
         // Those in memory first, while the reader reads ahead.
         for (source, stream) in streams {
             let served = self.take_all(source);
             self.target.update(Placement::Shared, &SourceStream::new(source, stream.words(), &[]), &served)?;
-            metrics.stream_held();
+            metrics.counters.streams_held.add(1);
             self.give_up_on_stop()?;
         }
-        while let Some(stream) = incoming.next()? {
+        while let Some(stream) = reader.next()? {
             let DecodedStream { source, placement, served, skipped, keeps } = match stream {
                 Stream::Entry(entry) => self.decode(entry)?,
                 Stream::Published(published) => self.recall(&published)?,
             };
             self.target.update(placement, &SourceStream::new(source, self.stream.words(), &skipped), &served)?;
-            metrics.stream_read();
+            metrics.counters.streams_read.add(1);
             if keeps {
                 assert!(skipped.is_empty(), "held streams, invariant 1: words of block {source} are left out");
                 held.keep(schedule, source, Some(block), self.stream);
@@ -169,7 +169,7 @@ impl<'g, 's> Gather<'g, 's> {
                 let words = &mut self.stream.words_mut()[place.clone()];
                 let decoded = frame.decode_into(words, self.scratch);
                 decoded.map_err(|what| self.damage(&entry, what.0))?;
-                metrics.decoded(place.len() as u64 * 8);
+                metrics.counters.raw_bytes_decoded.add(place.len() as u64 * 8);
             }
             let _time = metrics.enter(Stage::Apply);
             for (part, words) in (begin / FRAME_WORDS..).zip(self.stream.words()[place].chunks(FRAME_WORDS)) {
@@ -179,7 +179,7 @@ impl<'g, 's> Gather<'g, 's> {
             }
         }
         assert_eq!(next, self.stream.words().len(), "log reader, invariant 2: words of an entry that ended");
-        at_once.iter().for_each(|_| metrics.edge_applied());
+        at_once.iter().for_each(|_| metrics.counters.edges_applied.add(1));
         Ok(DecodedStream { source, placement, served, skipped, keeps })
     }
 
@@ -199,7 +199,7 @@ impl<'g, 's> Gather<'g, 's> {
             .recall_needed(*source, bytes, &unneeded, stream)
             .map_err(|unreadable| Error::corrupt(storage.path(&file.name), unreadable.offset, unreadable.damage))?;
         let left_out: usize = skipped.iter().map(ExactSizeIterator::len).sum();
-        metrics.decoded((stream.len() - left_out) as u64 * 8);
+        metrics.counters.raw_bytes_decoded.add((stream.len() - left_out) as u64 * 8);
         Ok(DecodedStream { source: *source, placement: Placement::Shared, served, skipped, keeps })
     }
 
@@ -260,7 +260,7 @@ impl Target<'_, '_> {
             let _time = self.session.metrics.enter(Stage::Audit);
             auditor.see(stream, self.session.bitmaps.take_into(self.oriented)?.words_mut());
         }
-        served.iter().try_for_each(|edge| self.apply(placement, stream.words(), edge))
+        served.iter().try_for_each(|edge| self.apply(placement, stream.words, edge))
     }
 
     fn apply(&mut self, placement: Placement, stream: &[u64], edge: &Edge) -> Result<(), Error> {
@@ -285,7 +285,7 @@ impl Target<'_, '_> {
         } else {
             workload.apply_first(edge, stream, bitmap);
         }
-        metrics.edge_applied();
+        metrics.counters.edges_applied.add(1);
         Ok(())
     }
 }

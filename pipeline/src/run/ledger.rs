@@ -64,7 +64,7 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
 
 /// Where a target finds the stream of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StreamPlace {
+pub(crate) enum StreamPlace {
     Entry(Extent),
     /// In the file that the source published.
     Published(BlockId, PublishedFile),
@@ -80,10 +80,17 @@ impl StreamPlace {
         }
     }
 
-    pub(super) fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         match self {
             StreamPlace::Entry(extent) => extent.length,
             StreamPlace::Published(_, file) => file.length,
+        }
+    }
+
+    pub(crate) fn file_name(&self) -> String {
+        match self {
+            StreamPlace::Entry(extent) => extent.file.name(),
+            StreamPlace::Published(_, file) => file.name.clone(),
         }
     }
 }

@@ -156,12 +156,6 @@ impl<'w, 'o> Run<'w, 'o> {
         self
     }
 
-    /// Sets the number of worker threads, see [`Options::threads`].
-    pub fn threads(mut self, threads: usize) -> Run<'w, 'o> {
-        self.options.threads = threads;
-        self
-    }
-
     /// Sets the memory for bitmaps and queues in bytes, see [`Options::memory_bytes`].
     pub fn memory_bytes(mut self, memory_bytes: u64) -> Run<'w, 'o> {
         self.options.memory_bytes = memory_bytes;
@@ -191,11 +185,6 @@ pub struct FinishedRun<'a> {
 }
 
 impl FinishedRun<'_> {
-    /// Returns the summary of each block ([`Workload::summarise`]), by ascending block.
-    pub fn summaries(&self) -> impl ExactSizeIterator<Item = (BlockId, &[u8])> {
-        self.records.values().map(|record| (record.block, &record.summary[..]))
-    }
-
     /// Reads the stream of a block back from the file that it published.
     ///
     /// # Errors

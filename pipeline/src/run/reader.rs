@@ -114,7 +114,7 @@ impl<'s> ReadingEnd<'s> {
                         let _time = metrics.enter(Stage::Read);
                         file.read(*storage)?
                     };
-                    metrics.published_read(file.length);
+                    metrics.counters.published_bytes_read.add(file.length);
                     let (source, file) = (*source, file.clone());
                     self.send(Delivery::Published(PublishedBytes { source, file, bytes, _lease: lease }))?;
                     continue;
@@ -149,9 +149,22 @@ fn announce(storage: &dyn Storage, stream: &StreamPlace) -> u64 {
 
 impl<'s> Reader<'s> {
     /// Requests entries and files, in this order; every earlier request must be at its end.
-    pub(super) fn request(&self, incoming: Vec<StreamPlace>) -> Result<Streams<'_, 's>, Halt> {
-        self.requests.send(incoming).map_err(|_| Halt::GivenUp)?;
-        Ok(Streams { reader: self })
+    pub(super) fn request(&self, incoming: Vec<StreamPlace>) -> Result<(), Halt> {
+        self.requests.send(incoming).map_err(|_| Halt::GivenUp)
+    }
+
+    /// Returns the next stream of the request; skips the remaining frames of the previous one.
+    pub(super) fn next(&self) -> Result<Option<Stream<'_, 's>>, Halt> {
+        loop {
+            match self.receive()? {
+                Delivery::Entry(extent, header) => {
+                    return Ok(Some(Stream::Entry(Entry { reader: self, extent, header })));
+                }
+                Delivery::Published(published) => return Ok(Some(Stream::Published(published))),
+                Delivery::End => return Ok(None),
+                _ => {}
+            }
+        }
     }
 
     fn receive(&self) -> Result<Delivery<'s>, Halt> {
@@ -164,11 +177,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The streams of a request.
-pub(super) struct Streams<'r, 's> {
-    reader: &'r Reader<'s>,
-}
-
+/// A stream of a request.
 pub(super) enum Stream<'r, 's> {
     /// As a log entry, whose frames follow.
     Entry(Entry<'r, 's>),
@@ -182,22 +191,6 @@ pub(super) struct PublishedBytes<'s> {
     pub(super) file: PublishedFile,
     pub(super) bytes: Vec<u8>,
     _lease: Lease<'s>,
-}
-
-impl<'r, 's> Streams<'r, 's> {
-    /// Returns the next stream; skips the remaining frames of the previous one.
-    pub(super) fn next(&mut self) -> Result<Option<Stream<'r, 's>>, Halt> {
-        loop {
-            match self.reader.receive()? {
-                Delivery::Entry(extent, header) => {
-                    return Ok(Some(Stream::Entry(Entry { reader: self.reader, extent, header })));
-                }
-                Delivery::Published(published) => return Ok(Some(Stream::Published(published))),
-                Delivery::End => return Ok(None),
-                _ => {}
-            }
-        }
-    }
 }
 
 pub(super) struct Entry<'r, 's> {

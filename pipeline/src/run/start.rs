@@ -43,7 +43,7 @@ impl<'w> Run<'w, '_> {
         let (mut checkpoint, mut records) = self.open()?;
         let (schedule, ledger) = self.resume(&records)?;
         metrics.log_added(self.sweep(&mut checkpoint, &records, &ledger)?);
-        metrics.recovered(records.len() as u64);
+        metrics.counters.blocks_committed.add(records.len() as u64);
         observer(&Event::Opened { finished_blocks: records.len() as u32, blocks: workload.blocks(), workers });
 
         let bytes = |streams: usize| (streams * workload.stream_words() * 8) as u64;

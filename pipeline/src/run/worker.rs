@@ -96,7 +96,7 @@ impl<'s> Worker<'s> {
         self.emit(block)?;
         // Before the schedule hands out a target.
         held.keep(schedule, block, None, &mut self.buffers.bitmap);
-        metrics.block_computed();
+        metrics.counters.blocks_computed.add(1);
         self.send(Message::Finish(block, summary))
     }
 
@@ -159,7 +159,7 @@ impl<'s> Worker<'s> {
             let frame_words = frame_words(stream.len() as u64);
             stream.chunks(frame_words).map(|words| Frame::encode(options.codec, words, scratch, encoded)).collect()
         };
-        metrics.encoded(stream.len() as u64 * 8);
+        metrics.counters.raw_bytes_encoded.add(stream.len() as u64 * 8);
         let lease = self.lease(frames.iter().map(|frame| frame.stored_bytes() as u64).sum())?;
         self.send(Message::Piece(Piece { entries, frames: Arc::new(frames) }, lease))
     }

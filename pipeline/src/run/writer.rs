@@ -118,7 +118,7 @@ impl<'s> Writer<'s> {
         let file = self.session.storage.create(&name, Create::Truncate)?;
         file.write_all_at(&publication.bytes, 0)?;
         let length = publication.bytes.len() as u64;
-        self.session.metrics.published(length);
+        self.session.metrics.counters.published_bytes.add(length);
         self.gathered.dirty.insert(name.clone(), file);
         Ok(PublishedFile { name, length, hash: xxh3_128(&publication.bytes) })
     }

@@ -42,6 +42,22 @@ impl Selection {
             Selection::Values => Some(("value", "|u1")),
         }
     }
+
+    /// Appends the end of a line, with the second column if there is one.
+    fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
+        match self {
+            Selection::Losses => {}
+            Selection::Canonical => {
+                out.push(separator);
+                decimal(out, other);
+            }
+            Selection::Values => {
+                out.push(separator);
+                out.extend_from_slice(if other == 1 { b"win" } else { b"loss" });
+            }
+        }
+        out.push(b'\n');
+    }
 }
 
 impl Format {
@@ -67,10 +83,6 @@ impl Format {
             )),
             _ => Ok(said),
         }
-    }
-
-    pub fn is_binary(self) -> bool {
-        self == Format::Npy
     }
 }
 
@@ -167,23 +179,6 @@ fn decimal(out: &mut Vec<u8>, mut number: u64) {
         }
     }
     out.extend_from_slice(&digits[at..]);
-}
-
-impl Selection {
-    fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
-        match self {
-            Selection::Losses => {}
-            Selection::Canonical => {
-                out.push(separator);
-                decimal(out, other);
-            }
-            Selection::Values => {
-                out.push(separator);
-                out.extend_from_slice(if other == 1 { b"win" } else { b"loss" });
-            }
-        }
-        out.push(b'\n');
-    }
 }
 
 #[cfg(test)]

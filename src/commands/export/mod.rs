@@ -10,11 +10,12 @@ use format::{Encoder, Format, Selection};
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sink::Sink;
+use sink::SinkWriter;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use stream::Rows;
 use terminal::exit::{Exit, Refused, Stopped};
+use terminal::file::OutputFile;
 use terminal::output::{Out, counted};
 use terminal::progress;
 use terminal::signals::Signals;
@@ -143,14 +144,14 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = Format::chosen(args.format, args.out.as_deref())?;
-    let sink = Sink::claim(args.out.as_deref(), format, args.force, args.work.json.json)?;
-    args.solved.read(out, |database, out| export(&args, &database, (format, sink, watch), out))
+    let file = sink::claim(args.out.as_deref(), format, args.force, args.work.json.json)?;
+    args.solved.read(out, |database, out| export(&args, &database, (format, file, watch), out))
 }
 
 fn export(
     args: &ExportArgs,
     database: &Database,
-    (format, sink, watch): (Format, Sink, Stopwatch),
+    (format, file, watch): (Format, Option<OutputFile>, Stopwatch),
     out: &mut Out,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
@@ -178,7 +179,7 @@ fn export(
     };
     let sample = args.sample.map(|size| (size, args.seed));
     let work = |_: progress::Say<'_>| {
-        let mut writer = sink.open(out)?;
+        let mut writer = SinkWriter::open(file.as_ref(), out)?;
         let rows = export.write(listing.as_ref(), &pieces, sample, &mut writer)?;
         Ok::<_, anyhow::Error>((rows, writer.finish()?))
     };
@@ -188,7 +189,7 @@ fn export(
         true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
         false => error,
     })?;
-    let Some(path) = sink.path() else { return Ok(Exit::Done) };
+    let (Some(_), Some(path)) = (&file, &args.out) else { return Ok(Exit::Done) };
     let report = Report {
         what: chosen(args.what),
         format: chosen(format),

@@ -2,18 +2,13 @@
 
 use super::format::Format;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use terminal::exit::Refused;
 use terminal::file::{OpenOutput, OutputFile};
 use terminal::output::Out;
 
 /// The requested size of a pipe: the system allows it without privileges.
 const PIPE_BYTES: usize = 1 << 20;
-
-pub enum Sink {
-    Stdout,
-    File { export: OutputFile, path: PathBuf },
-}
 
 pub struct SinkWriter<'a> {
     out: &'a mut Out,
@@ -22,48 +17,35 @@ pub struct SinkWriter<'a> {
     bytes: u64,
 }
 
-impl Sink {
-    /// Chooses the output and checks that it can be written.
-    pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
-        match path {
-            Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
-                let export = OutputFile::claim_new(path, "--out", replace)?;
-                Ok(Sink::File { export, path: path.to_path_buf() })
-            }
-            _ if json => {
-                let message = "--json: positions and report cannot both go to standard output";
-                Err(Refused::new(message, "write the positions to a file with --out FILE").into())
-            }
-            given if io::stdout().is_terminal() && (given.is_none() || format.is_binary()) => {
-                let message = "standard output is a terminal";
-                Err(Refused::new(message, "write to a file with --out FILE, or pipe the output into a command").into())
-            }
-            _ => Ok(Sink::Stdout),
+/// Chooses the output and checks that it can be written; `None` is standard output.
+pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Option<OutputFile>> {
+    match path {
+        Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
+            OutputFile::claim_new(path, "--out", replace).map(Some)
         }
-    }
-
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Sink::Stdout => None,
-            Sink::File { path, .. } => Some(path),
+        _ if json => {
+            let message = "--json: positions and report cannot both go to standard output";
+            Err(Refused::new(message, "write the positions to a file with --out FILE").into())
         }
-    }
-
-    pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
-        let file = match self {
-            Sink::Stdout => {
-                // A pipe of the usual 64 KiB would wake its reader sixteen times as often. Errors
-                // do not matter: the output may be no pipe, or have a lower limit.
-                let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
-                None
-            }
-            Sink::File { export, .. } => Some(export.begin()?),
-        };
-        Ok(SinkWriter { out, file, bytes: 0 })
+        given if io::stdout().is_terminal() && (given.is_none() || format == Format::Npy) => {
+            let message = "standard output is a terminal";
+            Err(Refused::new(message, "write to a file with --out FILE, or pipe the output into a command").into())
+        }
+        _ => Ok(None),
     }
 }
 
-impl SinkWriter<'_> {
+impl<'a> SinkWriter<'a> {
+    pub fn open(file: Option<&'a OutputFile>, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
+        if file.is_none() {
+            // A pipe of the usual 64 KiB would wake its reader sixteen times as often. Errors do not
+            // matter: the output may be no pipe, or have a lower limit.
+            let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
+        }
+        let file = file.map(OutputFile::begin).transpose()?;
+        Ok(SinkWriter { out, file, bytes: 0 })
+    }
+
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
         match &mut self.file {

@@ -158,9 +158,7 @@ impl Game {
         }
         Ok(true)
     }
-}
 
-impl Game {
     pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Game {
         let full = answers.board().full();
         Game { session: Session::new(answers, full, first), level, seed, saved: None, teaches: false, warned: None }
@@ -168,7 +166,13 @@ impl Game {
 
     /// Describes the game and shows the board.
     pub fn begin(&self, out: &mut Out) -> anyhow::Result<()> {
-        self.greet(out)?;
+        let (board, rule) = (self.session.answers().board(), self.session.answers().rule());
+        let is_usual = board.takes_single_pieces() && board.max_take().is_none();
+        let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
+        writeln!(out, "{}, {rule}: {takes}{}", board_name(board), ends(board, rule))?;
+        let name = |cell| self.session.names().cell(cell);
+        let last = board.cells() - 1;
+        writeln!(out, "cells are {} to {}, and . is an empty cell; help lists the commands", name(0), name(last))?;
         self.show(out)
     }
 
@@ -184,17 +188,6 @@ impl Game {
         }
         let left = if self.session.winner().is_none() { "the game stays unfinished" } else { "goodbye" };
         Ok(writeln!(out, "end of the input: {left}")?)
-    }
-
-    fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
-        let (board, rule) = (self.session.answers().board(), self.session.answers().rule());
-        let is_usual = board.takes_single_pieces() && board.max_take().is_none();
-        let takes = if is_usual { String::new() } else { format!("{}; ", takes(board)) };
-        writeln!(out, "{}, {rule}: {takes}{}", board_name(board), ends(board, rule))?;
-        let name = |cell| self.session.names().cell(cell);
-        let last = board.cells() - 1;
-        writeln!(out, "cells are {} to {}, and . is an empty cell; help lists the commands", name(0), name(last))?;
-        Ok(())
     }
 
     fn begin_again(&mut self, out: &mut Out) -> anyhow::Result<()> {

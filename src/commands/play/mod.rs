@@ -15,7 +15,7 @@ use terminal::output::Out;
 use trinim::cli::answers::{self, SpotArgs, number};
 use trinim::cli::args;
 use trinim::cli::board::BoardArgs;
-use trinim::cli::choice::{explained, named};
+use trinim::cli::choice::named;
 use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Answers, Level, Player};
 
@@ -39,10 +39,10 @@ const PLAYERS: &[(Player, &str, &str)] = &[
     (Player::Program, Player::Program.name(), "The program"),
 ];
 
-const LEVELS: &[(Level, &str)] = &[
-    (Level::Perfect, "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
-    (Level::Club, "Slips in one of four moves while more than ten pieces are left"),
-    (Level::Beginner, "Slips in two of three moves while more than four pieces are left"),
+const LEVELS: &[(Level, &str, &str)] = &[
+    (Level::Perfect, "perfect", "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
+    (Level::Club, "club", "Slips in one of four moves while more than ten pieces are left"),
+    (Level::Beginner, "beginner", "Slips in two of three moves while more than four pieces are left"),
 ];
 
 /// Play against the program
@@ -65,7 +65,7 @@ pub struct PlayArgs {
     spot: SpotArgs,
 
     /// How well the program plays
-    #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
+    #[arg(long, value_name = "LEVEL", value_parser = named(LEVELS), default_value = "perfect")]
     level: Level,
 
     /// Seed of the program's choice between equal moves [default: random, and printed]

@@ -141,7 +141,8 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
                 let folder = folder.display();
                 out.warn(format_args!("{folder}/{FORMAT} is damaged: run trinim repair {folder} to restore it"));
             }
-            Outcome::earlier(&job, solved)
+            let resumed_blocks = job.spec().blocks().into();
+            Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0 }
         }
         None => {
             let outcome = Attempt { job: &job, args, monitor: &monitor, signals: &signals, out }.run();

@@ -40,14 +40,6 @@ pub struct Outcome {
     pub workers: usize,
 }
 
-impl Outcome {
-    /// The result of a folder that was finished before.
-    pub fn earlier(job: &Job, solved: &Solved) -> Outcome {
-        let resumed_blocks = job.spec().blocks().into();
-        Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0 }
-    }
-}
-
 impl Attempt<'_> {
     /// Plans and solves.
     ///

@@ -1,6 +1,6 @@
 //! The bytes of a book and of its parts: header, frames, index.
 
-use super::super::{DatabaseError, Game};
+use super::super::{DatabaseError, Game, block::number};
 use super::order::BookOrder;
 use pipeline::storage::MemoryFile;
 use pipeline::{BlockId, Damage, Expected, StorageFile};
@@ -156,13 +156,6 @@ pub struct BookIndex {
     pub frames: Vec<FrameRow>,
     /// Above all numbers.
     end: u64,
-}
-
-/// Returns the little-endian number at a constant offset.
-fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(&bytes[at..at + N]);
-    out
 }
 
 impl BookIndex {

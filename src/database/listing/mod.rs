@@ -67,14 +67,6 @@ enum Source {
     Book(Arc<Book>),
 }
 
-/// The losses of one part.
-pub struct PartLosses<'a>(PartSource<'a>);
-
-enum PartSource<'a> {
-    Block { walk: FrameWalk<'a>, pieces: Pieces },
-    Book(std::vec::IntoIter<u64>),
-}
-
 /// Numbers of pieces, or all: counting the pieces takes as long as finding a loss.
 #[derive(Clone)]
 struct Pieces(Option<RangeInclusive<u32>>);
@@ -86,29 +78,15 @@ impl Pieces {
     }
 }
 
-/// The losses of a whole listing; see [`Database::losses`].
-pub struct Losses<'a> {
-    listing: Listing<'a>,
-    part: usize,
-    current: Option<PartLosses<'a>>,
-}
-
-/// One loss of each class of images, with the size of the class; see
-/// [`Database::canonical_losses`].
-pub struct CanonicalLosses<'a> {
-    listing: Listing<'a>,
-    part: usize,
-    current: std::vec::IntoIter<(u64, u32)>,
-}
-
 impl Database {
     /// Returns every loss of the board, all images included: as many as in the census.
     ///
     /// # Errors
     /// Those of [`Listing::new`]. The iterator yields an error for a part that cannot be read, and
     /// continues with the next part.
-    pub fn losses(&self) -> Result<Losses<'_>, DatabaseError> {
-        Ok(Losses { listing: Listing::new(self, 0..=self.board().cells())?, part: 0, current: None })
+    pub fn losses(&self) -> Result<impl Iterator<Item = Result<u64, DatabaseError>>, DatabaseError> {
+        let listing = Listing::new(self, 0..=self.board().cells())?;
+        Ok((0..listing.parts()).flat_map(move |part| each(listing.losses_of(part))))
     }
 
     /// Returns the canonical loss of each class of images under the symmetries of the board, with
@@ -116,9 +94,9 @@ impl Database {
     ///
     /// # Errors
     /// Those of [`Database::losses`].
-    pub fn canonical_losses(&self) -> Result<CanonicalLosses<'_>, DatabaseError> {
+    pub fn canonical_losses(&self) -> Result<impl Iterator<Item = Result<(u64, u32), DatabaseError>>, DatabaseError> {
         let listing = Listing::new(self, 0..=self.board().cells())?;
-        Ok(CanonicalLosses { listing, part: 0, current: Vec::new().into_iter() })
+        Ok((0..listing.parts()).flat_map(move |part| each(listing.canonical_losses_of(part))))
     }
 }
 
@@ -183,13 +161,14 @@ impl<'a> Listing<'a> {
     ///
     /// # Errors
     /// [`DatabaseError`] if the part cannot be read or is damaged.
-    pub fn losses_of(&self, part: usize) -> Result<PartLosses<'a>, DatabaseError> {
-        Ok(PartLosses(match &self.source {
-            Source::Blocks { frames } => {
-                PartSource::Block { walk: self.walk(part, *frames)?.losses(), pieces: self.filter() }
-            }
-            Source::Book(book) => PartSource::Book(book.losses_of(part, &self.pieces)?.into_iter()),
-        }))
+    pub fn losses_of(&self, part: usize) -> Result<impl Iterator<Item = u64> + use<'a>, DatabaseError> {
+        let (walk, listed) = match &self.source {
+            Source::Blocks { frames } => (Some(self.walk(part, *frames)?.losses()), Vec::new()),
+            Source::Book(book) => (None, book.losses_of(part, &self.pieces)?),
+        };
+        let pieces = self.filter();
+        let found = walk.into_iter().flatten().map(|(position, _)| position);
+        Ok(found.filter(move |position| pieces.contain(*position)).chain(listed))
     }
 
     /// Returns the canonical losses of a part, with the size of their classes.
@@ -256,60 +235,8 @@ fn block_of(part: usize, frames: usize) -> BlockId {
     BlockId((part / frames) as u32)
 }
 
-impl Iterator for PartLosses<'_> {
-    type Item = u64;
-
-    #[inline]
-    fn next(&mut self) -> Option<u64> {
-        match &mut self.0 {
-            PartSource::Block { walk, pieces } => loop {
-                let (position, _) = walk.next()?;
-                if pieces.contain(position) {
-                    return Some(position);
-                }
-            },
-            PartSource::Book(positions) => positions.next(),
-        }
-    }
-}
-
-impl Iterator for Losses<'_> {
-    type Item = Result<u64, DatabaseError>;
-
-    fn next(&mut self) -> Option<Result<u64, DatabaseError>> {
-        loop {
-            if let Some(position) = self.current.as_mut().and_then(Iterator::next) {
-                return Some(Ok(position));
-            }
-            if self.part == self.listing.parts() {
-                return None;
-            }
-            self.part += 1;
-            self.current = None;
-            match self.listing.losses_of(self.part - 1) {
-                Ok(part) => self.current = Some(part),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
-}
-
-impl Iterator for CanonicalLosses<'_> {
-    type Item = Result<(u64, u32), DatabaseError>;
-
-    fn next(&mut self) -> Option<Result<(u64, u32), DatabaseError>> {
-        loop {
-            if let Some(class) = self.current.next() {
-                return Some(Ok(class));
-            }
-            if self.part == self.listing.parts() {
-                return None;
-            }
-            self.part += 1;
-            match self.listing.canonical_losses_of(self.part - 1) {
-                Ok(part) => self.current = part.collect::<Vec<_>>().into_iter(),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
+/// Returns the items of a part, or its error.
+fn each<T>(part: Result<impl Iterator<Item = T>, DatabaseError>) -> impl Iterator<Item = Result<T, DatabaseError>> {
+    let (items, error) = part.map_or_else(|error| (None, Some(error)), |items| (Some(items), None));
+    items.into_iter().flatten().map(Ok).chain(error.map(Err))
 }

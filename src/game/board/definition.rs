@@ -38,9 +38,8 @@ impl Definition {
         (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_plain)
     }
 
-    pub(super) fn check_places(&self) -> Result<(), BoardError> {
+    pub(super) fn check_places(places: &[[f64; 2]]) -> Result<(), BoardError> {
         let fail = |reason: String| Err(BoardError::Definition { reason });
-        let places = &self.cells;
         if !(1..=CELLS_MAX as usize).contains(&places.len()) {
             return fail(format!("{} cells: expected 1 to {CELLS_MAX}", places.len()));
         }
@@ -69,7 +68,7 @@ impl Definition {
                 self.name
             ));
         }
-        self.check_places()?;
+        Definition::check_places(&self.cells)?;
         let Definition { name, min_take, max_take, cells: places, moves: lists } = self;
         let cells = places.len();
         if lists.is_empty() {

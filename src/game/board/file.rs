@@ -142,14 +142,7 @@ impl Source<'_> {
                             return self.error(start, reason);
                         }
                     }
-                    let alone = Definition {
-                        name: "cells".to_owned(),
-                        min_take: None,
-                        max_take: None,
-                        cells: read.clone(),
-                        moves: vec![vec![0]],
-                    };
-                    if let Err(error) = alone.check_places() {
+                    if let Err(error) = Definition::check_places(&read) {
                         return self.error(start, error.to_string());
                     }
                 }

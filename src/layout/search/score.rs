@@ -25,11 +25,11 @@ const SINGLE: u64 = 1 << (UNIT_BITS - 1);
 pub(super) struct Scores {
     max_take: u32,
     /// The cells of each line from end to end.
-    lines: Vec<Vec<u8>>,
+    pub(super) lines: Vec<Vec<u8>>,
     /// The start of each line's patterns in the tables.
-    starts: Vec<usize>,
+    pub(super) starts: Vec<usize>,
     /// For each cell, its lines and its bit in their patterns.
-    places: Vec<Vec<(usize, usize)>>,
+    pub(super) places: Vec<Vec<(usize, usize)>>,
 }
 
 impl Scores {
@@ -59,19 +59,6 @@ impl Scores {
             })
             .collect();
         Scores { max_take: board.max_take().unwrap_or(layers), lines, starts, places }
-    }
-
-    pub(super) fn lines(&self) -> usize {
-        self.lines.len()
-    }
-
-    pub(super) fn start(&self, line: usize) -> usize {
-        self.starts[line]
-    }
-
-    /// Returns the lines of a cell and its bit in their patterns.
-    pub(super) fn places(&self, cell: usize) -> &[(usize, usize)] {
-        &self.places[cell]
     }
 
     /// Returns the weight of every pattern of every line under a symmetry.

@@ -70,7 +70,7 @@ impl<'a> Orbits<'a> {
         let orbit = |mask: u64| {
             let mut places: Vec<(usize, usize)> = Vec::new();
             for cell in (0..board.cells() as usize).filter(|cell| mask >> cell & 1 == 1) {
-                for &(line, bit) in scores.places(cell) {
+                for &(line, bit) in &scores.places[cell] {
                     match places.iter_mut().find(|place| place.0 == line) {
                         Some(place) => place.1 |= bit,
                         None => places.push((line, bit)),
@@ -101,7 +101,7 @@ impl<'a> Orbits<'a> {
     }
 
     pub(super) fn empty(&self) -> Union {
-        Union { set: 0, patterns: vec![0; self.scores.lines()], sums: vec![(0, 0); self.weights.len()] }
+        Union { set: 0, patterns: vec![0; self.scores.lines.len()], sums: vec![(0, 0); self.weights.len()] }
     }
 
     /// Takes an orbit that is not in the union, or removes one that is.
@@ -112,7 +112,7 @@ impl<'a> Orbits<'a> {
             sum.0 = if taken { sum.0 + cycles } else { sum.0 - cycles };
         }
         for &(line, bits) in &orbit.places {
-            let (start, before) = (self.scores.start(line), union.patterns[line]);
+            let (start, before) = (self.scores.starts[line], union.patterns[line]);
             union.patterns[line] ^= bits;
             for (sum, weights) in union.sums.iter_mut().zip(&self.weights) {
                 let (old, new) = (weights[start + before], weights[start + union.patterns[line]]);

@@ -105,7 +105,7 @@ impl Session<'_> {
                     } else {
                         self.pull(block, &mut bitmaps)?
                     }
-                    self.run.metrics.block_computed();
+                    self.run.metrics.counters.blocks_computed.add(1);
                     self.schedule.written(block);
                 }
                 Next::Starved => {
@@ -198,6 +198,6 @@ impl Session<'_> {
     fn apply(&self, edge: &Edge, losses: &[u64], bitmap: &mut [u64]) {
         let _time = self.run.metrics.enter(Stage::Apply);
         self.game.apply(edge, losses, bitmap);
-        self.run.metrics.edge_applied();
+        self.run.metrics.counters.edges_applied.add(1);
     }
 }

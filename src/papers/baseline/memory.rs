@@ -82,7 +82,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
             }
         }
         run.publisher.publish(ordinal, losses.words())?;
-        run.metrics.block_computed();
+        run.metrics.counters.blocks_computed.add(1);
     }
     Ok(())
 }

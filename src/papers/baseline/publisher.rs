@@ -73,7 +73,7 @@ impl<'a> Publisher<'a> {
             let created = self.storage.create(&published.name, Create::Truncate)?;
             created.write_all_at(&publication.bytes, 0)?;
             file = Some(created);
-            self.metrics.published(published.length);
+            self.metrics.counters.published_bytes.add(published.length);
         }
         let mut inner = self.inner.lock();
         inner.pending.push((record, file));
@@ -113,7 +113,7 @@ impl<'a> Publisher<'a> {
     pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
         self.commit(&mut self.inner.lock())?;
         let Inner { checkpoint, records, .. } = self.inner.into_inner();
-        self.metrics.recovered(records.len() as u64);
+        self.metrics.counters.blocks_committed.add(records.len() as u64);
         Ok((checkpoint, records))
     }
 }

@@ -80,9 +80,3 @@ impl fmt::Display for Baseline {
         f.pad(self.name())
     }
 }
-
-impl fmt::Display for Redundancy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}

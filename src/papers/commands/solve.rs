@@ -166,8 +166,7 @@ impl SolveArgs {
     fn baseline(&self) -> Result<Baseline, Refused> {
         let strategy = self.strategy;
         let is_in_memory = strategy.redundancy().is_none();
-        let redundancy =
-            self.redundancy.map(|redundancy| ("redundancy", redundancy.to_string(), "it visits every position"));
+        let redundancy = self.redundancy.map(|kept| ("redundancy", kept.name().to_owned(), "it visits every position"));
         let isa = self.kernel.kernel.map(Kernel::isa).filter(|isa| *isa != Isa::Scalar);
         let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
         match redundancy.or(kernel).filter(|_| is_in_memory) {

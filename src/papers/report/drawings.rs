@@ -6,6 +6,7 @@ use crate::counts::Counts;
 use crate::draw::board_picture::{Picture, Sheet};
 use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
 use crate::layouts;
+use std::collections::BTreeSet;
 use trinim::layout::{Bid, Layout};
 use trinim_game::Cell;
 use trinim_game::amount::grouped;
@@ -79,11 +80,8 @@ fn blocks(number: u32, title: &str, lead: String, chosen: &[(u32, String)]) -> F
 }
 
 /// The blocks of an isomorphic group, ascending.
-fn group(layout: &Layout, bid: u32) -> Vec<u32> {
-    let mut blocks: Vec<u32> = layout.symmetries().iter().map(|symmetry| symmetry.map_bid(Bid(bid)).0).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    blocks
+fn group(layout: &Layout, bid: u32) -> BTreeSet<u32> {
+    layout.symmetries().iter().map(|symmetry| symmetry.map_bid(Bid(bid)).0).collect()
 }
 
 fn isomorphic() -> Figure {
@@ -101,9 +99,8 @@ fn groups() -> Figure {
         // A block with pieces, because an empty one shows nothing.
         let canonical = layout.canonical_blocks().iter().map(|bid| bid.0).filter(|bid| *bid > 0);
         let found = canonical.map(|bid| group(&layout, bid)).find(|group| group.len() == size);
-        let names = |group: &[u32]| group.iter().map(|bid| format!("B{bid}")).collect::<Vec<_>>().join(", ");
         if let Some(group) = found {
-            let all = names(&group);
+            let all = group.iter().map(|bid| format!("B{bid}")).collect::<Vec<_>>().join(", ");
             chosen.extend(group.iter().map(|bid| (*bid, format!("({letter}) B{bid} of {all}"))));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Document, Solution, Variant, document, rule_word};
 use crate::table::markdown;
+use std::collections::BTreeSet;
 use trinim::database::census::Census;
 use trinim::play::Names;
 use trinim_game::amount::grouped;
@@ -102,13 +103,6 @@ fn find<'a>(solutions: impl IntoIterator<Item = &'a Solution>, game: Variant) ->
     solutions.into_iter().find(|solution| solution.game == game)
 }
 
-fn sorted(boards: impl Iterator<Item = BoardKey>) -> Vec<BoardKey> {
-    let mut boards: Vec<BoardKey> = boards.collect();
-    boards.sort_unstable();
-    boards.dedup();
-    boards
-}
-
 /// A row for each board, with the known values of both rules.
 fn rules(known: &[&Solution]) -> String {
     let row = |(max_take, layers): BoardKey| {
@@ -122,7 +116,7 @@ fn rules(known: &[&Solution]) -> String {
         };
         [vec![board_words(layers, max_take)], of(Rule::Misere).to_vec(), of(Rule::Normal).to_vec()].concat()
     };
-    let boards = sorted(known.iter().copied().map(board_of));
+    let boards: BTreeSet<BoardKey> = known.iter().copied().map(board_of).collect();
     let heads = "k: | losses, misère: | rate: | start | losses, normal: | rate: | start";
     markdown(heads, &boards.into_iter().map(row).collect::<Vec<_>>())
 }
@@ -182,7 +176,7 @@ pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
 /// The papers' boards, with or without a database, then the variants in the databases.
 fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
     let of_papers = (1..=published::LAYERS).map(|layers| (None, layers));
-    let boards = sorted(of_papers.chain(solutions.iter().map(board_of)));
+    let boards: BTreeSet<BoardKey> = of_papers.chain(solutions.iter().map(board_of)).collect();
     let mut row = |(max_take, layers): BoardKey| {
         let mut start = |rule| {
             let game = Variant { max_take, rule, layers };

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use trinim::database::{BuiltIn, DatabaseError, Listing, listing::drawn};
+use trinim::database::{BuiltIn, DatabaseError, Listing, Values, listing::drawn};
 use trinim::play::Names;
 use trinim::{Value, random::Random};
 
@@ -155,7 +155,7 @@ impl Database {
         }
         self.filled(positions, |from, to: &mut [u8]| {
             // A nimber is at most the number of cells.
-            self.0.nimbers_of(from, |number, nimber| to[number] = nimber as u8).map(drop)
+            self.0.numbers_of(Values::Nimbers, from, |number, nimber| to[number] = nimber as u8).map(drop)
         })
     }
 
@@ -167,7 +167,7 @@ impl Database {
         }
         self.filled(positions, |from, to: &mut [u8]| {
             // A distance is at most the number of cells.
-            self.0.distances_of(from, |number, distance| to[number] = distance as u8).map(drop)
+            self.0.numbers_of(Values::Remoteness, from, |number, distance| to[number] = distance as u8).map(drop)
         })
     }
 

@@ -281,7 +281,7 @@ impl Auditor for Witness<'_> {
             let others = self.at_work[0].fetch_add(1, Ordering::Relaxed);
             self.at_work[1].fetch_max(others + 1, Ordering::Relaxed);
         }
-        assert_eq!(spare.len(), stream.words().len());
+        assert_eq!(spare.len(), stream.words.len());
         spare.fill(u64::MAX);
         if stream.hashes().iter().all(Option::is_some) {
             self.sources.remove(&stream.source);

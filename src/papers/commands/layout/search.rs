@@ -9,7 +9,7 @@ use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, grouped, side_by_side};
 use trinim::cli::args::JsonArgs;
 use trinim::cli::board::RequiredBoard;
-use trinim::cli::choice::explained;
+use trinim::cli::choice::named;
 use trinim::cli::summary::board_words;
 use trinim::layout::search::Limit;
 use trinim_game::{Board, Cell};
@@ -24,10 +24,10 @@ Examples:
 All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
 says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
 
-const SYMMETRIES: &[(SymmetryClass, &str)] = &[
-    (SymmetryClass::All, "All six of the triangle"),
-    (SymmetryClass::Mirror, "At least one mirror"),
-    (SymmetryClass::Any, "Any or none"),
+const SYMMETRIES: &[(SymmetryClass, &str, &str)] = &[
+    (SymmetryClass::All, "d3", "All six of the triangle"),
+    (SymmetryClass::Mirror, "mirror", "At least one mirror"),
+    (SymmetryClass::Any, "any", "Any or none"),
 ];
 
 /// Find the BID cells with the fewest updates between canonical blocks
@@ -42,7 +42,7 @@ pub struct SearchArgs {
     bits: u32,
 
     /// Symmetries that the cells must keep
-    #[arg(long, value_name = "SYMMETRY", value_parser = explained(SYMMETRIES), default_value = "d3")]
+    #[arg(long, value_name = "SYMMETRY", value_parser = named(SYMMETRIES), default_value = "d3")]
     symmetry: SymmetryClass,
 
     /// Number of layouts to show
@@ -87,7 +87,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let found = out.announcing("searching", || search(&board, &request));
     let hint = "run trinim papers layout search --help to see the limits";
-    let found = found.map_err(|error| Refused::new(error.to_string(), hint))?;
+    let found = found.map_err(|error| Refused::new(error, hint))?;
     let report = Report {
         board: board.name().to_owned(),
         layers: board.layers(),
