@@ -1,7 +1,7 @@
 //! Byte order of the files of a run: little-endian integers, read with bounds.
 //!
 //! # Invariants
-//! 1. Reading never panics and never leaves its slice; bytes that do not fit are a [`Flaw`].
+//! 1. Reading never panics and never leaves its slice; bytes that do not fit are a [`ParseError`].
 //! 2. A count is compared with the remaining bytes before anything is allocated for it.
 //! 3. For any bytes, every reader takes time linear in the length of its file, apart from the
 //!    logarithm of sorting; lengths have limits.
@@ -19,18 +19,18 @@ pub(crate) const HASH_BYTES: usize = 16;
 
 /// Damage of some bytes whose file is not known yet.
 #[derive(Debug)]
-pub(crate) struct Flaw {
+pub(crate) struct ParseError {
     offset: u64,
     damage: Damage,
 }
 
-impl Flaw {
+impl ParseError {
     pub(crate) fn new(offset: u64, damage: impl Into<Damage>) -> Self {
         Self { offset, damage: damage.into() }
     }
 
-    /// Returns a flaw unless the number is allowed.
-    pub(crate) fn unless(expected: Expected, offset: u64, of: &'static str, found: u64) -> Result<(), Flaw> {
+    /// Returns an error unless the number is allowed.
+    pub(crate) fn unless(expected: Expected, offset: u64, of: &'static str, found: u64) -> Result<(), ParseError> {
         if expected.holds(found) {
             return Ok(());
         }
@@ -64,9 +64,9 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the next `length` bytes.
-    pub(crate) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
+    pub(crate) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], ParseError> {
         let Some((head, rest)) = self.rest.split_at_checked(length) else {
-            return Err(self.flaw(format!("{what} takes {length} bytes, {} are left", self.rest.len())));
+            return Err(self.error(format!("{what} takes {length} bytes, {} are left", self.rest.len())));
         };
         self.rest = rest;
         self.offset = self.offset.saturating_add(length as u64);
@@ -74,45 +74,45 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the next `N` bytes.
-    pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
+    pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], ParseError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N, what)?);
         Ok(array)
     }
 
-    pub(crate) fn u8(&mut self, what: &'static str) -> Result<u8, Flaw> {
+    pub(crate) fn u8(&mut self, what: &'static str) -> Result<u8, ParseError> {
         Ok(u8::from_le_bytes(self.array(what)?))
     }
 
-    pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, Flaw> {
+    pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, ParseError> {
         Ok(u16::from_le_bytes(self.array(what)?))
     }
 
-    pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, Flaw> {
+    pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, ParseError> {
         Ok(u32::from_le_bytes(self.array(what)?))
     }
 
-    pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64, Flaw> {
+    pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64, ParseError> {
         Ok(u64::from_le_bytes(self.array(what)?))
     }
 
-    pub(crate) fn u128(&mut self, what: &'static str) -> Result<u128, Flaw> {
+    pub(crate) fn u128(&mut self, what: &'static str) -> Result<u128, ParseError> {
         Ok(u128::from_le_bytes(self.array(what)?))
     }
 
     /// Takes a magic number, which must be `magic`.
-    pub(crate) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Flaw> {
+    pub(crate) fn magic(&mut self, magic: [u8; 8]) -> Result<(), ParseError> {
         let found: [u8; 8] = self.array("magic number")?;
         if found == magic {
             return Ok(());
         }
         let rule = format!("the magic number is {}, expected {}", found.escape_ascii(), magic.escape_ascii());
-        Err(Flaw::new(self.offset.saturating_sub(8), rule))
+        Err(ParseError::new(self.offset.saturating_sub(8), rule))
     }
 
     /// Takes a count of items of at least `least_bytes` each; refuses more than fit into the
     /// remaining bytes.
-    pub(crate) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
+    pub(crate) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, ParseError> {
         let count = self.u32(what)? as usize;
         let most = (self.rest.len() / least_bytes) as u64;
         self.require(what, Expected::AtMost(most), count as u64)?;
@@ -120,34 +120,34 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a flag byte with a single flag.
-    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
+    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, ParseError> {
         let flag = self.u8(what)?;
         self.require(what, Expected::AtMost(1), flag.into())?;
         Ok(flag == 1)
     }
 
     /// Takes UTF-8 text.
-    pub(crate) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Flaw> {
+    pub(crate) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, ParseError> {
         let bytes = self.take(length, what)?;
-        std::str::from_utf8(bytes).map_err(|_| self.flaw(format!("the {what} is not UTF-8: {}", bytes.escape_ascii())))
+        std::str::from_utf8(bytes).map_err(|_| self.error(format!("the {what} is not UTF-8: {}", bytes.escape_ascii())))
     }
 
     /// Requires that no byte follows.
-    pub(crate) fn end(&self, what: &'static str) -> Result<(), Flaw> {
+    pub(crate) fn end(&self, what: &'static str) -> Result<(), ParseError> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(self.flaw(format!("{} bytes follow the last of the {what}", self.rest.len())))
+        Err(self.error(format!("{} bytes follow the last of the {what}", self.rest.len())))
     }
 
-    /// Builds a flaw at the current offset.
-    pub(crate) fn flaw(&self, damage: impl Into<Damage>) -> Flaw {
-        Flaw::new(self.offset, damage)
+    /// Builds an error at the current offset.
+    pub(crate) fn error(&self, damage: impl Into<Damage>) -> ParseError {
+        ParseError::new(self.offset, damage)
     }
 
-    /// Returns a flaw before the current offset unless the number is allowed.
-    pub(crate) fn require(&self, of: &'static str, expected: Expected, found: u64) -> Result<(), Flaw> {
-        Flaw::unless(expected, self.offset, of, found)
+    /// Returns an error before the current offset unless the number is allowed.
+    pub(crate) fn require(&self, of: &'static str, expected: Expected, found: u64) -> Result<(), ParseError> {
+        ParseError::unless(expected, self.offset, of, found)
     }
 }
 
@@ -165,16 +165,19 @@ pub(crate) fn seal(bytes: &mut Vec<u8>) -> u128 {
 }
 
 /// Checks that `bytes` end with the hash of what precedes it; returns that part and the hash.
-pub(crate) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
+pub(crate) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), ParseError> {
     let split = bytes.len().checked_sub(HASH_BYTES);
     let Some((body, mut tail)) = split.map(|split| bytes.split_at(split)).map(|(body, tail)| (body, Cursor::new(tail)))
     else {
-        return Err(Flaw::new(bytes.len() as u64, Damage::Ends { needed_bytes: (HASH_BYTES - bytes.len()) as u64 }));
+        return Err(ParseError::new(
+            bytes.len() as u64,
+            Damage::Ends { needed_bytes: (HASH_BYTES - bytes.len()) as u64 },
+        ));
     };
     let recorded = tail.u128("hash")?;
     let found = xxh3_128(body);
     if found != recorded {
-        return Err(Flaw::new(body.len() as u64, Damage::hash("hash of the bytes before it", recorded, found)));
+        return Err(ParseError::new(body.len() as u64, Damage::hash("hash of the bytes before it", recorded, found)));
     }
     Ok((body, recorded))
 }

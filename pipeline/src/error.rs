@@ -4,7 +4,7 @@
 //! write, its offset; damage carries path, offset and a [`Damage`]. Texts are lower-case fragments
 //! for the caller to join into a chain. The command line adds exit codes and hints.
 
-use crate::finding::{Damage, Finding, Weight};
+use crate::finding::{Damage, Finding, Severity};
 use crate::ids::BlockId;
 use std::fmt;
 use std::io;
@@ -248,12 +248,12 @@ impl Finding {
     /// # Errors
     /// Returns the error itself if it has another subject, such as a format version or an
     /// unreadable folder.
-    pub fn from_error(weight: Weight, error: Error) -> Result<Finding, Error> {
+    pub fn from_error(severity: Severity, error: Error) -> Result<Finding, Error> {
         match error {
-            Error::Corrupt { path, offset, damage } => Ok(Finding { weight, path, offset, damage }),
-            Error::Io { ref path, .. } if error.is_not_found() => Ok(Finding::new(weight, path, Damage::MISSING)),
+            Error::Corrupt { path, offset, damage } => Ok(Finding { severity, path, offset, damage }),
+            Error::Io { ref path, .. } if error.is_not_found() => Ok(Finding::new(severity, path, Damage::MISSING)),
             Error::Io { operation: "read", path, offset, source } => {
-                Ok(Finding { weight, path, offset, damage: Damage::Unreadable(source.to_string()) })
+                Ok(Finding { severity, path, offset, damage: Damage::Unreadable(source.to_string()) })
             }
             other => Err(other),
         }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn an_error_about_a_file_is_a_finding_and_any_other_stays_an_error() {
-        let of = |error| Finding::from_error(Weight::Damage, error);
+        let of = |error| Finding::from_error(Severity::Damage, error);
         let io = |operation, code| Error::io(operation, "x", std::io::Error::from_raw_os_error(code));
         assert_eq!(of(io("open", 2)).unwrap().damage, Damage::MISSING);
         assert!(matches!(of(io("read", 5)).unwrap().damage, Damage::Unreadable(_)));

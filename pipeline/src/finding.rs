@@ -72,7 +72,7 @@ pub enum Expected {
 
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum Severity {
     /// Bytes that matter differ from what was written.
     Damage,
     /// One of two copies is damaged; the next opening restores it.
@@ -85,7 +85,7 @@ pub enum Weight {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How serious it is.
-    pub weight: Weight,
+    pub severity: Severity,
     /// Full path of the file.
     pub path: PathBuf,
     /// Offset in the file in bytes; `None` for the whole file.
@@ -215,27 +215,27 @@ impl fmt::Display for Damage {
     }
 }
 
-impl Weight {
+impl Severity {
     /// Returns whether bytes that matter are damaged in at least one copy. A check reports such
     /// damage in its exit code.
     pub fn is_damage(self) -> bool {
-        self != Weight::Leftover
+        self != Severity::Leftover
     }
 
-    /// Returns the weight in one word, for programs in other languages.
+    /// Returns the severity in one word, for programs in other languages.
     pub fn name(self) -> &'static str {
         match self {
-            Weight::Damage => "damage",
-            Weight::Copy => "copy",
-            Weight::Leftover => "leftover",
+            Severity::Damage => "damage",
+            Severity::Copy => "copy",
+            Severity::Leftover => "leftover",
         }
     }
 }
 
 impl Finding {
     /// Builds a finding about a whole file.
-    pub fn new(weight: Weight, path: impl Into<PathBuf>, damage: impl Into<Damage>) -> Finding {
-        Finding { weight, path: path.into(), offset: None, damage: damage.into() }
+    pub fn new(severity: Severity, path: impl Into<PathBuf>, damage: impl Into<Damage>) -> Finding {
+        Finding { severity, path: path.into(), offset: None, damage: damage.into() }
     }
 
     /// Moves the finding to a byte of the file.
@@ -254,13 +254,14 @@ impl Finding {
 /// running process made in between do not persist.
 pub fn persists(first: &[Finding], second: &[Finding]) -> bool {
     let known: BTreeSet<_> = first.iter().map(Finding::key).collect();
-    second.iter().all(|finding| !finding.weight.is_damage() || known.contains(&finding.key()))
+    second.iter().all(|finding| !finding.severity.is_damage() || known.contains(&finding.key()))
 }
 
 /// Sorts findings for a report (damage first, leftovers last, each by path and offset) and removes
 /// duplicates.
 pub fn sort_findings(findings: &mut Vec<Finding>) {
-    findings.sort_by(|one, other| (one.weight, &one.path, one.offset).cmp(&(other.weight, &other.path, other.offset)));
+    findings
+        .sort_by(|one, other| (one.severity, &one.path, one.offset).cmp(&(other.severity, &other.path, other.offset)));
     findings.dedup();
 }
 
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_finding_reads_as_a_sentence() {
-        let sentence = |damage: Damage| Finding::new(Weight::Damage, "db/x", damage).to_string();
+        let sentence = |damage: Damage| Finding::new(Severity::Damage, "db/x", damage).to_string();
         assert_eq!(sentence(Damage::MISSING), "db/x is missing");
         let beside = Some("m/manifest.1.a".to_owned());
         assert_eq!(sentence(Damage::Missing { beside }), "db/x is missing, but m/manifest.1.a exists");
@@ -287,18 +288,18 @@ mod tests {
         assert_eq!(length(Expected::AtMost(6)), "db/x has 7 bytes, expected at most 6");
         assert_eq!(sentence(Damage::Superfluous("left over")), "db/x is left over");
         assert_eq!(sentence("the padding is not zero".into()), "db/x: the padding is not zero");
-        let hash = Finding::new(Weight::Copy, "m/x", Damage::hash("hash of the file", 1, 2)).at(88);
+        let hash = Finding::new(Severity::Copy, "m/x", Damage::hash("hash of the file", 1, 2)).at(88);
         let expected = format!("m/x at byte 88: the hash of the file is {:032x}, expected {:032x}", 2, 1);
         assert_eq!(hash.to_string(), expected);
         let number = Damage::Number { of: "generation", expected: Expected::Exactly(3), found: 4 };
         assert_eq!(sentence(number), "db/x: the generation is 4, expected 3");
         assert_eq!(sentence(Damage::Unreadable("I/O error".into())), "db/x: cannot be read: I/O error");
-        let ends = Finding::new(Weight::Damage, "x", Damage::Ends { needed_bytes: 5 }).at(9);
+        let ends = Finding::new(Severity::Damage, "x", Damage::Ends { needed_bytes: 5 }).at(9);
         assert_eq!(ends.to_string(), "x at byte 9: the file is truncated: 5 more bytes must follow");
     }
 
     #[test]
     fn only_what_a_stop_leaves_is_no_damage() {
-        assert!(Weight::Damage.is_damage() && Weight::Copy.is_damage() && !Weight::Leftover.is_damage());
+        assert!(Severity::Damage.is_damage() && Severity::Copy.is_damage() && !Severity::Leftover.is_damage());
     }
 }

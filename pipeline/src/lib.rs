@@ -58,7 +58,7 @@ pub use audit::{Auditor, Auditors, SourceStream};
 pub use bitmap::Bitmap;
 pub use bitmaps::{Bitmaps, PooledBitmap};
 pub use error::{DamageText, Error};
-pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
+pub use finding::{Damage, Expected, Finding, Severity, persists, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::place::{Extent, LogFile, Placement};
 pub use measure::metrics::{Counter, Counters, Counts, Metrics, StageTimer, Stopwatch, thread_time};

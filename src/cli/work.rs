@@ -2,7 +2,7 @@
 
 use crate::cli::args::{JsonArgs, ThreadsArgs};
 use crate::cli::owner;
-use crate::maintenance::{self, Finding, Request, Weight};
+use crate::maintenance::{self, Finding, Request, Severity};
 use crate::verify;
 use clap::Args;
 use std::path::Path;
@@ -96,10 +96,10 @@ pub fn exit_of(report: &verify::Report) -> Exit {
 }
 
 pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
-    let label = match finding.weight {
-        Weight::Damage => out.paint.bad("damaged:"),
-        Weight::Copy => out.paint.mark("damaged copy:"),
-        Weight::Leftover => out.paint.faint("left over:"),
+    let label = match finding.severity {
+        Severity::Damage => out.paint.bad("damaged:"),
+        Severity::Copy => out.paint.mark("damaged copy:"),
+        Severity::Leftover => out.paint.faint("left over:"),
     };
     out.line(format_args!("{label} {finding}"))
 }

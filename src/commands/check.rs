@@ -110,7 +110,7 @@ fn owner_of(folder: &Path) -> Owner {
 fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()> {
     let found = report.found;
     let (damage, left): (Vec<&Finding>, Vec<&Finding>) =
-        found.findings.iter().partition(|finding| finding.weight.is_damage());
+        found.findings.iter().partition(|finding| finding.severity.is_damage());
     let few = if report.owned || left.len() > LEFTOVERS_SHOWN { &[][..] } else { &left };
     for finding in damage.iter().chain(few) {
         print_finding(finding, out)?;

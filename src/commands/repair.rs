@@ -70,7 +70,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         .counted(&[&counter], &signals, out, |request| Repair::prepare(&args.folder, args.dry_run, request))?
         .map_err(|error| failed(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
-        repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
+        repair.report().findings.iter().filter(|finding| finding.severity.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
     remark_on_foreign(&args.folder, out);
     if !args.work.json.json {

@@ -1,7 +1,7 @@
 //! The errors of the database.
 
 use super::Keep;
-use pipeline::{Damage, DamageText, Expected, Finding, Weight};
+use pipeline::{Damage, DamageText, Expected, Finding, Severity};
 use std::path::PathBuf;
 
 /// An error in opening, reading or checking a database.
@@ -75,14 +75,14 @@ impl DatabaseError {
     pub fn into_finding(self) -> Result<Finding, DatabaseError> {
         match self {
             DatabaseError::Corrupt { path, offset, damage } => {
-                Ok(Finding { weight: Weight::Damage, path, offset, damage })
+                Ok(Finding { severity: Severity::Damage, path, offset, damage })
             }
             DatabaseError::Version { path, found, supported } => {
                 let expected = Expected::Exactly(supported);
-                Ok(Finding::new(Weight::Damage, path, Damage::Number { of: "version", expected, found }))
+                Ok(Finding::new(Severity::Damage, path, Damage::Number { of: "version", expected, found }))
             }
             DatabaseError::Io { path, source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Finding::new(Weight::Damage, path, Damage::MISSING))
+                Ok(Finding::new(Severity::Damage, path, Damage::MISSING))
             }
             other => Err(other),
         }

@@ -6,7 +6,7 @@
 
 use super::{LIST_BYTES_MAX, MANIFEST, SUMS};
 use pipeline::storage::read_whole;
-use pipeline::{Damage, Finding, Storage, Weight};
+use pipeline::{Damage, Finding, Severity, Storage};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -92,7 +92,7 @@ impl Sums {
     /// Compares the list with the `expected` files and their sums, where known. Findings are
     /// malformed lines, lines of other files, lines with another sum, and files without a line.
     pub(crate) fn compare(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Vec<Finding> {
-        let at = |offset: u64, rule: String| Finding::new(Weight::Damage, &self.path, rule).at(offset);
+        let at = |offset: u64, rule: String| Finding::new(Severity::Damage, &self.path, rule).at(offset);
         let mut differing = Capped { listed: Vec::new(), more: None };
         for (file, (sum, offset)) in &self.lines {
             match expected.get(file) {
@@ -137,7 +137,7 @@ impl Sums {
         let ((offset, found), wanted) =
             in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
         let rule = format!("found the line of {found}, expected that of {wanted}");
-        Some(Finding::new(Weight::Damage, &self.path, rule).at(offset))
+        Some(Finding::new(Severity::Damage, &self.path, rule).at(offset))
     }
 
     /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line

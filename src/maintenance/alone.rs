@@ -11,7 +11,7 @@
 
 use super::lists::{contents, difference, or_finding};
 use super::workers::{Request, Watch};
-use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, run_around, sort_findings};
+use super::{Damage, Depth, Error, Finding, Report, Severity, Subject, run_around, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
@@ -116,12 +116,12 @@ impl Lists {
     /// Reads both lists; adds the errors of each as a whole.
     fn read(storage: &RealStorage, findings: &mut Vec<Finding>) -> Result<Lists, Error> {
         let in_run = run_around(storage).is_some();
-        let missing = if in_run { Weight::Leftover } else { Weight::Damage };
+        let missing = if in_run { Severity::Leftover } else { Severity::Damage };
         // SUMS is written last, so it is read first: a solve that ends in between has then written
         // the manifest as well.
         let sums = or_finding(Sums::load(storage, SUMS), missing)?.map_err(|finding| findings.push(finding)).ok();
-        let unsealed = findings.iter().any(|finding| !finding.weight.is_damage());
-        let found = or_finding(contents(storage, MANIFEST), Weight::Damage)?;
+        let unsealed = findings.iter().any(|finding| !finding.severity.is_damage());
+        let found = or_finding(contents(storage, MANIFEST), Severity::Damage)?;
         let found = found.map_err(|finding| findings.push(finding)).ok();
         let (has_sums, sums) = (sums.is_some(), sums.unwrap_or_default());
         let sum = found.as_deref().map(blake3::hash);
@@ -165,7 +165,7 @@ impl Lists {
             let listed = self.found.as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
             match (known.manifest.check(&path, &known.game), listed) {
                 (Err(error), _) => findings.push(error.into_finding()?),
-                (Ok(()), Some(Err(damage))) => findings.push(Finding::new(Weight::Damage, path, damage)),
+                (Ok(()), Some(Err(damage))) => findings.push(Finding::new(Severity::Damage, path, damage)),
                 _ => {}
             }
         } else if let (Some(known), Some(bytes)) = (&self.known, &self.found) {
@@ -174,7 +174,7 @@ impl Lists {
                     Some(Err(damage)) => damage,
                     _ => "unconfirmed, because SUMS has no line for it and blocks are damaged".into(),
                 };
-                findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
+                findings.push(Finding::new(Severity::Damage, storage.path(MANIFEST), damage));
             } else {
                 match rebuild(storage, known).map_err(finding) {
                     Ok(rebuilt) => {
@@ -208,7 +208,7 @@ pub(super) fn check_database(
     let is_ours = |name: &String| name == MANIFEST || name == SUMS || (name == BOOK && book.is_some());
     for name in lengths.keys().filter(|name| !names.contains(*name) && !is_ours(name) && is_own(name)) {
         let damage = Damage::Superfluous("not a file of this database");
-        findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
+        findings.push(Finding::new(Severity::Leftover, storage.path(name), damage));
     }
     let names: Vec<String> = names.into_iter().collect();
     let blocks = lists.known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u64);
@@ -218,7 +218,7 @@ pub(super) fn check_database(
     let mut damaged_blocks = BTreeSet::new();
     if !names.is_empty() && lists.known.is_some() && !lists.vouched && !seen.values().any(|one| one.is_of_game) {
         let rule = "board, rule and layout differ from those of the blocks";
-        findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
+        findings.push(Finding::new(Severity::Damage, storage.path(MANIFEST), rule));
         lists.known = None;
     } else {
         for (block, one) in seen {
@@ -311,7 +311,7 @@ fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, dept
     let is_as_listed = listed == Some(Ok(()));
     let Some(known) = known else {
         // Without a manifest the blocks are those with a line.
-        seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
+        seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Severity::Damage, &path, damage));
         return Ok(seen);
     };
     seen.is_of_game = BlockIndex::open(&MemoryFile::new(&path, &file), &known.form, block).is_ok();
@@ -324,7 +324,7 @@ fn look_at(storage: &RealStorage, name: &str, block: BlockId, list: &Lists, dept
             seen.sum = (!is_as_listed).then_some(sum);
         }
         Ok(digest) => {
-            seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(block), digest)));
+            seen.damage = Some(Finding::new(Severity::Damage, &path, digests_differ(known.digest(block), digest)));
         }
         Err(error) => seen.damage = Some(finding(error)?),
     }
@@ -383,7 +383,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &TrustedManifest) -> Result<
 
 fn finding(error: Error) -> Result<Finding, Error> {
     match error {
-        Error::Run(error) => Ok(Finding::from_error(Weight::Damage, error)?),
+        Error::Run(error) => Ok(Finding::from_error(Severity::Damage, error)?),
         Error::Database(error) => Ok(error.into_finding()?),
         other => Err(other),
     }

@@ -1,17 +1,17 @@
 //! The two lists of a database, `manifest.json` and `SUMS`: reads them, compares them with the
 //! expected bytes and replaces them.
 
-use super::{Damage, Expected, Finding, Weight};
+use super::{Damage, Expected, Finding, Severity};
 use crate::database::{LIST_BYTES_MAX, Sums, block_file_name, is_database_file};
 use pipeline::checkpoint::{TEMPORARY, write_atomically};
 use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{BlockId, Error, Storage};
 
-/// Turns an error of a file as a whole into a finding; `missing` is the weight of its absence.
-pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Weight) -> Result<Result<T, Finding>, Error> {
+/// Turns an error of a file as a whole into a finding; `missing` is the severity of its absence.
+pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Severity) -> Result<Result<T, Finding>, Error> {
     read.map(Ok).or_else(|error| {
-        let weight = if error.is_not_found() { missing } else { Weight::Damage };
-        Finding::from_error(weight, error).map(Err)
+        let severity = if error.is_not_found() { missing } else { Severity::Damage };
+        Finding::from_error(severity, error).map(Err)
     })
 }
 
@@ -21,7 +21,7 @@ pub(super) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Err
 
 /// Writes a manifest or a `SUMS`, unless the file has these bytes.
 pub(super) fn replace(storage: &dyn Storage, name: &str, right: &[u8]) -> Result<(), Error> {
-    match or_finding(contents(storage, name), Weight::Damage)? {
+    match or_finding(contents(storage, name), Severity::Damage)? {
         Ok(found) if found == right => Ok(()),
         _ => write_atomically(storage, name, right),
     }
@@ -44,7 +44,7 @@ pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], fou
         }
         _ => Damage::Length { expected: Expected::Exactly(expected.len() as u64), found: found.len() as u64 },
     };
-    Some(Finding::new(Weight::Damage, storage.path(name), damage).at(offset as u64))
+    Some(Finding::new(Severity::Damage, storage.path(name), damage).at(offset as u64))
 }
 
 /// Returns the names of temporary files that an interrupted repair left in a database.

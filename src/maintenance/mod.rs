@@ -38,7 +38,7 @@ pub mod verify;
 mod workers;
 
 pub use pipeline::maintenance::check::Depth;
-pub use pipeline::{Damage, Expected, Finding, Weight};
+pub use pipeline::{Damage, Expected, Finding, Severity};
 pub use repair::{Estimate, Repair};
 pub use workers::Request;
 
@@ -149,7 +149,7 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
     serializer.collect_seq(findings.iter().map(|finding| {
         let [what, expected, got] = finding.damage.in_words();
         FindingRow {
-            kind: finding.weight.name(),
+            kind: finding.severity.name(),
             path: finding.path.to_string_lossy(),
             offset: finding.offset.unwrap_or(0),
             damage: finding.damage.name(),
@@ -164,7 +164,7 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 impl Report {
     /// Returns whether every copy of everything that counts has its original bytes.
     pub fn is_sound(&self) -> bool {
-        self.findings.iter().all(|finding| !finding.weight.is_damage())
+        self.findings.iter().all(|finding| !finding.severity.is_damage())
     }
 }
 

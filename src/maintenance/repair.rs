@@ -17,7 +17,7 @@ use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
-use pipeline::checkpoint::{Draft, LOCK, METADATA, PUBLISHED, TEMPORARY, write_atomically};
+use pipeline::checkpoint::{LOCK, LockedRun, METADATA, PUBLISHED, TEMPORARY, write_atomically};
 use pipeline::maintenance::check;
 use pipeline::maintenance::recompute::{Recomputer, Sources};
 use pipeline::maintenance::repair::{self, Plan};
@@ -66,7 +66,7 @@ pub struct Repair {
 }
 
 enum Subject {
-    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, checked: Box<CheckedRun>, plan: Box<Plan> },
+    Run { storage: Arc<dyn Storage>, locked: Option<LockedRun>, checked: Box<CheckedRun>, plan: Box<Plan> },
     Database { storage: RealStorage, checked: Box<CheckedDatabase>, order: Vec<BlockId>, _lock: Option<LockGuard> },
 }
 
@@ -85,9 +85,9 @@ impl Repair {
 
     fn run(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         let storage = Arc::new(storage);
-        let draft = if dry { Ok(None) } else { Draft::take(storage.clone()).map(Some) };
+        let locked = if dry { Ok(None) } else { LockedRun::take(storage.clone()).map(Some) };
         // Report damage below, with the rest.
-        let (draft, damage) = match draft {
+        let (locked, damage) = match locked {
             Err(error @ pipeline::Error::Corrupt { .. }) => (None, Some(error)),
             other => (other?, None),
         };
@@ -114,7 +114,7 @@ impl Repair {
             seconds: seconds(&workload, &plan, file_seconds(&storage, PUBLISHED, &plan, dry)?),
         };
         drop(workload);
-        let subject = Subject::Run { storage, draft, checked: Box::new(checked), plan: Box::new(plan) };
+        let subject = Subject::Run { storage, locked, checked: Box::new(checked), plan: Box::new(plan) };
         Ok(Repair { estimate, subject })
     }
 
@@ -198,9 +198,9 @@ impl Repair {
     /// If it was prepared dry.
     pub fn carry_out(self, request: &Request<'_>) -> Result<(), Error> {
         match self.subject {
-            Subject::Run { storage, draft, checked, plan } => {
-                let draft = draft.expect("a dry repair cannot be carried out");
-                mend_run(&storage, draft, *checked, &plan, request)
+            Subject::Run { storage, locked, checked, plan } => {
+                let locked = locked.expect("a dry repair cannot be carried out");
+                mend_run(&storage, locked, *checked, &plan, request)
             }
             Subject::Database { storage, checked, order, _lock } => {
                 assert!(_lock.is_some(), "a dry repair cannot be carried out");
@@ -303,7 +303,7 @@ fn file_seconds(storage: &RealStorage, folder: &str, plan: &Plan, dry: bool) -> 
 
 fn mend_run(
     storage: &Arc<dyn Storage>,
-    draft: Draft,
+    locked: LockedRun,
     checked: CheckedRun,
     plan: &Plan,
     request: &Request<'_>,
@@ -315,7 +315,7 @@ fn mend_run(
     // Keeps the folder locked to the end.
     let workload = RemovalGame::new(terms.spec(&game), Kernel::detect());
     let thresholds = Thresholds::for_process(1)?;
-    let _repaired = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
+    let _repaired = repair::carry_out(plan, &workload, storage, locked, &thresholds, request.stop, &|done| {
         (request.progress)(done, all)
     })?;
     let Some(manifest) = manifest else { return Ok(()) };

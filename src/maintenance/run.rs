@@ -3,7 +3,7 @@
 
 use super::lists::{contents, difference, or_finding};
 use super::workers::Request;
-use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
+use super::{Damage, Depth, Error, Finding, Report, Severity, Subject, alone, sort_findings};
 use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name};
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -69,7 +69,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     let ours: Vec<String> = lists.filter(|_| is_complete).map(|name| format!("{PUBLISHED}/{name}")).collect();
     for name in engine.unnamed.iter().filter(|name| !ours.contains(name)) {
         let damage = Damage::Superfluous("not in any record");
-        checked.report.findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
+        checked.report.findings.push(Finding::new(Severity::Leftover, storage.path(name), damage));
     }
     if is_complete {
         let summaries: BTreeMap<BlockId, &[u8]> =
@@ -95,9 +95,9 @@ impl CheckedRun {
         let (keep, json) = (spec.terms.keep, manifest.to_json());
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
-        let found = or_finding(Sums::load(storage, &format!("{PUBLISHED}/{SUMS}")), Weight::Leftover)?;
-        *unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
-        let missing = if *unsealed { Weight::Leftover } else { Weight::Damage };
+        let found = or_finding(Sums::load(storage, &format!("{PUBLISHED}/{SUMS}")), Severity::Leftover)?;
+        *unsealed = found.as_ref().is_err_and(|finding| !finding.severity.is_damage());
+        let missing = if *unsealed { Severity::Leftover } else { Severity::Damage };
         let before = findings.len();
         let name = format!("{PUBLISHED}/{MANIFEST}");
         match or_finding(contents(storage, &name), missing)? {
@@ -120,7 +120,7 @@ impl CheckedRun {
                 }
                 Err(finding) => {
                     self.book_wrong = true;
-                    findings.push(Finding { weight: if *unsealed { missing } else { finding.weight }, ..finding });
+                    findings.push(Finding { severity: if *unsealed { missing } else { finding.severity }, ..finding });
                 }
             }
             expected.insert(BOOK.to_owned(), self.book);
@@ -188,7 +188,7 @@ mod tests {
         let examine = || {
             looks.set(looks.get() + 1);
             let path = ["m/manifest.1.a", "m/manifest.2.a", "m/manifest.3.a"][looks.get().min(3) - 1];
-            let findings = vec![Finding::new(Weight::Damage, path, Damage::MISSING)];
+            let findings = vec![Finding::new(Severity::Damage, path, Damage::MISSING)];
             Ok(Examination { findings, inspection: None })
         };
         let found = at_rest(examine).unwrap();

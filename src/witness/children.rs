@@ -42,13 +42,20 @@ impl Moves {
     /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds
     /// the losses of the block reached.
     pub(crate) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
-        run_wide(Marking { moves: self, child, losing });
+        let taken = self.0.iter().fold(0, |taken, made| taken | made.line);
+        let mut chunks: Vec<usize> = (0..losing.len()).step_by(CHUNK_LINES).collect();
+        // Those that differ in what a move takes read the same chunks of the child: they follow each
+        // other, so that it is in the second-level cache.
+        chunks.sort_by_key(|first| first & !taken);
+        run_wide(Marking { moves: self, chunks: &chunks, child, losing });
     }
 }
 
 /// One call of [`Moves::mark`].
 struct Marking<'a> {
     moves: &'a Moves,
+    /// The first line of each chunk of the target.
+    chunks: &'a [usize],
     child: &'a [[u64; LINE]],
     losing: &'a mut [[u64; LINE]],
 }
@@ -56,8 +63,9 @@ struct Marking<'a> {
 impl Work for Marking<'_> {
     #[inline(always)]
     fn run(self) {
-        for (number, chunk) in self.losing.chunks_mut(CHUNK_LINES).enumerate() {
-            let first = number * CHUNK_LINES;
+        for &first in self.chunks {
+            let lines = CHUNK_LINES.min(self.losing.len());
+            let chunk = &mut self.losing[first..][..lines];
             for made in &self.moves.0 {
                 let far = made.line & !(CHUNK_LINES - 1);
                 if first & far == far {
@@ -143,7 +151,8 @@ mod tests {
             let (mut wide, mut plain) = (vec![[0; LINE]; 1 << (bits - 9)], vec![[0; LINE]; 1 << (bits - 9)]);
             moves.mark(&child, &mut wide);
             prop_assert_eq!(&wide, &expected);
-            Work::run(Marking { moves: &moves, child: &child, losing: &mut plain });
+            let chunks: Vec<usize> = (0..plain.len()).step_by(CHUNK_LINES).collect();
+            Work::run(Marking { moves: &moves, chunks: &chunks, child: &child, losing: &mut plain });
             prop_assert_eq!(plain, expected);
         }
     }

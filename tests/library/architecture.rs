@@ -134,28 +134,28 @@ fn imports_run_one_way() {
 
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
-    ("pipeline/src/", 10_630),
-    ("src/maintenance/", 2_320),
-    ("src/cli/", 2_228),
-    ("src/commands/", 3_177),
-    ("src/database/", 4_314),
+    ("pipeline/src/", 10_474),
+    ("src/maintenance/", 2_295),
+    ("src/cli/", 2_177),
+    ("src/commands/", 3_141),
+    ("src/database/", 4_194),
     ("src/evolve/", 8_391),
-    ("src/game/", 2_345),
+    ("src/game/", 2_328),
     ("src/job/", 929),
     ("src/kernel/", 2_895),
-    ("src/layout/", 1_881),
-    ("src/papers/", 5_797),
-    ("src/plan/", 1_431),
+    ("src/layout/", 1_868),
+    ("src/papers/", 5_761),
+    ("src/plan/", 1_420),
     ("src/plane/", 2_992),
     ("src/play/", 1_246),
     ("src/serve/", 2_503),
     ("src/solve/", 1_361),
     ("src/task/", 3_513),
-    ("src/terminal/", 2_951),
+    ("src/terminal/", 2_935),
     ("src/witness/", 1_232),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 39_141;
+const CORE_AT_MOST: usize = 38_696;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 

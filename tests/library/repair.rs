@@ -4,7 +4,7 @@
 use crate::common::program::{copy, tree};
 use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
-use pipeline::{Damage, Finding, Placement, RealStorage, Run, Weight};
+use pipeline::{Damage, Finding, Placement, RealStorage, Run, Severity};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::collections::BTreeMap;
 use std::fs;
@@ -116,7 +116,7 @@ fn each_single_file_of_a_run_comes_back() {
                 let Some(how) = damage(&copied.path().join(name), way) else { continue };
                 let story = format!("{place}: {} {how}", name.display());
                 let report = look(copied.path(), Depth::Sums).unwrap();
-                let wrong: Vec<_> = report.findings.iter().filter(|one| one.weight.is_damage()).collect();
+                let wrong: Vec<_> = report.findings.iter().filter(|one| one.severity.is_damage()).collect();
                 let is_short_b =
                     how == "cut" && name.to_string_lossy().contains("journal") && name.extension().unwrap() == "b";
                 // SUMS is written last; a solve that was stopped before that leaves a run without.
@@ -200,7 +200,7 @@ fn each_single_file_of_a_database_alone_comes_back() {
             match mend(folder.path()) {
                 Ok(estimate) => {
                     assert!(!estimate.is_empty(), "{story}");
-                    for finding in report.findings.iter().filter(|finding| finding.weight.is_damage()) {
+                    for finding in report.findings.iter().filter(|finding| finding.severity.is_damage()) {
                         assert_eq!(finding.path, path, "{story}: {finding:?}");
                     }
                     let files = tree(folder.path()).into_iter();
@@ -236,7 +236,8 @@ fn what_no_record_names_is_left_over() {
         fs::write(path(&"notes"), "someone else's").unwrap();
         let found = look(folder.path(), Depth::Full).unwrap().findings;
         let damage = || Damage::Superfluous("not in any record");
-        let expected: Vec<_> = names.iter().map(|name| Finding::new(Weight::Leftover, path(name), damage())).collect();
+        let expected: Vec<_> =
+            names.iter().map(|name| Finding::new(Severity::Leftover, path(name), damage())).collect();
         assert_eq!(found, expected);
     }
 }

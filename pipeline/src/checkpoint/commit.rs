@@ -10,7 +10,7 @@ use crate::storage::StorageFile;
 
 /// Everything that one commit makes durable, all of it or nothing. The engine has written it (C1).
 #[derive(Default)]
-pub struct Epoch {
+pub struct Commit {
     /// Blocks that finished.
     pub records: Vec<BlockRecord>,
     /// Files written since the last commit that a resume would need, to be synced in parallel.
@@ -20,19 +20,19 @@ pub struct Epoch {
 }
 
 impl Checkpoint {
-    /// Makes an epoch durable. When it returns, its blocks stay finished after any stop.
+    /// Makes a commit durable. When it returns, its blocks stay finished after any stop.
     ///
     /// # Errors
-    /// Returns [`Error::Limit`] before anything is changed. After any other error the epoch may or
+    /// Returns [`Error::Limit`] before anything is changed. After any other error the commit may or
     /// may not be committed, and the checkpoint returns [`Error::Poisoned`] until it is reopened.
     ///
     /// # Panics
     /// Panics if a block is committed twice or an extent is in a file of an older generation: both
     /// are errors of the engine that would spoil the run.
-    pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
+    pub fn commit(&mut self, commit: Commit) -> Result<(), Error> {
         self.check()?;
         let mut blocks = BTreeSet::new();
-        for record in &epoch.records {
+        for record in &commit.records {
             let block = record.block;
             let is_new = blocks.insert(block) && !self.finished.contains(&block);
             assert!(is_new, "checkpoint, invariant 7: block {block} is committed again");
@@ -40,17 +40,17 @@ impl Checkpoint {
                 assert_eq!(extent.file.generation, self.generation, "checkpoint, invariant 2: {}", extent.file.name());
             }
         }
-        let (bytes, hash) = self.journal.encode(&epoch.records)?;
+        let (bytes, hash) = self.journal.encode(&commit.records)?;
 
         self.failed = true;
-        sync_all(&epoch.dirty, self.storage.sync_parallelism())?; // C2
-        for folder in &epoch.directories {
+        sync_all(&commit.dirty, self.storage.sync_parallelism())?; // C2
+        for folder in &commit.directories {
             self.storage.sync_dir(folder)?; // C3
         }
         self.journal.append(&bytes, hash)?; // C4, C5
         self.failed = false;
 
-        for record in epoch.records {
+        for record in commit.records {
             self.finished.insert(record.block);
             self.order.push(record.block);
             self.published.extend(record.published.map(|file| file.name));
@@ -111,6 +111,6 @@ mod tests {
         let mut checkpoint = opened.unwrap().checkpoint;
         let record = BlockRecord { block: BlockId(5), ..BlockRecord::default() };
         let records = vec![record.clone(), record];
-        let _ = checkpoint.commit(Epoch { records, ..Epoch::default() });
+        let _ = checkpoint.commit(Commit { records, ..Commit::default() });
     }
 }

@@ -6,14 +6,14 @@
 //! # Invariants
 //! 1. Nothing is changed and no lock is needed.
 //! 2. Anything that a stop, a kill or a power cut of an intact run can leave is never damage: it is
-//!    [`Weight::Leftover`](crate::Weight::Leftover).
+//!    [`Severity::Leftover`](crate::Severity::Leftover).
 //! 3. Metadata that [`super::inspect`] accepts is valid; this module only adds what it ignored.
 
 use super::manifest::{self, Manifest};
 use super::recover::{check_records, other_run, read_identity, recover};
 use super::{Inspection, journal, names};
 use crate::Error;
-use crate::finding::{Damage, Finding, Weight};
+use crate::finding::{Damage, Finding, Severity};
 use crate::storage::{Entry, EntryKind, Storage, list};
 
 /// Result of [`examine`].
@@ -39,8 +39,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         Ok(identity) => Some(identity),
         Err(error) => {
             // An opening refuses a missing `FORMAT`, but replaces a damaged one from the manifest.
-            let weight = if error.is_not_found() { Weight::Damage } else { Weight::Copy };
-            findings.push(Finding::from_error(weight, error)?);
+            let severity = if error.is_not_found() { Severity::Damage } else { Severity::Copy };
+            findings.push(Finding::from_error(severity, error)?);
             None
         }
     };
@@ -49,7 +49,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     };
     if let Some(identity) = identity.filter(|identity| *identity != manifest.identity) {
         let damage = other_run(&identity, &manifest.identity);
-        findings.push(Finding::new(Weight::Damage, storage.path(&name), damage));
+        findings.push(Finding::new(Severity::Damage, storage.path(&name), damage));
         return Ok(Examination { findings, inspection: None });
     }
     let current = [names::manifests(generation), names::journals(generation)].concat();
@@ -66,7 +66,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     };
     records.extend(journal);
     if let Err(error) = check_records(storage, generation, &records) {
-        findings.push(Finding::from_error(Weight::Damage, error)?);
+        findings.push(Finding::from_error(Severity::Damage, error)?);
         return Ok(Examination { findings, inspection: None });
     }
     let identity = manifest.identity;
@@ -77,11 +77,11 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
 
 /// Builds the finding of a file that nothing needs, or of something else with its name.
 pub(crate) fn left_over(storage: &dyn Storage, name: &str, entry: &Entry, why: &'static str) -> Finding {
-    let (weight, damage) = match entry.kind {
-        EntryKind::File => (Weight::Leftover, Damage::Superfluous(why)),
-        EntryKind::Folder | EntryKind::Other => (Weight::Damage, Damage::NotAFile),
+    let (severity, damage) = match entry.kind {
+        EntryKind::File => (Severity::Leftover, Damage::Superfluous(why)),
+        EntryKind::Folder | EntryKind::Other => (Severity::Damage, Damage::NotAFile),
     };
-    Finding::new(weight, storage.path(name), damage)
+    Finding::new(severity, storage.path(name), damage)
 }
 
 /// Reads both copies of a manifest; returns the first intact one, with its name.
@@ -101,19 +101,19 @@ fn first_manifest(
                 // name.
                 let renamed = !error.is_not_found()
                     || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
-                wrong.push(Finding::from_error(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
+                wrong.push(Finding::from_error(if renamed { Severity::Copy } else { Severity::Leftover }, error)?);
             }
         }
     }
     if wrong.len() == 2 {
-        wrong.iter_mut().for_each(|finding| finding.weight = Weight::Damage);
+        wrong.iter_mut().for_each(|finding| finding.severity = Severity::Damage);
     }
     findings.extend(wrong);
     if let [(_, first), (name, second)] = &copies[..]
         && first.hash != second.hash
     {
         let damage = Damage::hash("hash of the manifest, which differs from copy a,", first.hash, second.hash);
-        findings.push(Finding::new(Weight::Copy, storage.path(name), damage));
+        findings.push(Finding::new(Severity::Copy, storage.path(name), damage));
     }
     Ok(copies.into_iter().next())
 }
@@ -133,7 +133,7 @@ fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
             found
         }
         Err(error) => {
-            findings.push(Finding::from_error(Weight::Damage, error)?);
+            findings.push(Finding::from_error(Severity::Damage, error)?);
             None
         }
     };

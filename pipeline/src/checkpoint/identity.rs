@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::Error;
-use crate::bytes::{Cursor, Flaw, HASH_BYTES, first_repeated, length_u32, seal, unseal};
+use crate::bytes::{Cursor, HASH_BYTES, ParseError, first_repeated, length_u32, seal, unseal};
 use crate::finding::Expected;
 use crate::ids::RunId;
 
@@ -84,22 +84,22 @@ impl Identity {
 
     /// Decodes the bytes of `FORMAT`; `path` and `base` locate them for errors.
     pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
-        let found = Self::version(bytes).map_err(|flaw| flaw.into_error(path, base))?;
+        let found = Self::version(bytes).map_err(|error| error.into_error(path, base))?;
         if found != FORMAT_VERSION {
             return Err(Error::Version { path: path.into(), found, supported: FORMAT_VERSION });
         }
-        Self::parse(bytes).map_err(|flaw| flaw.into_error(path, base))
+        Self::parse(bytes).map_err(|error| error.into_error(path, base))
     }
 
     /// Returns the version. Its place and the hash at the end are the same in every version.
-    fn version(bytes: &[u8]) -> Result<u32, Flaw> {
+    fn version(bytes: &[u8]) -> Result<u32, ParseError> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
         cursor.magic(MAGIC)?;
         cursor.u32("version")
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, Flaw> {
+    fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
         cursor.magic(MAGIC)?;
@@ -119,7 +119,7 @@ impl Identity {
         }
         cursor.end("parameters")?;
         if let Some(name) = first_repeated(pairs.iter().map(|pair| &pair.0)) {
-            return Err(cursor.flaw(format!("the parameter {name} occurs twice")));
+            return Err(cursor.error(format!("the parameter {name} occurs twice")));
         }
         Ok(Self { run_id, parameters: Parameters(pairs) })
     }

@@ -23,8 +23,8 @@ use super::identity::limit;
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
-use crate::bytes::{Cursor, Flaw, HASH_BYTES, seal};
-use crate::finding::{Damage, Expected, Finding, Weight};
+use crate::bytes::{Cursor, HASH_BYTES, ParseError, seal};
+use crate::finding::{Damage, Expected, Finding, Severity};
 use crate::storage::{Create, Storage, StorageFile, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLJOURNL";
@@ -155,15 +155,15 @@ struct Header {
     payload_bytes: usize,
 }
 
-fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
+fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, ParseError> {
     let mut cursor = Cursor::new(bytes);
     cursor.magic(MAGIC)?;
-    Flaw::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
+    ParseError::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
     let sequence = cursor.u64("sequence")?;
     let previous = cursor.u128("previous hash")?;
     let payload_bytes = cursor.u32("length of a record")? as usize;
     let most = Expected::AtMost(PAYLOAD_BYTES_AT_MOST as u64);
-    Flaw::unless(most, 40, "length of a record", payload_bytes as u64)?;
+    ParseError::unless(most, 40, "length of a record", payload_bytes as u64)?;
     Ok(Header { sequence, previous, payload_bytes })
 }
 
@@ -214,7 +214,7 @@ impl CopyFile {
         // Most records take one page, and so one read.
         let mut bytes = vec![0; PAGE_BYTES as usize];
         file.read_exact_at(&mut bytes, offset)?;
-        let header = parse_header(&bytes, generation).map_err(|flaw| flaw.into_error(&self.path, offset))?;
+        let header = parse_header(&bytes, generation).map_err(|error| error.into_error(&self.path, offset))?;
         let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
         let padded = (used as u64).next_multiple_of(PAGE_BYTES);
         if padded > available {
@@ -225,14 +225,14 @@ impl CopyFile {
             file.read_exact_at(&mut bytes, offset)?;
         }
         self.hashed.set(self.hashed.get() + padded);
-        Self::whole(bytes, &header, used, padded).map_err(|flaw| flaw.into_error(&self.path, offset))
+        Self::whole(bytes, &header, used, padded).map_err(|error| error.into_error(&self.path, offset))
     }
 
     /// Checks the bytes of a record against its hash.
-    fn whole(mut bytes: Vec<u8>, header: &Header, used: usize, padded: u64) -> Result<StoredRecord, Flaw> {
+    fn whole(mut bytes: Vec<u8>, header: &Header, used: usize, padded: u64) -> Result<StoredRecord, ParseError> {
         let padding = bytes.split_off(used);
         if padding.iter().any(|byte| *byte != 0) {
-            return Err(Flaw::new(used as u64, "the padding of the record is not zero"));
+            return Err(ParseError::new(used as u64, "the padding of the record is not zero"));
         }
         let (_, hash) = crate::bytes::unseal(&bytes)?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
@@ -271,11 +271,11 @@ impl Walk {
     fn next_in(&self, copy: &CopyFile) -> Result<StoredRecord, Error> {
         let found = copy.record(self.offset, self.generation)?;
         let expected = Expected::Exactly(self.sequence);
-        Flaw::unless(expected, 16, "number of the record", found.sequence)
-            .map_err(|flaw| flaw.into_error(&copy.path, self.offset))?;
+        ParseError::unless(expected, 16, "number of the record", found.sequence)
+            .map_err(|error| error.into_error(&copy.path, self.offset))?;
         if found.previous != self.previous {
             let damage = Damage::hash("hash of the record before", self.previous, found.previous);
-            return Err(Flaw::new(24, damage).into_error(&copy.path, self.offset));
+            return Err(ParseError::new(24, damage).into_error(&copy.path, self.offset));
         }
         Ok(found)
     }
@@ -283,7 +283,7 @@ impl Walk {
     /// Decodes the blocks of a record, read from the copy at `path`, and steps to the next one.
     fn accept(&mut self, found: &StoredRecord, path: &Path) -> Result<Vec<BlockRecord>, Error> {
         let base = self.offset + HEADER_BYTES as u64;
-        let records = decode_records(&found.payload).map_err(|flaw| flaw.into_error(path, base))?;
+        let records = decode_records(&found.payload).map_err(|error| error.into_error(path, base))?;
         self.offset += found.padded;
         assert!(self.offset.is_multiple_of(PAGE_BYTES), "journal, invariant 5: a record begins at {}", self.offset);
         self.sequence += 1;
@@ -380,11 +380,11 @@ impl Comparison<'_> {
         match in_b {
             Err(error) if walk.b.file.is_ok() => {
                 let is_short = walk.b.length < walk.offset + found.padded;
-                self.last_of_b = Some((Finding::from_error(Weight::Copy, error)?, is_short));
+                self.last_of_b = Some((Finding::from_error(Severity::Copy, error)?, is_short));
             }
             Ok(other) if other.hash != found.hash => {
                 let damage = Damage::hash("hash of the record, which differs from copy a,", found.hash, other.hash);
-                self.findings.push(Finding::new(Weight::Copy, &walk.b.path, damage).at(walk.offset));
+                self.findings.push(Finding::new(Severity::Copy, &walk.b.path, damage).at(walk.offset));
             }
             _ => {}
         }
@@ -395,18 +395,18 @@ impl Comparison<'_> {
     fn is_end(&mut self, walk: &Walk, errors: [Error; 2]) -> Result<bool, Error> {
         if let Some((finding, is_short)) = self.last_of_b.take() {
             // A leftover only if no other record is short.
-            let weight = if is_short && !self.ended[1] { Weight::Leftover } else { Weight::Copy };
-            if weight == Weight::Leftover || !is_short {
-                self.findings.push(Finding { weight, ..finding });
+            let severity = if is_short && !self.ended[1] { Severity::Leftover } else { Severity::Copy };
+            if severity == Severity::Leftover || !is_short {
+                self.findings.push(Finding { severity, ..finding });
             }
         }
         if let Err(error) = walk.check_end(errors) {
-            self.findings.push(Finding::from_error(Weight::Damage, error)?);
+            self.findings.push(Finding::from_error(Severity::Damage, error)?);
             return Ok(false);
         }
         if walk.a.length > walk.offset {
             let rule = format!("{} bytes of an unfinished commit", walk.a.length - walk.offset);
-            self.findings.push(Finding::new(Weight::Leftover, &walk.a.path, rule).at(walk.offset));
+            self.findings.push(Finding::new(Severity::Leftover, &walk.a.path, rule).at(walk.offset));
         }
         Ok(true)
     }
@@ -422,9 +422,9 @@ pub(super) fn examine(
 ) -> Result<Option<Vec<BlockRecord>>, Error> {
     let mut walk = Walk::open(storage, generation, manifest_hash)?;
     let lost: Vec<_> = walk.lost().into_iter().flatten().collect();
-    let weight = if lost.len() == 2 { Weight::Damage } else { Weight::Copy };
-    findings.extend(lost.into_iter().map(|(path, damage)| Finding::new(weight, path, damage)));
-    if weight == Weight::Damage {
+    let severity = if lost.len() == 2 { Severity::Damage } else { Severity::Copy };
+    findings.extend(lost.into_iter().map(|(path, damage)| Finding::new(severity, path, damage)));
+    if severity == Severity::Damage {
         return Ok(None);
     }
     let mut records = Vec::new();
@@ -440,7 +440,7 @@ pub(super) fn examine(
                 copies.another_follows();
                 if walk.a.file.is_ok() {
                     let is_short = walk.a.length < walk.offset + found.padded;
-                    copies.report(0, Finding::from_error(Weight::Copy, in_a)?, is_short);
+                    copies.report(0, Finding::from_error(Severity::Copy, in_a)?, is_short);
                 }
                 (found, walk.b.path.clone())
             }
@@ -449,7 +449,7 @@ pub(super) fn examine(
         match walk.accept(&found, &path) {
             Ok(blocks) => records.extend(blocks),
             Err(error) => {
-                copies.findings.push(Finding::from_error(Weight::Damage, error)?);
+                copies.findings.push(Finding::from_error(Severity::Damage, error)?);
                 return Ok(None);
             }
         }

@@ -4,7 +4,7 @@ use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, limit};
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
-use crate::bytes::{Cursor, Flaw, HASH_BYTES, seal, unseal};
+use crate::bytes::{Cursor, HASH_BYTES, ParseError, seal, unseal};
 use crate::finding::{Damage, Expected};
 use crate::storage::{Storage, zeroed};
 
@@ -46,38 +46,38 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
     let (identity_bytes, whole) =
-        parse_header(&header, generation, file.length()?).map_err(|flaw| flaw.into_error(&path, 0))?;
+        parse_header(&header, generation, file.length()?).map_err(|error| error.into_error(&path, 0))?;
     let mut bytes = zeroed(whole)?;
     file.read_exact_at(&mut bytes, 0)?;
-    let (body, hash) = unseal(&bytes).map_err(|flaw| flaw.into_error(&path, 0))?;
+    let (body, hash) = unseal(&bytes).map_err(|error| error.into_error(&path, 0))?;
     let mut cursor = Cursor::new(body);
     let mut part = |length| cursor.take(length, "length of the manifest");
     let (_, identity) = part(HEADER_BYTES)
         .and_then(|header| Ok((header, part(identity_bytes)?)))
-        .map_err(|flaw| flaw.into_error(&path, 0))?;
+        .map_err(|error| error.into_error(&path, 0))?;
     let identity = Identity::decode(identity, &path, HEADER_BYTES as u64)?;
     let base = cursor.offset();
     let records = cursor
         .take(cursor.remaining(), "records")
         .and_then(decode_records)
-        .map_err(|flaw| flaw.into_error(&path, base))?;
+        .map_err(|error| error.into_error(&path, base))?;
     Ok(Manifest { identity, records, hash })
 }
 
 /// Returns the length of the identity and of the whole file, bounded before anything is allocated.
-fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, u64), Flaw> {
+fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, u64), ParseError> {
     let mut cursor = Cursor::new(header);
     cursor.magic(MAGIC)?;
-    Flaw::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
+    ParseError::unless(Expected::Exactly(generation), 8, "generation", cursor.u64("generation")?)?;
     let identity_bytes = u64::from(cursor.u32("length of the identity")?);
     let records_bytes = cursor.u64("length of the records")?;
     let [identity_most, records_most] =
         [IDENTITY_BYTES_AT_MOST, RECORDS_BYTES_AT_MOST].map(|most| Expected::AtMost(most as u64));
-    Flaw::unless(identity_most, 16, "length of the identity", identity_bytes)?;
-    Flaw::unless(records_most, 20, "length of the records", records_bytes)?;
+    ParseError::unless(identity_most, 16, "length of the identity", identity_bytes)?;
+    ParseError::unless(records_most, 20, "length of the records", records_bytes)?;
     let whole = HEADER_BYTES as u64 + identity_bytes + records_bytes + HASH_BYTES as u64;
     if whole != file_bytes {
-        return Err(Flaw::new(0, Damage::Length { expected: Expected::Exactly(whole), found: file_bytes }));
+        return Err(ParseError::new(0, Damage::Length { expected: Expected::Exactly(whole), found: file_bytes }));
     }
     Ok((identity_bytes as usize, whole))
 }

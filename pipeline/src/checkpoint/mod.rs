@@ -53,9 +53,9 @@
 //! |---|---|---|
 //! | before `FORMAT` is renamed | `LOCK`, empty folders, `FORMAT.tmp`, any subset | begins again |
 //! | between `FORMAT` and the first manifest | temporary manifests, empty journals; no data possible | begins again, same run id |
-//! | C1, C2 | bytes and files that no record names | swept; the epoch is repeated |
+//! | C1, C2 | bytes and files that no record names | swept; the commit is repeated |
 //! | C3 | names may be missing; the record does not exist yet | same |
-//! | C4, torn | hash wrong in a, b shorter | the record does not exist; the epoch is repeated |
+//! | C4, torn | hash wrong in a, b shorter | the record does not exist; the commit is repeated |
 //! | C4 done, C5 not or torn | a has one record more | it counts: everything it names that is still needed was durable before C4 |
 //! | C6 | consumed logs still exist, or reappear after a power cut | swept |
 //! | R6 before the renames | generation G is the highest; numbers are never used twice | as before |
@@ -91,7 +91,7 @@
 //! - The contents of log entries and published files: their readers compare the hashes.
 //! - The times of commits.
 //! - Recomputing lost log entries ([`crate::maintenance::repair`], between the two halves of an
-//!   opening, [`Draft`]).
+//!   opening, [`LockedRun`]).
 //! - Protection from a disk that lies about syncs: blocks may be lost or the folder refused, but no
 //!   result is wrong.
 //! - A ballast file. Journal space is reserved as blocks finish ([`JournalRoom`]), so a run that
@@ -119,7 +119,7 @@ use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
-pub use commit::Epoch;
+pub use commit::Commit;
 pub(crate) use commit::sync_all;
 pub(crate) use examine::left_over;
 pub use examine::{Examination, examine};
@@ -127,7 +127,7 @@ pub use identity::{FORMAT_VERSION, Parameters};
 pub use journal::JournalRoom;
 pub(crate) use names::is_log;
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, foreign, without_temporary};
-pub use open::Draft;
+pub use open::LockedRun;
 pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
 pub use recover::{FinishedBlocks, Inspection, inspect};
 

@@ -18,10 +18,10 @@ const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
 /// A run folder that is locked and read but not changed yet: between the lock and the new
 /// generation.
 ///
-/// Its owner can write log files of [`Draft::generation`]. They count only after [`Draft::begin`]
-/// has returned: until then no manifest of that generation exists, and a stop leaves files that no
-/// record names.
-pub struct Draft {
+/// Its owner can write log files of [`LockedRun::generation`]. They count only after
+/// [`LockedRun::begin`] has returned: until then no manifest of that generation exists, and a stop
+/// leaves files that no record names.
+pub struct LockedRun {
     storage: Arc<dyn Storage>,
     identity: Identity,
     write_format: bool,
@@ -33,16 +33,16 @@ pub struct Draft {
     lock: LockGuard,
 }
 
-impl Draft {
+impl LockedRun {
     /// Takes a run folder with any parameters for repair, even if `FORMAT` is missing but a
     /// manifest is intact. It does not check whether the named files exist.
     ///
     /// # Errors
     /// Returns the errors of [`Checkpoint::open`], and [`Error::NotARun`] if no run was ever begun.
-    pub fn take(storage: Arc<dyn Storage>) -> Result<Draft, Error> {
+    pub fn take(storage: Arc<dyn Storage>) -> Result<LockedRun, Error> {
         let lock = storage.lock(names::LOCK)?;
         let found = recover_with(&*storage, true)?;
-        Draft::new(storage, lock, found, None)
+        LockedRun::new(storage, lock, found, None)
     }
 
     fn new(
@@ -50,7 +50,7 @@ impl Draft {
         lock: LockGuard,
         found: Option<Inspection>,
         wanted: Option<Identity>,
-    ) -> Result<Draft, Error> {
+    ) -> Result<LockedRun, Error> {
         let (identity, write_format, records) = match (found, wanted) {
             (None, None) => return Err(Error::NotARun { path: storage.path("") }),
             (None, Some(wanted)) => (wanted, true, Vec::new()),
@@ -64,7 +64,7 @@ impl Draft {
         let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
         let finished = records.iter().map(|record| record.block).collect();
         let places = records.iter().map(|record| record.block).zip(0..).collect();
-        Ok(Draft { storage, identity, write_format, records, places, finished, generation, lock })
+        Ok(LockedRun { storage, identity, write_format, records, places, finished, generation, lock })
     }
 
     /// Returns the number of the generation that is about to begin.
@@ -101,7 +101,7 @@ impl Draft {
     }
 
     /// Replaces the extents in the record of a block. The new ones are in files of
-    /// [`Draft::generation`] or existed before.
+    /// [`LockedRun::generation`] or existed before.
     pub fn set_extents(&mut self, block: BlockId, extents: Vec<Extent>) {
         if let Some(place) = self.places.get(&block) {
             self.records[*place].extents = extents;
@@ -114,7 +114,7 @@ impl Draft {
     /// Returns [`Error::Corrupt`] if a named file is missing or cut, [`Error::Codec`], or
     /// [`Error::Io`].
     pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opening, Error> {
-        let Draft { storage, identity, write_format, mut records, finished, generation, lock, .. } = self;
+        let LockedRun { storage, identity, write_format, mut records, finished, generation, lock, .. } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
         check_files(store, identity.run_id, &records, &needed)?;
@@ -151,9 +151,9 @@ pub(super) fn open(
     let lock = storage.lock(names::LOCK)?;
     let wanted = Identity { run_id, parameters: parameters.clone() };
     let found = recover(&*storage)?;
-    let draft = Draft::new(storage, lock, found, Some(wanted))?;
-    draft.identity.agree(parameters, &draft.storage.path(names::FORMAT))?;
-    draft.begin(needs)
+    let locked = LockedRun::new(storage, lock, found, Some(wanted))?;
+    locked.identity.agree(parameters, &locked.storage.path(names::FORMAT))?;
+    locked.begin(needs)
 }
 
 /// Refuses a folder without `FORMAT` that has anything beside the files of an interrupted start and

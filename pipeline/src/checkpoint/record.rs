@@ -3,7 +3,7 @@
 use super::identity::limit;
 use super::names::PUBLISHED;
 use crate::Error;
-use crate::bytes::{Cursor, Flaw, length_u32};
+use crate::bytes::{Cursor, ParseError, length_u32};
 use crate::finding::{Damage, Expected};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
@@ -81,7 +81,7 @@ fn encode_extent(extent: &Extent, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&extent.source.0.to_le_bytes());
 }
 
-fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
+fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, ParseError> {
     let bucket = BlockId(cursor.u32("bucket of an extent")?);
     let placement = Placement::from_flag(cursor.flag("kind of an extent")?);
     let generation = cursor.u64("file generation of an extent")?;
@@ -94,7 +94,7 @@ fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
     };
     match extent.offset.checked_add(extent.length) {
         Some(end) if i64::try_from(end).is_ok() => Ok(extent),
-        _ => Err(cursor.flaw("an extent ends after byte 2^63")),
+        _ => Err(cursor.error("an extent ends after byte 2^63")),
     }
 }
 
@@ -131,14 +131,14 @@ impl BlockRecord {
         }
     }
 
-    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Flaw> {
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, ParseError> {
         let block = BlockId(cursor.u32("block")?);
         let published = if cursor.flag("published flag")? {
             let name_bytes = usize::from(cursor.u16("length of a published name")?);
             let name = cursor.text(name_bytes, "published name")?;
             if !is_published_name(name) {
                 let rule = format!("the published name is not below {PUBLISHED}/: {}", name.escape_default());
-                return Err(cursor.flaw(rule));
+                return Err(cursor.error(rule));
             }
             Some(PublishedFile {
                 name: name.to_string(),
@@ -176,7 +176,7 @@ pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Re
 }
 
 /// Decodes a list of records, which must fill the slice.
-pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Flaw> {
+pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, ParseError> {
     let mut cursor = Cursor::new(bytes);
     let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;
     cursor.require("number of records", Expected::AtMost(BLOCKS_AT_MOST as u64), count as u64)?;

@@ -10,7 +10,7 @@
 
 use super::frame::{differ, frames_of, words_of_frames};
 use super::place::{Place, Placement};
-use crate::bytes::{Cursor, Flaw};
+use crate::bytes::{Cursor, ParseError};
 use crate::ids::BlockId;
 use crate::workload::{Edge, Workload};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -131,7 +131,7 @@ impl EntryHeader {
         let (body, _) = bytes.split_at(ENTRY_FIXED_BYTES - 8);
         let expected = xxh3_64_with_seed(body, place.salt());
         let mut fields = Cursor::new(bytes);
-        let mut parse = || -> Result<_, Flaw> {
+        let mut parse = || -> Result<_, ParseError> {
             let (magic, version) = (fields.array::<4>("magic")?, fields.u16("version")?);
             let placement = Placement::from_flag(fields.u8("kind")? != 0);
             fields.take(1, "zero")?;
@@ -167,7 +167,7 @@ impl EntryHeader {
             return Err("routes hash");
         }
         let mut fields = Cursor::new(bytes);
-        let mut parse = || -> Result<_, Flaw> {
+        let mut parse = || -> Result<_, ParseError> {
             let (target, orientation) = (BlockId(fields.u32("target")?), fields.u8("orientation")?);
             fields.take(3, "zeros")?;
             let (restriction, count) = (fields.u64("restriction")?, fields.u64("number of operations")?);

@@ -5,7 +5,7 @@
 //! 2. The extent hash in the journal covers the entry header and every frame header in order, and
 //!    each frame header holds its payload's hash: a lost, doubled or stale frame is detected.
 
-use crate::bytes::{Cursor, Flaw};
+use crate::bytes::{Cursor, ParseError};
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
@@ -125,7 +125,7 @@ impl FrameHeader {
         let (body, _) = bytes.split_at(FRAME_HEADER_BYTES - 8);
         let expected = xxh3_64_with_seed(body, entry_hash);
         let mut fields = Cursor::new(bytes);
-        let mut parse = || -> Result<_, Flaw> {
+        let mut parse = || -> Result<_, ParseError> {
             let (magic, codec) = (fields.array::<4>("magic")?, fields.u8("codec")?);
             fields.take(3, "zeros")?;
             let (found, raw_words) = (fields.u32("number")?, fields.u32("words")? as usize);

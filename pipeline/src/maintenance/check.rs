@@ -28,7 +28,7 @@ use crate::checkpoint::{
 };
 use crate::codec::Scratch;
 use crate::error::Error;
-use crate::finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
+use crate::finding::{Damage, Expected, Finding, Severity, persists, sort_findings};
 use crate::ids::{BlockId, RunId};
 use crate::log::frame::LONG_FRAME_WORDS;
 use crate::log::place::{Extent, LogFile};
@@ -103,7 +103,7 @@ pub struct Report {
 impl Report {
     /// Returns whether all bytes that matter are as they were written, in every copy.
     pub fn is_sound(&self) -> bool {
-        self.findings.iter().all(|finding| !finding.weight.is_damage())
+        self.findings.iter().all(|finding| !finding.severity.is_damage())
     }
 }
 
@@ -151,7 +151,7 @@ struct Buffers {
 impl Look<'_> {
     fn all(&self) -> Result<Report, Error> {
         let Examination { mut findings, inspection } = examine(self.storage)?;
-        let damaged_metadata = findings.iter().any(|finding| finding.weight.is_damage());
+        let damaged_metadata = findings.iter().any(|finding| finding.severity.is_damage());
         let mut report = Report { damaged_metadata, ..Report::default() };
         let Some(inspection) = inspection else {
             return Ok(Report { findings, ..report });
@@ -196,7 +196,7 @@ impl Look<'_> {
             if entry.kind == EntryKind::File {
                 report.unnamed.insert(name.clone());
             } else {
-                findings.push(Finding::new(Weight::Damage, self.storage.path(name), Damage::NotAFile));
+                findings.push(Finding::new(Severity::Damage, self.storage.path(name), Damage::NotAFile));
             }
         }
 
@@ -237,7 +237,7 @@ impl Look<'_> {
             Some(entry) if expected.holds(entry.length) => return None,
             Some(entry) => Damage::Length { expected, found: entry.length },
         };
-        Some(Finding::new(Weight::Damage, self.storage.path(name), damage))
+        Some(Finding::new(Severity::Damage, self.storage.path(name), damage))
     }
 
     /// Checks the contents on several threads; returns the findings by index of their task.
@@ -253,7 +253,7 @@ impl Look<'_> {
                 StreamPlace::Published(block, file) => self.published(*block, file, buffers),
             };
             if let Err(error) = looked {
-                found.lock().insert(index, Finding::from_error(Weight::Damage, error)?);
+                found.lock().insert(index, Finding::from_error(Severity::Damage, error)?);
             }
             (self.request.progress)(done.fetch_add(task.length(), Ordering::Relaxed) + task.length(), all);
             Ok(())

@@ -12,7 +12,7 @@
 //!
 //! # Path of a repair
 //! ```text
-//! M1  lock; read the metadata ([`Draft`]); check the folder ([`crate::maintenance::check`])
+//! M1  lock; read the metadata ([`LockedRun`]); check the folder ([`crate::maintenance::check`])
 //! M2  plan what to recompute, in the order of the block graph; a refusal happens here or never
 //!     ([`Plan`])
 //! M3  each block: compute, compare with hash and summary of its record, write a temporary file,
@@ -45,7 +45,7 @@
 //! the run needed for the block on one thread, but with published files read instead of logs.
 
 use crate::bitmaps::PooledBitmap;
-use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, FinishedBlocks, LOGS, LockedRun, PUBLISHED, PublishedFile};
 use crate::codec::{Scratch, Zstd1};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
@@ -119,7 +119,7 @@ impl Plan {
     /// something other than a file.
     pub fn new(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
-            let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
+            let damage = report.findings.iter().min_by_key(|finding| finding.severity).cloned();
             return Err(damage.map_or_else(
                 || Error::workload("the metadata of the folder are unreadable"),
                 |Finding { path, offset, damage, .. }| Error::Corrupt { path, offset, damage },
@@ -138,7 +138,7 @@ impl Plan {
         };
         let is_complete = records.len() == workload.blocks() as usize;
         let swept = report.unnamed.iter().filter(|name| !is_callers(workload, is_complete, name));
-        let left = report.findings.iter().filter(|finding| !finding.weight.is_damage());
+        let left = report.findings.iter().filter(|finding| !finding.severity.is_damage());
         let leftovers = (left.count() + swept.count()) as u64;
         let mut plan = Plan { metadata: report.damaged_metadata, leftovers, ..Plan::default() };
         plan.blocks = workload.order();
@@ -196,7 +196,7 @@ fn edges_of(workload: &dyn Workload, source: BlockId, target: Option<BlockId>) -
 /// A repaired folder, locked while this value lives.
 pub enum RepairedRun {
     /// The generation is unchanged.
-    Draft(Draft),
+    LockedRun(LockedRun),
     /// A new generation has begun.
     Checkpoint(Checkpoint),
 }
@@ -211,13 +211,13 @@ pub fn carry_out(
     plan: &Plan,
     workload: &dyn Workload,
     storage: &Arc<dyn Storage>,
-    mut draft: Draft,
+    mut locked: LockedRun,
     thresholds: &Thresholds,
     stop: &AtomicBool,
     progress: &dyn Fn(u64),
 ) -> Result<RepairedRun, Error> {
     let store = &**storage;
-    let files = draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
+    let files = locked.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let published = Published { storage: store, files };
     let recomputer = Recomputer::new(workload, &published);
     let mut done = 0;
@@ -228,23 +228,23 @@ pub fn carry_out(
     let go_on = || if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
 
     if !plan.is_empty() {
-        draft.make_folders()?;
+        locked.make_folders()?;
     }
     for block in &plan.blocks {
         go_on()?;
         let file = published.file(*block)?;
-        recomputer.blocks(&[*block], &|block, output| restore(store, &draft, file, block, output))?;
+        recomputer.blocks(&[*block], &|block, output| restore(store, &locked, file, block, output))?;
         step();
     }
     if !plan.needs_generation() {
-        return Ok(RepairedRun::Draft(draft));
+        return Ok(RepairedRun::LockedRun(locked));
     }
     let metrics = Metrics::default();
-    let mut logs = LogWriter::new(store, draft.run_id(), draft.generation(), &metrics, thresholds);
+    let mut logs = LogWriter::new(store, locked.run_id(), locked.generation(), &metrics, thresholds);
     let mut recalled = None;
     for entry in &plan.entries {
         go_on()?;
-        recalled = Some(rewrite(workload, &recomputer, &mut logs, &mut draft, *entry, recalled)?);
+        recalled = Some(rewrite(workload, &recomputer, &mut logs, &mut locked, *entry, recalled)?);
         if logs.unsynced() >= thresholds.gathered {
             sync(store, &mut logs)?;
         }
@@ -254,8 +254,8 @@ pub fn carry_out(
 
     let needs = Needs::new(workload);
     let has = |finished: &FinishedBlocks, extent: &Extent| needs.has(finished, extent);
-    let complete = draft.finished().len() == workload.blocks() as usize;
-    let opened = draft.begin(&has)?;
+    let complete = locked.finished().len() == workload.blocks() as usize;
+    let opened = locked.begin(&has)?;
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);
     let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
@@ -266,12 +266,12 @@ pub fn carry_out(
 /// Writes the file of a recomputed block: M3.
 fn restore(
     store: &dyn Storage,
-    draft: &Draft,
+    locked: &LockedRun,
     file: &PublishedFile,
     block: BlockId,
     output: BlockOutput<'_>,
 ) -> Result<(), Error> {
-    let expected = draft.record(block).map(|record| &record.summary);
+    let expected = locked.record(block).map(|record| &record.summary);
     let bytes = output.publication.map(|publication| publication.bytes).unwrap_or_default();
     let got = xxh3_128(&bytes);
     let damage = match (got, bytes.len() as u64) == (file.hash, file.length) {
@@ -283,12 +283,12 @@ fn restore(
 }
 
 /// Writes the entries of a source again, for one target if they are dedicated, and names them in
-/// the draft: M4. Takes and returns the stream that was recalled last, with its block.
+/// the locked: M4. Takes and returns the stream that was recalled last, with its block.
 fn rewrite(
     workload: &dyn Workload,
     recomputer: &Recomputer<'_>,
     logs: &mut LogWriter<'_>,
-    draft: &mut Draft,
+    locked: &mut LockedRun,
     (source, target): (BlockId, Option<BlockId>),
     recalled: Option<(BlockId, PooledBitmap)>,
 ) -> Result<(BlockId, PooledBitmap), Error> {
@@ -299,10 +299,10 @@ fn rewrite(
     let made = append(workload, recomputer, logs, (source, stream.words()), target)?;
     let is_replaced = |extent: &Extent| target_of(extent) == target;
     assert!(made.iter().all(is_replaced), "repair, invariant 3: entries of {source} for another target");
-    let mut extents: Vec<Extent> = draft.record(source).map(|record| record.extents.clone()).unwrap_or_default();
+    let mut extents: Vec<Extent> = locked.record(source).map(|record| record.extents.clone()).unwrap_or_default();
     extents.retain(|extent| !is_replaced(extent));
     extents.extend(made);
-    draft.set_extents(source, extents);
+    locked.set_extents(source, extents);
     Ok((source, stream))
 }
 

@@ -5,7 +5,7 @@
 use super::commit_queue::CommitBatch;
 use super::ledger::sources_of;
 use super::session::Session;
-use crate::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, PUBLISHED};
+use crate::checkpoint::{BlockRecord, Checkpoint, Commit, LOGS, PUBLISHED};
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::log::place::ENTRY_ALIGNMENT;
@@ -54,14 +54,14 @@ impl Committer<'_> {
         // sync.
         let spent = session.ledger.spent(sources.iter().map(|(block, sources)| (*block, sources)));
         let needed = dirty.into_iter().filter(|(name, _)| !spent.contains(name));
-        let epoch = Epoch {
+        let commit = Commit {
             records: records.clone(),
             dirty: needed.map(|(_, file)| file).collect(),
             directories: vec![LOGS.to_owned(), PUBLISHED.to_owned()],
         };
         {
             let _time = session.metrics.enter(Stage::Commit);
-            self.checkpoint.commit(epoch)?;
+            self.checkpoint.commit(commit)?;
         }
         session.metrics.committed(records.len() as u64);
         self.records.extend(records.into_iter().map(|record| (record.block, record)));

@@ -3,7 +3,7 @@
 
 use crate::folders::options;
 use crate::synthetic::Synthetic;
-use pipeline::checkpoint::{Draft, inspect};
+use pipeline::checkpoint::{LockedRun, inspect};
 use pipeline::maintenance::check::{CheckRequest, Depth, Report, check};
 use pipeline::maintenance::repair::{Plan, carry_out};
 use pipeline::storage::{Create, Entry, LockGuard};
@@ -217,10 +217,10 @@ fn a_check_beside_each_step_of_a_repair_names_only_what_was_damaged() {
         }
         let damaged: BTreeSet<PathBuf> = damaged.into_iter().map(PathBuf::from).collect();
         let states: States = Arc::new(recorded(&disk, |storage| {
-            let draft = Draft::take(storage.clone()).unwrap();
+            let locked = LockedRun::take(storage.clone()).unwrap();
             let plan = Plan::new(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
             assert_eq!((plan.blocks.len(), plan.entries.len(), plan.metadata), (1, 1, true), "{placement:?}");
-            carry_out(&plan, &workload(), &storage, draft, &Thresholds::LARGEST, &AtomicBool::new(false), &|_| {})
+            carry_out(&plan, &workload(), &storage, locked, &Thresholds::LARGEST, &AtomicBool::new(false), &|_| {})
                 .unwrap();
         }));
         assert!(look(states.last().unwrap(), Depth::Full).unwrap().findings.is_empty());
@@ -228,7 +228,7 @@ fn a_check_beside_each_step_of_a_repair_names_only_what_was_damaged() {
             for stride in [0, 1, 2, 3, 5, 8] {
                 let moving = Moving { states: states.clone(), at: Arc::new(AtomicUsize::new(first)), stride };
                 let report = look(&moving, Depth::Full).unwrap();
-                let wrong = report.findings.iter().filter(|finding| finding.weight.is_damage());
+                let wrong = report.findings.iter().filter(|finding| finding.severity.is_damage());
                 for finding in wrong {
                     assert!(damaged.contains(&finding.path), "{placement:?}, {first}, {stride}: {finding}");
                 }

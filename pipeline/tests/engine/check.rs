@@ -6,7 +6,7 @@ use crate::synthetic::{Careless, Synthetic};
 use pipeline::checkpoint::inspect;
 use pipeline::codec::{Codec, DecodeError, FRAME_WORDS, Raw, Scratch};
 use pipeline::maintenance::check::{CheckRequest, Depth, check};
-use pipeline::{BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, Storage, Weight, Workload};
+use pipeline::{BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, Severity, Storage, Workload};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ fn a_check_of_the_metadata_finds_missing_files_and_wrong_lengths() {
                 bytes.map_or_else(|| disk.take(&name), |bytes| disk.put(&name, bytes));
                 let report = look(&workload(), &disk, Depth::Metadata).unwrap();
                 let expected =
-                    Vec::from_iter(damage.map(|damage| Finding::new(Weight::Damage, disk.path(&name), damage)));
+                    Vec::from_iter(damage.map(|damage| Finding::new(Severity::Damage, disk.path(&name), damage)));
                 assert_eq!(report.findings, expected, "{placement:?}, {name}");
                 assert_eq!(report.bytes, 0);
             }
@@ -119,7 +119,7 @@ fn only_a_full_check_decodes_published_files() {
     assert_eq!(look(&careless, &disk, Depth::Sums).unwrap().findings, []);
     let report = look(&careless, &disk, Depth::Full).unwrap();
     assert_eq!(report.damaged_blocks, BlockId::all(careless.blocks()).collect());
-    assert!(report.findings.iter().all(|finding| finding.weight == Weight::Damage));
+    assert!(report.findings.iter().all(|finding| finding.severity == Severity::Damage));
 }
 
 /// Encodes a word less than there is of the last frame, under the tag of the bitmap itself.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::folders::parameters;
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile, inspect};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, Parameters, PublishedFile, inspect};
 use pipeline::storage::Create;
 use pipeline::{BlockId, Error, RunId, Storage};
 use testing::{Fault, SimulatedStorage};
@@ -26,7 +26,7 @@ fn commit(disk: &SimulatedStorage, run: u128, blocks: Range<u32>) {
         let published = Some(PublishedFile { name, length: 40, hash: xxh3_128(&bytes) });
         let record = BlockRecord { block: BlockId(block), published, ..BlockRecord::default() };
         let (records, dirty) = (vec![record], vec![file]);
-        checkpoint.commit(Epoch { records, dirty, directories: vec!["db".to_owned()] }).unwrap();
+        checkpoint.commit(Commit { records, dirty, directories: vec!["db".to_owned()] }).unwrap();
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, Parameters, PublishedFile};
 use pipeline::{BlockId, Extent, LogFile, Placement, RunId, Storage};
 use testing::SimulatedStorage;
 use xxhash_rust::xxh3::xxh3_128;
@@ -31,14 +31,14 @@ fn example() -> SimulatedStorage {
     let file = LogFile { placement: Placement::Shared, bucket: BlockId(3), generation: 1 };
     let extent = Extent { file, offset: 4096, length: 100, hash: 0xaabb, source: BlockId(7) };
     checkpoint
-        .commit(Epoch {
+        .commit(Commit {
             records: vec![BlockRecord {
                 block: BlockId(7),
                 published: Some(PublishedFile { name: "db/x".into(), length: 9, hash: 0xccdd }),
                 summary: vec![1, 2, 3],
                 extents: vec![extent],
             }],
-            ..Epoch::default()
+            ..Commit::default()
         })
         .unwrap();
     assert_eq!(extent.file.name(), "logs/s00000003.g1");

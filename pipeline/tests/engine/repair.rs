@@ -6,10 +6,10 @@ use crate::mend::{self, flip};
 use crate::scratch::scratch;
 use crate::sweep::Sweep;
 use crate::synthetic::Synthetic;
-use pipeline::checkpoint::{Draft, inspect};
+use pipeline::checkpoint::{LockedRun, inspect};
 use pipeline::maintenance::check::{Depth, Report};
 use pipeline::maintenance::repair::{Plan, carry_out};
-use pipeline::{BlockId, Edge, Error, Options, Placement, RealStorage, Run, Storage, Thresholds, Weight, Workload};
+use pipeline::{BlockId, Edge, Error, Options, Placement, RealStorage, Run, Severity, Storage, Thresholds, Workload};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -123,7 +123,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
                     // record.
                     let is_short_b = name.contains("journal") && name.ends_with(".b") && disk.contents(name).is_some();
                     if let [finding] = &report.findings[..]
-                        && (finding.weight, is_short_b) == (Weight::Leftover, true)
+                        && (finding.severity, is_short_b) == (Severity::Leftover, true)
                     {
                         assert_eq!(finding.path, disk.path(name), "{story}");
                         short += 1;
@@ -131,7 +131,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
                         continue;
                     }
                     assert_eq!(report.is_sound(), !counts, "{story}: {:?}", report.findings);
-                    let wrong = report.findings.iter().filter(|finding| finding.weight.is_damage());
+                    let wrong = report.findings.iter().filter(|finding| finding.severity.is_damage());
                     for finding in wrong {
                         assert_eq!(finding.path, pristine.path(name), "{story}: {finding:?}");
                     }
@@ -201,9 +201,9 @@ fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
             let steps = (plan.blocks.len() + plan.entries.len()) as u64;
             assert!(steps > 3 && plan.steps() == steps, "{placement:?}, {folders:?}: {steps} steps");
             let steps_done = RefCell::new(Vec::new());
-            let draft = Draft::take(storage.clone()).unwrap();
+            let locked = LockedRun::take(storage.clone()).unwrap();
             let tell = |step| steps_done.borrow_mut().push(step);
-            carry_out(&plan, &workload(), &storage, draft, &Thresholds::LARGEST, &AtomicBool::new(false), &tell)
+            carry_out(&plan, &workload(), &storage, locked, &Thresholds::LARGEST, &AtomicBool::new(false), &tell)
                 .unwrap();
             assert_eq!(steps_done.into_inner(), Vec::from_iter(1..=steps), "{placement:?}, {folders:?}");
         }
@@ -383,7 +383,7 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
 fn a_second_owner_is_refused() {
     let disk = stopped_after(9, Placement::Shared);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let _first = Draft::take(storage.clone()).unwrap();
+    let _first = LockedRun::take(storage.clone()).unwrap();
     assert!(matches!(mend(&storage), Err(Error::Locked { .. })));
 }
 
@@ -402,11 +402,11 @@ fn no_stop_of_a_run_is_taken_for_damage() {
             for disk in [disk.kill(), disk.power_cut(0), disk.power_cut(2), disk.power_cut(step)] {
                 match look(&disk, Depth::Full) {
                     Ok(report) => {
-                        let wrong = report.findings.iter().find(|finding| finding.weight.is_damage());
+                        let wrong = report.findings.iter().find(|finding| finding.severity.is_damage());
                         // A power cut may leave garbage in place of the last record of copy b; that
                         // copy is then indeed damaged.
                         let is_last = |finding: &pipeline::Finding| {
-                            finding.weight == Weight::Copy && finding.path.to_string_lossy().ends_with(".b")
+                            finding.severity == Severity::Copy && finding.path.to_string_lossy().ends_with(".b")
                         };
                         assert!(wrong.is_none_or(is_last), "{placement:?}, step {step}: {wrong:?}");
                     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::folders::{options, parameters, workload};
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, inspect};
 use pipeline::storage::{Create, EntryKind};
 use pipeline::{BlockId, Error, Placement, RealStorage, Run, RunId, Storage, StorageFile, Workload};
 use testing::{Fault, SimulatedStorage};
@@ -304,7 +304,7 @@ fn a_reader_beside_an_owner_sees_every_commit_once() {
                 for commit in 0..10 {
                     let record = BlockRecord { block: BlockId(generation * 10 + commit), ..BlockRecord::default() };
                     let records = vec![record];
-                    checkpoint.commit(Epoch { records, ..Epoch::default() }).unwrap();
+                    checkpoint.commit(Commit { records, ..Commit::default() }).unwrap();
                     commits.fetch_add(1, Ordering::SeqCst);
                 }
             }

@@ -5,7 +5,7 @@ use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums, below, is_data
 use crate::maintenance::workers::{Halt, Request, Watch};
 use parking_lot::Mutex;
 use pipeline::storage::EntryKind;
-use pipeline::{Damage, Expected, Finding, Storage, Weight};
+use pipeline::{Damage, Expected, Finding, Severity, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes read at once, which also bounds the reaction time to a stop.
@@ -47,7 +47,7 @@ pub(super) fn check<S: Send>(
     for name in present.keys().filter(|name| is_database_file(name) && *name != SUMS && !sums.lines.contains_key(*name))
     {
         let damage = Damage::Superfluous("not named in SUMS");
-        findings.push(Finding::new(Weight::Damage, storage.path(&below(name)), damage));
+        findings.push(Finding::new(Severity::Damage, storage.path(&below(name)), damage));
     }
     if !wanted.with_list {
         findings.clear();
@@ -77,7 +77,7 @@ pub(super) fn check<S: Send>(
                 None => (None, Some(Damage::MISSING)),
             };
             let also = if bytes.is_some() { also(scratch, name)? } else { None };
-            let finding = damage.map(|damage| Finding::new(Weight::Damage, path, damage));
+            let finding = damage.map(|damage| Finding::new(Severity::Damage, path, damage));
             results.lock().insert(index, (bytes, finding, also));
             Ok(())
         },

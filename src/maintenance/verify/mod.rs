@@ -69,7 +69,7 @@ pub use crate::witness::finding::{Finding, Reason, RowField};
 use crate::witness::geometry::Geometry;
 use block::{BlockChecker, Outcome};
 use parking_lot::Mutex;
-use pipeline::{BlockId, RealStorage, Weight};
+use pipeline::{BlockId, RealStorage, Severity};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -192,7 +192,7 @@ fn check(
         Ok(witness) => witness,
         Err(reason) => {
             let path = database.folder().join(MANIFEST);
-            let findings = vec![Finding::File(pipeline::Finding::new(Weight::Damage, path, reason))];
+            let findings = vec![Finding::File(pipeline::Finding::new(Severity::Damage, path, reason))];
             return Ok(Some(Report { findings, ..Report::default() }.bounded()));
         }
     };

@@ -8,7 +8,7 @@
 
 use super::Baseline;
 use parking_lot::Mutex;
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, FORMAT, Opening, PUBLISHED, Parameters, PublishedFile};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, FORMAT, Opening, PUBLISHED, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
@@ -94,10 +94,10 @@ impl<'a> Publisher<'a> {
         let named = records.iter().filter(|record| record.published.is_some()).count();
         assert_eq!(named, dirty.len(), "publisher, invariant 3: records with a file, and files");
         let directories = if dirty.is_empty() { Vec::new() } else { vec![PUBLISHED.to_owned()] };
-        let epoch = Epoch { records: records.clone(), dirty, directories };
+        let commit = Commit { records: records.clone(), dirty, directories };
         {
             let _time = self.metrics.enter(Stage::Commit);
-            inner.checkpoint.commit(epoch)?;
+            inner.checkpoint.commit(commit)?;
         }
         // An interrupted baseline is never continued, so its blocks are safe only when all are.
         self.metrics.committed(0);

@@ -13,8 +13,8 @@ pub mod controls;
 pub mod damage;
 pub mod explore;
 pub mod judge;
+pub mod omitting;
 pub mod session;
-pub mod sloppy;
 pub mod subject;
 #[path = "../../../tests/common/sweep.rs"]
 pub mod sweep;

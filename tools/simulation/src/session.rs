@@ -1,6 +1,6 @@
 //! One simulated process: a run of the engine from the state of a disk to its end or to an error.
 
-use crate::sloppy::Omit;
+use crate::omitting::Omit;
 use crate::subject::Subject;
 use pipeline::{Error, Event, Options, checkpoint};
 use scheduler::{Stuck, Timing};

@@ -4,7 +4,7 @@
 #[path = "../../../pipeline/tests/engine/synthetic/mod.rs"]
 pub mod synthetic;
 
-use crate::sloppy::{Omit, Sloppy};
+use crate::omitting::{Omit, OmittingStorage};
 use pipeline::{
     BlockId, Error, Event, Footprint, Metrics, Options, Placement, Run, RunId, Storage, Thresholds, Workload,
 };
@@ -212,7 +212,7 @@ impl Subject {
     ) -> Result<(), Error> {
         let storage: Arc<dyn Storage> = match self.omit {
             Omit::Nothing => Arc::new(disk.clone()),
-            omit => Arc::new(Sloppy::new(disk.clone(), omit)),
+            omit => Arc::new(OmittingStorage::new(disk.clone(), omit)),
         };
         let metrics = Metrics::default();
         match &self.work {

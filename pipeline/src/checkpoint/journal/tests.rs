@@ -97,7 +97,7 @@ fn every_header_field_is_compared_at_its_place() {
         let records = examine(&disk, GENERATION, MANIFEST_HASH, &mut findings).unwrap();
         assert_eq!(blocks(&records.unwrap()), [0, 1, 2, 3], "{place}");
         let [finding] = &findings[..] else { panic!("{place}: {findings:?}") };
-        assert_eq!((finding.weight, finding.offset), (Weight::Copy, Some((PAGE + offset) as u64)), "{finding}");
+        assert_eq!((finding.severity, finding.offset), (Severity::Copy, Some((PAGE + offset) as u64)), "{finding}");
         assert!(finding.to_string().contains(what), "{place}: {finding}");
         assert_eq!(read_blocks(&disk), Ok(vec![0, 1, 2, 3]), "{place}");
     }
@@ -213,23 +213,23 @@ fn a_copy_with_overlapping_records_is_given_up() {
 
 #[test]
 fn a_copy_that_is_lost_as_a_whole_is_named_and_the_other_suffices() {
-    for (gone, weight) in [(&[A][..], Weight::Copy), (&[B], Weight::Copy), (&[A, B], Weight::Damage)] {
+    for (gone, severity) in [(&[A][..], Severity::Copy), (&[B], Severity::Copy), (&[A, B], Severity::Damage)] {
         let disk = four_records();
         gone.iter().for_each(|name| disk.take(name));
         let mut findings = Vec::new();
         let records = examine(&disk, GENERATION, MANIFEST_HASH, &mut findings).unwrap();
-        let expected: Vec<_> = gone.iter().map(|name| Finding::new(weight, *name, Damage::MISSING)).collect();
+        let expected: Vec<_> = gone.iter().map(|name| Finding::new(severity, *name, Damage::MISSING)).collect();
         assert_eq!(findings, expected);
-        assert_eq!(records.is_some(), weight == Weight::Copy);
+        assert_eq!(records.is_some(), severity == Severity::Copy);
         assert_eq!(read_blocks(&disk).ok(), records.map(|records| blocks(&records)));
     }
 }
 
-/// The damage reported in either copy: its weight, the copy and the record.
+/// The damage reported in either copy: its severity, the copy and the record.
 #[test]
 fn each_damage_of_a_copy_is_reported_once() {
-    use Weight::{Copy, Leftover};
-    type Case = (&'static str, fn(&SimulatedStorage), &'static [(Weight, &'static str, usize)]);
+    use Severity::{Copy, Leftover};
+    type Case = (&'static str, fn(&SimulatedStorage), &'static [(Severity, &'static str, usize)]);
     let cases: &[Case] = &[
         ("nothing", |_| {}, &[]),
         ("first of a", |disk| flip(disk, A, 0), &[(Copy, A, 0)]),
@@ -261,9 +261,10 @@ fn each_damage_of_a_copy_is_reported_once() {
         assert_eq!(blocks(&records.unwrap()), [0, 1, 2, 3], "{story}");
         let mut seen: Vec<_> = findings
             .iter()
-            .map(|one| (one.weight, one.path.display().to_string(), one.offset.unwrap() as usize / PAGE))
+            .map(|one| (one.severity, one.path.display().to_string(), one.offset.unwrap() as usize / PAGE))
             .collect();
-        let mut expected: Vec<_> = expected.iter().map(|(weight, name, at)| (*weight, name.to_string(), *at)).collect();
+        let mut expected: Vec<_> =
+            expected.iter().map(|(severity, name, at)| (*severity, name.to_string(), *at)).collect();
         seen.sort();
         expected.sort();
         assert_eq!(seen, expected, "{story}");

@@ -2,7 +2,7 @@
 //! is not the one that was written.
 
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::checkpoint::{Draft, inspect};
+use pipeline::checkpoint::{LockedRun, inspect};
 use pipeline::maintenance::check::{CheckRequest, Depth, Report, check};
 use pipeline::maintenance::repair::{Plan, carry_out};
 use pipeline::{BlockId, Damage, Error, Storage, Thresholds, Workload};
@@ -17,9 +17,9 @@ pub fn look(workload: &dyn Workload, storage: &dyn Storage, depth: Depth) -> Res
 
 /// Repairs a folder, from the lock to the end.
 pub fn mend(workload: &dyn Workload, storage: &Arc<dyn Storage>, thresholds: &Thresholds) -> Result<Plan, Error> {
-    let draft = Draft::take(storage.clone())?;
+    let locked = LockedRun::take(storage.clone())?;
     let plan = Plan::new(workload, &look(workload, &**storage, Depth::Sums)?)?;
-    carry_out(&plan, workload, storage, draft, thresholds, &AtomicBool::new(false), &|_| {})?;
+    carry_out(&plan, workload, storage, locked, thresholds, &AtomicBool::new(false), &|_| {})?;
     Ok(plan)
 }
 

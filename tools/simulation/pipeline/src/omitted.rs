@@ -2,8 +2,8 @@
 //! and damage notice: a test that passes without a rule proves nothing about the rule.
 //!
 //! Each rule has a diff of the engine's sources in `../changes`, which asks [`omits`] whether to
-//! leave it out. `README.md` of the simulation says which places have a rule. `Sloppy` of package
-//! `simulation` leaves out rules in the storage, at all places at once.
+//! leave it out. `README.md` of the simulation says which places have a rule. `OmittingStorage` of
+//! package `simulation` leaves out rules in the storage, at all places at once.
 //!
 //! A rule is left out on one thread; a simulated run has only one.
 

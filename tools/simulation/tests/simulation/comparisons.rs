@@ -1,7 +1,7 @@
 //! One case of damage for each comparison of the recovery: the case must be refused at once, in the
 //! wrong file, and without the comparison it must not be.
 
-use pipeline::checkpoint::{Checkpoint, Epoch, Parameters, inspect};
+use pipeline::checkpoint::{Checkpoint, Commit, Parameters, inspect};
 use pipeline::omitted::{Rule, without};
 use pipeline::{Error, Placement, RunId};
 use simulation::controls::{self, Detection};
@@ -50,9 +50,9 @@ fn after_a_failed_commit() -> Result<(), String> {
     let opened = Checkpoint::open(Arc::new(disk.clone()), &Parameters::default(), RunId(1), &|_, _| true);
     let mut checkpoint = opened.map_err(|error| error.to_string())?.checkpoint;
     let _disk = disk.clone().with_fault(disk.steps() + 1, Fault::FailOnce);
-    let failed = checkpoint.commit(Epoch::default());
+    let failed = checkpoint.commit(Commit::default());
     assert!(matches!(failed, Err(Error::Io { operation: "write", .. })), "{failed:?}");
-    let again = checkpoint.commit(Epoch::default());
+    let again = checkpoint.commit(Commit::default());
     let others = [checkpoint.sweep(&|_| true), checkpoint.write_atomically("db/x", &[1])];
     match (again, others) {
         (Err(Error::Poisoned), [Err(Error::Poisoned), Err(Error::Poisoned)]) => Ok(()),

@@ -29,20 +29,20 @@ pub enum Omit {
 type Late = Arc<Mutex<Vec<Arc<dyn StorageFile>>>>;
 
 /// A disk with one rule left out.
-pub struct Sloppy {
+pub struct OmittingStorage {
     disk: SimulatedStorage,
     omit: Omit,
     late: Late,
 }
 
-struct SloppyFile {
+struct OmittingFile {
     file: Arc<dyn StorageFile>,
     name: String,
     omit: Omit,
     late: Late,
 }
 
-impl Sloppy {
+impl OmittingStorage {
     /// Wraps a disk to leave out the rule.
     pub fn new(disk: SimulatedStorage, omit: Omit) -> Self {
         let disk = if omit == Omit::NoRetry { disk.forgiving() } else { disk };
@@ -50,11 +50,11 @@ impl Sloppy {
     }
 
     fn wrap(&self, name: &str, file: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
-        Arc::new(SloppyFile { file, name: name.to_string(), omit: self.omit, late: Arc::clone(&self.late) })
+        Arc::new(OmittingFile { file, name: name.to_string(), omit: self.omit, late: Arc::clone(&self.late) })
     }
 }
 
-impl Storage for Sloppy {
+impl Storage for OmittingStorage {
     pass_on! { self.disk =>
         fn path(&self, name: &str) -> PathBuf;
         fn create_dir(&self, name: &str) -> Result<(), Error>;
@@ -93,7 +93,7 @@ impl Storage for Sloppy {
     }
 }
 
-impl StorageFile for SloppyFile {
+impl StorageFile for OmittingFile {
     pass_on! { self.file =>
         fn path(&self) -> PathBuf;
         fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
