@@ -30,9 +30,9 @@ pub struct Auditors {
 pub struct SourceStream<'a> {
     /// The block that finished the stream.
     pub source: BlockId,
-    /// The words of the stream. Those that were skipped have no meaning.
+    /// The words of the stream. [Skipped](Self::skipped) words have no meaning.
     pub words: &'a [u64],
-    /// The words of the frames that no edge needs and that were not decoded, ascending.
+    /// The ranges of words that no edge needs and that were not decoded, ascending.
     pub skipped: &'a [Range<usize>],
 }
 

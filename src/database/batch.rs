@@ -164,6 +164,7 @@ mod tests {
             assert_eq!(has, database.values() == Values::Nimbers);
             let note = |number: usize, distance| distances[number] = Some(distance);
             let has = database.numbers_of(Values::Remoteness, &some, note).unwrap();
+            assert!(!database.numbers_of(Values::Outcomes, &some, |_, _| unreachable!()).unwrap());
             assert_eq!(has, database.values() == Values::Remoteness);
             for (position, found) in some.iter().zip(nimbers.iter().zip(&distances)) {
                 assert_eq!(database.nimber(*position).unwrap(), *found.0, "{position:#x}");

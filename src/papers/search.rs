@@ -90,8 +90,8 @@ pub struct Found {
 /// Returns the best sets for a request.
 ///
 /// # Errors
-/// Returns the reason if there are more bits than the board or a layout has cells, or if a mirror is
-/// required of a board that is not a triangle.
+/// Returns the reason if there are more bits than the board or a layout has cells, or if a mirror
+/// is required of a board that is not a triangle.
 pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
     let most = board.cells().min(BID_BITS_MAX);
     if request.bits > most {

@@ -333,8 +333,8 @@ impl Shape {
         all
     }
 
-    /// Returns the seconds that one thread takes for each block of the walk that reads this, in its
-    /// order, with shared logs of `stream_bytes` each.
+    /// Returns the seconds that one thread takes for each block of the walk, in its order, if the
+    /// blocks read this, with shared logs of `stream_bytes` each.
     pub(super) fn seconds_of(&self, reads: &[Reads], rates: &Rates, stream_bytes: f64) -> Vec<f64> {
         self.passes(reads, stream_bytes).map(|passes| passes.seconds(rates, self.raw_bytes()).sum()).collect()
     }

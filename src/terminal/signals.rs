@@ -36,8 +36,8 @@ pub struct Signals {
 /// The handlers of this process, or the system's reason for refusing one.
 static INSTALLED: OnceLock<Result<Signals, String>> = OnceLock::new();
 
-/// Installs the handlers; [`Signals::register`] reports an error. A handler only sets a flag or
-/// exits, so no thread and no lock is involved.
+/// Installs the handlers and returns them, or the error that [`Signals::register`] reports. A
+/// handler only sets a flag or exits, so no thread and no lock is involved.
 pub fn install() -> &'static Result<Signals, String> {
     streams::check_stops_with(check);
     INSTALLED.get_or_init(|| Signals::installed().map_err(|error| error.to_string()))

@@ -44,8 +44,8 @@ impl Moves {
     pub(crate) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
         let taken = self.0.iter().fold(0, |taken, made| taken | made.line);
         let mut chunks: Vec<usize> = (0..losing.len()).step_by(CHUNK_LINES).collect();
-        // Those that differ in what a move takes read the same chunks of the child: they follow each
-        // other, so that it is in the second-level cache.
+        // Chunks that differ in what the moves take read the same chunks of the child: they follow
+        // each other, so that those are in the second-level cache.
         chunks.sort_by_key(|first| first & !taken);
         run_wide(Marking { moves: self, chunks: &chunks, child, losing });
     }
@@ -132,7 +132,7 @@ mod tests {
     proptest! {
         #[test]
         fn marks_are_the_definition(
-            bits in 9u32..=18,
+            bits in 9u32..=20,
             picks in proptest::collection::vec(any::<u64>(), 1..100),
             masks in proptest::collection::vec((any::<u64>(), any::<u64>()), 1..20),
         ) {

@@ -134,10 +134,10 @@ fn imports_run_one_way() {
 
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
-    ("pipeline/src/", 10_474),
+    ("pipeline/src/", 10_470),
     ("src/maintenance/", 2_295),
     ("src/cli/", 2_177),
-    ("src/commands/", 3_141),
+    ("src/commands/", 3_145),
     ("src/database/", 4_194),
     ("src/evolve/", 8_391),
     ("src/game/", 2_328),

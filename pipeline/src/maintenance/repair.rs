@@ -283,7 +283,7 @@ fn restore(
 }
 
 /// Writes the entries of a source again, for one target if they are dedicated, and names them in
-/// the locked: M4. Takes and returns the stream that was recalled last, with its block.
+/// the locked run: M4. Takes and returns the stream that was recalled last, with its block.
 fn rewrite(
     workload: &dyn Workload,
     recomputer: &Recomputer<'_>,

@@ -21,7 +21,7 @@ macro_rules! counters {
             $($(#[$meaning])+ pub $name: u64,)+
         }
 
-        /// The same while a run counts.
+        /// The counters behind [`Counts`], which all threads of a run add to.
         #[derive(Default)]
         pub struct Counters {
             $($(#[$meaning])+ pub $name: Counter,)+

@@ -62,7 +62,7 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
     workload.edges_into(target).iter().map(|edge| edge.source).collect()
 }
 
-/// Where a target finds the stream of a source.
+/// Where a target finds the stream of a source; for a check, contents that a record names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StreamPlace {
     Entry(Extent),

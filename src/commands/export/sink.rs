@@ -38,8 +38,8 @@ pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> 
 impl<'a> SinkWriter<'a> {
     pub fn open(file: Option<&'a OutputFile>, out: &'a mut Out) -> anyhow::Result<SinkWriter<'a>> {
         if file.is_none() {
-            // A pipe of the usual 64 KiB would wake its reader sixteen times as often. Errors do not
-            // matter: the output may be no pipe, or have a lower limit.
+            // A pipe of the usual 64 KiB would wake its reader sixteen times as often. Errors do
+            // not matter: the output may be no pipe, or have a lower limit.
             let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
         }
         let file = file.map(OutputFile::begin).transpose()?;

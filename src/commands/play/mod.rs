@@ -40,9 +40,13 @@ const PLAYERS: &[(Player, &str, &str)] = &[
 ];
 
 const LEVELS: &[(Level, &str, &str)] = &[
-    (Level::Perfect, "perfect", "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
-    (Level::Club, "club", "Slips in one of four moves while more than ten pieces are left"),
-    (Level::Beginner, "beginner", "Slips in two of three moves while more than four pieces are left"),
+    (
+        Level::Perfect,
+        Level::Perfect.name(),
+        "Never gives a won game away; in a lost one, the reply that is hardest to answer",
+    ),
+    (Level::Club, Level::Club.name(), "Slips in one of four moves while more than ten pieces are left"),
+    (Level::Beginner, Level::Beginner.name(), "Slips in two of three moves while more than four pieces are left"),
 ];
 
 /// Play against the program

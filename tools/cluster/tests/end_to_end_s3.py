@@ -49,7 +49,9 @@ def serve(environment: dict[str, str], cleanup: Callable[..., object]) -> str:
     cleanup(process.stdout.close)
     cleanup(process.wait)
     cleanup(process.kill)
-    return f"http://127.0.0.1:{int(process.stdout.readline())}"
+    port = process.stdout.readline().strip()
+    assert port, f"no S3 server: exit code {process.wait()}"
+    return f"http://127.0.0.1:{port}"
 
 
 def refused(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
