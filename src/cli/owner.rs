@@ -60,7 +60,8 @@ pub fn of(lock: &Path) -> Owner {
         return Owner::Held(Some(pid));
     }
     let opened = if file.is_file() { fs::File::open(lock).ok() } else { None };
-    match opened.map(|file| file.try_lock_shared()) {
+    // Closing is not enough: a process that is just being started has a copy of the file.
+    match opened.map(|file| (file.try_lock_shared(), file.unlock()).0) {
         Some(Ok(())) => Owner::Free,
         // It may have been taken just now.
         Some(Err(TryLockError::WouldBlock)) => Owner::Held(visible()),
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(of(&path), Owner::Free);
         file.try_lock().unwrap();
         assert_eq!(of(&path), Owner::Held(Some(std::process::id())));
-        drop(file);
+        file.unlock().unwrap();
         assert_eq!(of(&path), Owner::Free);
         fs::File::open(&path).unwrap().try_lock().unwrap();
     }
@@ -182,7 +183,7 @@ mod tests {
         let lock = std::process::Command::new("flock").arg("0").stdin(file.try_clone().unwrap()).status();
         assert!(lock.unwrap().success());
         assert_eq!(of(&path), Owner::Held(None));
-        drop(file);
+        file.unlock().unwrap();
         assert_eq!(of(&path), Owner::Free);
     }
 

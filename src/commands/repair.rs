@@ -113,8 +113,7 @@ fn refused(error: maintenance::Error) -> maintenance::Error {
 
 fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
     if estimate.is_empty() {
-        out.table(&[("to do", "nothing: all required files are intact".to_owned())])?;
-        return Ok(());
+        return Ok(out.table(&[("to do", "nothing: all required files are intact".to_owned())])?);
     }
     let mut work = Vec::new();
     if estimate.leftovers > 0 {

@@ -136,8 +136,8 @@ fn imports_run_one_way() {
 const CEILINGS: [(&str, usize); 19] = [
     ("pipeline/src/", 10_470),
     ("src/maintenance/", 2_295),
-    ("src/cli/", 2_177),
-    ("src/commands/", 3_145),
+    ("src/cli/", 2_178),
+    ("src/commands/", 3_144),
     ("src/database/", 4_194),
     ("src/evolve/", 8_391),
     ("src/game/", 2_328),
