@@ -93,6 +93,8 @@ def main():
             for function, callee in sorted({(f, name) for (f, _), name in zip(found, names)}):
                 if not MEANT.match(callee):
                     wrong.append(f"{library.name}: {function} calls {callee}")
+    if wrong:
+        wrong.append("libraries of earlier builds are read, too: remove those that are named")
     print("\n".join(wrong) or f"{functions} functions, {total} calls, all of them meant")
     sys.exit(bool(wrong))
 
