@@ -7,7 +7,7 @@
 //!
 //! # Invariants
 //! 1. No argument, file or signal makes the program panic.
-//! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
+//! 2. Only these files print, read clocks and handle signals.
 
 mod commands;
 #[cfg(test)]

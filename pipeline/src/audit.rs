@@ -2,8 +2,8 @@
 //! these streams shares nothing with the kernels.
 //!
 //! A worker asks the workload for an [`Auditor`] before it gathers a block. It shows the auditor
-//! each decoded stream before orienting or applying it, and then the finished block. The auditor
-//! therefore sees every stream that an update uses.
+//! each decoded stream before orienting it, and then the finished block. The auditor therefore sees
+//! every stream that an update uses. Updates without orientation may have used it already.
 //!
 //! Auditors see streams in the orientation of the source. The source of a dedicated log has already
 //! oriented it, so an audited block with such a log ends the run ([`Error::Workload`]).
@@ -25,7 +25,7 @@ pub struct Auditors {
     pub are_everywhere: bool,
 }
 
-/// The stream of a source, about to update a target.
+/// The stream of a source, which updates a target.
 #[derive(Debug)]
 pub struct SourceStream<'a> {
     /// The block that finished the stream.
@@ -54,7 +54,7 @@ impl<'a> SourceStream<'a> {
 
 /// The states of one block, derived from the workload's rules independently of the kernels.
 pub trait Auditor: Send {
-    /// Takes in a stream that is about to update the block; each stream passes once. `spare` has
+    /// Takes in a stream that updates the block; each stream passes once. `spare` has
     /// the same length and any contents, and can be overwritten.
     fn see(&mut self, stream: &SourceStream<'_>, spare: &mut [u64]);
 

@@ -28,9 +28,9 @@ pub enum Damage {
         /// The length on disk, in bytes.
         found: u64,
     },
-    /// The file ends although more bytes must follow.
+    /// The file ends before the last of the bytes that must follow.
     Ends {
-        /// Number of missing bytes.
+        /// Number of bytes that must follow the place of the finding.
         needed_bytes: u64,
     },
     /// The device does not return the bytes; holds the operating system's message.
@@ -206,7 +206,7 @@ impl fmt::Display for Damage {
             Damage::NotAFile => f.write_str("is not a regular file"),
             Damage::Length { expected, found } => write!(f, "has {found} bytes, expected {expected}"),
             Damage::Superfluous(what) => write!(f, "is {what}"),
-            Damage::Ends { needed_bytes } => write!(f, "the file is truncated: {needed_bytes} more bytes must follow"),
+            Damage::Ends { needed_bytes } => write!(f, "the file is truncated: {needed_bytes} bytes must follow"),
             Damage::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
             Damage::Hash { of, expected, found } => write!(f, "the {of} is {found}, expected {expected}"),
             Damage::Number { of, expected, found } => write!(f, "the {of} is {found}, expected {expected}"),
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(sentence(number), "db/x: the generation is 4, expected 3");
         assert_eq!(sentence(Damage::Unreadable("I/O error".into())), "db/x: cannot be read: I/O error");
         let ends = Finding::new(Severity::Damage, "x", Damage::Ends { needed_bytes: 5 }).at(9);
-        assert_eq!(ends.to_string(), "x at byte 9: the file is truncated: 5 more bytes must follow");
+        assert_eq!(ends.to_string(), "x at byte 9: the file is truncated: 5 bytes must follow");
     }
 
     #[test]

@@ -174,7 +174,7 @@ pub trait Workload: Sync {
     /// Returns an auditor of a block if the block is to be audited; by default none is.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no memory for it.
+    /// [`Error::OutOfMemory`], or [`Error::Workload`] if the workload contradicts itself.
     fn audit(&self, block: BlockId) -> Result<Option<Box<dyn Auditor + '_>>, Error> {
         let _ = block;
         Ok(None)

@@ -86,9 +86,9 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
         if folder.ends_with(METADATA) || folder.ends_with(LOGS) { folder.parent().unwrap_or(folder) } else { folder };
     let database = run.join(PUBLISHED);
     match !folder.ends_with(PUBLISHED) && is_database(&database) {
-        true => format!("nothing was changed; check the database on its own with trinim verify {}", database.display())
+        true => format!("it was not modified; check the database on its own with trinim verify {}", database.display())
             .into(),
-        false => "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
+        false => "it was not modified; keep the folder for inspection, or solve again with another --out".into(),
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Report {
     finished_positions: u64,
     /// Share of the work, 0 to 1.
     work_done: f64,
-    /// Sessions so far.
+    /// Generation of the run: sessions, repairs and finished books so far.
     generation: u64,
     /// Files in `logs`.
     log_files: u64,

@@ -1,6 +1,6 @@
 //! The file of one canonical block: header, index, frames. `FORMAT.md` specifies its bytes.
 //!
-//! The frames have the codec `rows-huffman`.
+//! Frames have the codec `rows-huffman`, unless they are zero or `raw` makes them shorter.
 //!
 //! # Invariants
 //! 1. The bytes are a pure function of (identity, ordinal, bitmap), independent of date, run and

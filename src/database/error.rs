@@ -29,7 +29,7 @@ pub enum DatabaseError {
     /// The database is of a version this program does not read.
     #[error("{} has database version {found}, but this program reads version {supported}", path.display())]
     Version {
-        /// The manifest.
+        /// The file with the version.
         path: PathBuf,
         /// The version in the file.
         found: u64,

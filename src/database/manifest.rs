@@ -2,8 +2,8 @@
 //! every file.
 //!
 //! # Invariants
-//! 1. The manifest is a pure function of the game: two databases of the same game are equal byte
-//!    for byte.
+//! 1. The manifest is a pure function of game, layout, values, what is kept and audit: two with the
+//!    same of all these are equal byte for byte.
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
 //! 3. Census and digest depend neither on what is kept nor on the version.

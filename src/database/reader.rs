@@ -96,8 +96,8 @@ impl Database {
     /// Opens the database in the run folder `folder`, with a cache of 256 MiB of frames.
     ///
     /// # Errors
-    /// [`DatabaseError::Missing`] if there is no finished database; otherwise as
-    /// [`Manifest::parse`].
+    /// [`DatabaseError::Missing`] if there is no finished database; errors of the operating system,
+    /// and of [`Manifest::parse`].
     pub fn open(folder: &Path) -> Result<Database, DatabaseError> {
         Database::open_with(folder, CACHE_BYTES)
     }
@@ -208,8 +208,8 @@ impl Database {
     ///
     /// # Errors
     /// [`DatabaseError`] if the frame of the position cannot be read or is damaged;
-    /// [`DatabaseError::NotKept`] if only the counts were kept, unless the position is the full
-    /// board or one move away from it.
+    /// [`DatabaseError::NotKept`] if neither database nor book has the value, unless it is that of
+    /// the full board or one move away from it.
     ///
     /// # Panics
     /// If the position has a bit outside the board.

@@ -126,16 +126,16 @@ impl Sums {
         Some(if *listed == found { Ok(()) } else { Err(sums_differ(*listed, found)) })
     }
 
-    /// Returns the first line that is out of the order of the `expected` files: by ordinal, the
-    /// manifest last. Returns `None` if lines are missing or name other files.
+    /// Returns the first line out of order (by ordinal, manifest last) if all files have a line.
     fn misplaced(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
         if !self.lines.keys().eq(expected.keys()) {
             return None;
         }
         let mut in_order: Vec<(u64, &String)> = self.lines.iter().map(|(name, (_, offset))| (*offset, name)).collect();
         in_order.sort_unstable();
-        let ((offset, found), wanted) =
-            in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
+        let mut wanted: Vec<&String> = expected.keys().collect();
+        wanted.sort_by_key(|name| name.len()); // Blocks from 1,000,000 on have longer names.
+        let ((offset, found), wanted) = in_order.into_iter().zip(wanted).find(|((_, name), wanted)| name != wanted)?;
         let rule = format!("found the line of {found}, expected that of {wanted}");
         Some(Finding::new(Severity::Damage, &self.path, rule).at(offset))
     }
@@ -195,6 +195,21 @@ mod tests {
         ] {
             assert_eq!(parse_line(&line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn lines_are_ordered_by_ordinal_whatever_the_length_of_the_names() {
+        let hash = blake3::hash(b"");
+        let names = ["000002.blk", "999999.blk", "1000000.blk"];
+        let expected: BTreeMap<String, Option<blake3::Hash>> =
+            names.into_iter().chain([MANIFEST]).map(|name| (name.to_owned(), None)).collect();
+        let found = |order: [usize; 3]| {
+            let text = Sums::text(order.map(|place| (names[place], hash)), b"");
+            Sums::parse(text.as_bytes()).compare_in_order(&expected)
+        };
+        assert_eq!(found([0, 1, 2]), []);
+        let [finding] = &found([0, 2, 1])[..] else { panic!("one line is the first out of order") };
+        assert!(finding.to_string().ends_with("the line of 1000000.blk, expected that of 999999.blk"), "{finding}");
     }
 
     #[test]

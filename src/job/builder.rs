@@ -152,7 +152,7 @@ impl Solve {
         Solve { kernel: kernel.into(), ..self }
     }
 
-    /// Limits the bytes of the folder; by default to the free space.
+    /// Limits the bytes of the folder; without a limit by default.
     pub fn max_disk_bytes(self, bytes: impl Into<Option<u64>>) -> Solve {
         let disk_bytes = bytes.into().unwrap_or(u64::MAX);
         Solve { resources: Resources { disk_bytes, ..self.resources }, ..self }
@@ -202,8 +202,8 @@ impl Solve {
     ///
     /// # Errors
     /// [`JobError::Contradiction`], [`JobError::Pieces`], [`JobError::Cells`];
-    /// [`pipeline::Error::Parameters`] if the folder has other settings, and
-    /// [`pipeline::Error::Corrupt`] if its metadata is damaged.
+    /// [`pipeline::Error::Parameters`] if the folder has other settings; the errors of
+    /// [`inspect`].
     pub fn in_folder(self, folder: &Path) -> Result<Job, JobError> {
         self.check(self.values.unwrap_or_default(), self.audit.unwrap_or_default())?;
         let begun = inspect(folder)?;

@@ -163,7 +163,7 @@ pub fn check_cells(board: &Board) -> Result<(), JobError> {
 /// Reads the run in a folder; `None` if there is none.
 ///
 /// # Errors
-/// [`Error::Io`] and [`Error::Corrupt`].
+/// [`Error::Io`], [`Error::Corrupt`], and [`Error::Version`] if another version began the run.
 pub fn inspect(folder: &Path) -> Result<Option<Inspection>, JobError> {
     // An error must not count as absence: a new run might choose another layout.
     if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {

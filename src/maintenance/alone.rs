@@ -101,7 +101,7 @@ struct BlockCheck {
 /// The manifest and `SUMS` of a database as found.
 pub(super) struct Lists {
     pub(super) found: Option<Vec<u8>>,
-    /// The lines of `SUMS`, and whether the file could be read.
+    /// The lines of `SUMS`; none if the file could not be read.
     pub(super) sums: Sums,
     has_sums: bool,
     /// The content of the manifest, if it can be read and is trusted.
@@ -210,7 +210,8 @@ pub(super) fn check_database(
         let damage = Damage::Superfluous("not a file of this database");
         findings.push(Finding::new(Severity::Leftover, storage.path(name), damage));
     }
-    let names: Vec<String> = names.into_iter().collect();
+    let mut names: Vec<String> = names.into_iter().collect();
+    names.sort_by_key(String::len); // By ordinal: blocks from 1,000,000 on have longer names.
     let blocks = lists.known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u64);
     let (seen, bytes) = look_at_all(storage, &names, &lengths, &lists, depth, request)?;
 

@@ -21,8 +21,8 @@
 //! 1. [`check()`] only reads and takes no lock. It can run beside a solve or repair and never
 //!    reports sound data as damaged: files that may be changing are read again, in the opposite
 //!    order of writing.
-//! 2. [`Repair`] announces its work before it writes anything, and replaces a file only by bytes
-//!    that an authority in the table above confirms.
+//! 2. [`Repair`] announces its work before it changes a file (it has only timed a file of its own),
+//!    and replaces a file only by bytes that an authority in the table above confirms.
 //! 3. The same command restarts a repair that was stopped, killed or failed. A repaired folder has
 //!    the bytes that an undisturbed solve would have left.
 //!
@@ -71,8 +71,7 @@ pub enum Error {
         /// The file with the parameters.
         path: PathBuf,
     },
-    /// No source is left for the right bytes, or for the hashes to confirm them. Nothing was
-    /// written.
+    /// No source is left for the right bytes, or for hashes to confirm them. The file is unchanged.
     #[error("{} cannot be repaired: {reason}", path.display())]
     Irreparable {
         /// The damaged file.

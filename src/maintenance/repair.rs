@@ -59,7 +59,7 @@ impl Estimate {
     }
 }
 
-/// A prepared repair: the plan is complete and nothing is written yet.
+/// A prepared repair: the plan is complete, and no file is changed yet.
 pub struct Repair {
     estimate: Estimate,
     subject: Subject,
@@ -190,9 +190,9 @@ impl Repair {
     /// Carries out the repair, on one thread. Progress is counted in blocks and entries.
     ///
     /// # Errors
-    /// [`pipeline::Error::Interrupted`] after it was stopped; [`Error::Irreparable`] if a computed
-    /// block is not the expected one; errors of the operating system. After any of these the same
-    /// repair can be started again.
+    /// [`pipeline::Error::Interrupted`] after it was stopped; [`Error::Irreparable`], or of a run
+    /// [`pipeline::Error::Corrupt`], if a computed block is not the expected one; errors of the
+    /// operating system. After any of these the same repair can be started again.
     ///
     /// # Panics
     /// If it was prepared dry.

@@ -50,7 +50,7 @@ pub struct Shape {
     pub peak_shared_streams: u64,
     /// Most copies kept at a time with dedicated logs.
     pub peak_dedicated_streams: u64,
-    /// Whether the last four are estimates, because the block graph is too large to walk.
+    /// Whether the last five are estimates, because the block graph is too large to walk.
     pub estimated: bool,
     /// The walk, block by block; empty if the graph was not walked.
     #[serde(skip)]

@@ -23,8 +23,8 @@ impl Checkpoint {
     /// Makes a commit durable. When it returns, its blocks stay finished after any stop.
     ///
     /// # Errors
-    /// Returns [`Error::Limit`] before anything is changed. After any other error the commit may or
-    /// may not be committed, and the checkpoint returns [`Error::Poisoned`] until it is reopened.
+    /// Returns [`Error::Limit`] or [`Error::JournalFull`] before anything changes. After any other
+    /// error the commit may be durable, and calls return [`Error::Poisoned`] until it is reopened.
     ///
     /// # Panics
     /// Panics if a block is committed twice or an extent is in a file of an older generation: both

@@ -66,7 +66,7 @@
 //! | disk full anywhere | a prefix of a write | as at a stop; no byte that counts has changed |
 //! | power cut inside a sector | garbage in the sectors that were being written | none of them holds bytes that count: records and entries begin on fresh sectors |
 //! | one copy of `FORMAT`, manifest or journal damaged | | read from the other copy; rewritten at R6 |
-//! | both copies damaged at one place | | refused, with file and offset |
+//! | both copies of a manifest or of one record damaged | | refused, with file and offset |
 //!
 //! # Invariants
 //! 1. Nothing outside the extents of committed records is ever read as log. Tails are not salvaged,

@@ -115,8 +115,8 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] with the first damage that cannot be recomputed: metadata damaged
-    /// in both copies, an entry whose source publishes nothing, or a file name that belongs to
-    /// something other than a file.
+    /// in both copies, or a file name that belongs to something other than a file; and
+    /// [`Error::Workload`] if the source of a damaged entry publishes nothing.
     pub fn new(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.severity).cloned();

@@ -61,9 +61,9 @@ counters! {
     blocks_committed,
     /// Edges applied in this run.
     edges_applied,
-    /// Streams that a target found in memory instead of reading a log.
+    /// Streams that a target found in memory instead of reading a log or published file.
     streams_held,
-    /// Streams that a target read from a log.
+    /// Streams that a target read from a log or published file.
     streams_read,
     /// Commits made in this run.
     commits,

@@ -24,7 +24,7 @@ macro_rules! stages {
 }
 
 stages! {
-    /// Reader: reading log entries from storage.
+    /// Reader: reading log entries and published files from storage.
     Read: "read",
     /// Worker: waiting for the reader.
     AwaitRead: "await_read",

@@ -15,7 +15,7 @@
 //!    which can overlap.
 //!
 //! # Cost
-//! Off: a branch. On: an uncontended lock and an addition per timed interval, and [`BINS`] · 96
+//! Off: a branch. On: an uncontended lock and an addition per timed interval, and [`BINS`] · 104
 //! bytes per lane.
 
 use crate::measure::stage::Stage;

@@ -89,7 +89,7 @@ pub struct Options {
     /// Thresholds of the writer and the committer. By default (`None`) the largest for which the
     /// limit of open files suffices, see [`Thresholds::for_process`].
     pub thresholds: Option<Thresholds>,
-    /// Identity of a fresh run, the salt of every hash in its logs. Random by default.
+    /// Identity of a fresh run, part of the salt of its logs. Random by default.
     pub run_id: RunId,
     /// Set by the caller to stop the run at the next opportunity.
     pub stop: Arc<AtomicBool>,
@@ -179,7 +179,7 @@ pub struct FinishedRun<'a> {
     pub records: BTreeMap<BlockId, BlockRecord>,
     /// The open folder, still locked.
     pub checkpoint: Checkpoint,
-    /// Bytes of the workers' buffers plus the highest sum of leases in the queue.
+    /// Bytes of the workers' buffers plus the peaks of held streams and queue.
     pub peak_leased_bytes: u64,
     workload: &'a dyn Workload,
 }

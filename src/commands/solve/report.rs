@@ -31,7 +31,7 @@ pub struct Report {
     log_bytes_read: u64,
     /// Most bytes of logs on disk at a time.
     log_bytes_peak: u64,
-    /// Streams that targets read from logs.
+    /// Streams that targets read from logs or published files.
     streams_read: u64,
     /// Streams that targets found in memory.
     streams_held: u64,
@@ -62,11 +62,11 @@ pub struct Report {
     codec: &'static str,
     /// Memory budget.
     memory_bytes: u64,
-    /// Most memory that workers and queue used at a time.
+    /// Memory of the workers plus the peaks of held streams and queue.
     peak_leased_bytes: u64,
     /// Checkpoints of this session.
     commits: u64,
-    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`,
+    /// Time of all threads together by stage: `read`, `decode`, `orient`, `apply`, `audit`,
     /// `settle`, `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and
     /// `idle`.
     stages_s: BTreeMap<&'static str, f64>,

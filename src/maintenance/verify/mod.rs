@@ -39,8 +39,8 @@
 //! nothing. Moves, blocks and orientations are those of the witness (`src/witness`), and it counts
 //! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
 //! in the manifest, which every reader of the database uses), the cell images of the board's
-//! symmetries (checked before use), the codec of the frames (its output is hashed) and the
-//! definition of the solution digest.
+//! symmetries (checked before use), the codec of the frames (its output is hashed), the choice of
+//! instructions and the definition of the solution digest.
 //!
 //! # Invariants
 //! 1. Damage of the database is a finding, never an error or a panic.
@@ -143,8 +143,8 @@ const FINDINGS_MAX: usize = 100;
 /// first, then in canonical positions.
 ///
 /// # Errors
-/// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the
-/// operating system refuses to read a file or to provide memory. Damage is a finding, not an error.
+/// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] or
+/// [`DatabaseError::Storage`] if the operating system refuses a file or memory; not for damage.
 pub fn verify(database: &Database, depth: Depth, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
     check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, request)
 }

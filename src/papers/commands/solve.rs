@@ -155,7 +155,7 @@ pub struct Report {
     peak_leased_bytes: u64,
     /// Batches of blocks that were saved.
     commits: u64,
-    /// Time of all workers together by stage.
+    /// Time of all threads together by stage.
     stages_s: BTreeMap<&'static str, f64>,
     /// Bytes of bitmap processed: settled and applied.
     bitmap_bytes: u64,

@@ -24,6 +24,12 @@ from trinim_database.stores import Store
 CODECS = "raw zstd1 rows-bytes rows-huffman".split()
 
 
+def orientations(run: Run) -> list[tuple[int, ...]]:
+    """The symmetries that map the set of BID cells to itself, as entries number them."""
+    bids = set(run.layout.bid_cells)
+    return [image for image in run.board.numbered if {image[cell] for cell in bids} == bids]
+
+
 class Values:
     """The values of a run's board by brute force, plane by plane."""
 
@@ -54,7 +60,7 @@ class Values:
         """What a dedicated entry has of a source: turned, without what no move reaches."""
         layout = self.run.layout
         positions = layout.positions(self.run.bids[source], self.offsets)
-        image = permute(positions, self.run.board.numbered[orientation])
+        image = permute(positions, orientations(self.run)[orientation])
         cells = {cell: bit for bit, cell in enumerate(layout.offset_cells)}
         places = permute(image, [cells.get(cell, 63) for cell in range(self.run.board.cells)])
         places &= np.uint64(layout.size - 1)
@@ -153,7 +159,7 @@ class Compared(InFolder):
         moves = set(run.board.moves)
         for route in entry.routes:
             # Source, turned, and target differ by moves, and an operation is a move within.
-            image = run.board.numbered[route.orientation]
+            image = orientations(run)[route.orientation]
             source = np.array([layout.join(run.bids[entry.source])], np.uint64)
             turned = int(permute(source, image)[0])
             between = layout.join(run.bids[route.target]) ^ turned
@@ -182,6 +188,7 @@ class Killed(Compared):
             "--board cram:4x4 --block-bits 8", "--board hex:3 --block-bits 13 --rule normal",
             "--board cram:4x4 --block-bits 8 --keep counts --log-placement shared",
             "--layers 6 --max-take 2 --bid-cells (1,0)(2,1)(3,1)(4,2)(5,5)(5,3)",
+            "--layers 5 --bid-cells (1,0)(1,1)(4,2)",  # The mirror that keeps them is not the second.
             "--layers 6 --min-take 2 --block-bits 13",
             "--layers 6 --keep book:9 --block-bits 12",
             "--layers 6 --keep book:9 --block-bits 12 --log-placement dedicated",
