@@ -1,7 +1,7 @@
 //! Log files, extents and places: where log entries are.
 //!
 //! # Invariants
-//! 1. A [`Place`] is the salt of the hashes of an entry and of its frames' headers, so an entry that
+//! 1. A [`Place`] is the salt of the hashes of an entry and its frames' headers, so an entry that
 //!    was misdirected, copied or left over from another run fails its checks.
 //! 2. Nothing outside the [`Extent`]s of finished blocks is ever read as log.
 
