@@ -208,8 +208,8 @@ impl Database {
     ///
     /// # Errors
     /// [`DatabaseError`] if the frame of the position cannot be read or is damaged;
-    /// [`DatabaseError::NotKept`] if neither database nor book has the value, unless it is that of
-    /// the full board or one move away from it.
+    /// [`DatabaseError::NotKept`] if the value was not kept. Those of the full board and of the
+    /// positions one move away from it always are.
     ///
     /// # Panics
     /// If the position has a bit outside the board.

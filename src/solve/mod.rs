@@ -24,7 +24,7 @@ use trinim_kernel::Kernel;
 pub struct Solved {
     /// The manifest of the database: census, digest, layout.
     pub manifest: Manifest,
-    /// Bytes of all files in the `db` folder, whatever is kept.
+    /// Bytes of all files in the `db` folder.
     pub database_bytes: u64,
     /// Peak of the memory leased by the engine, in bytes.
     pub peak_leased_bytes: u64,

@@ -31,8 +31,8 @@ impl<'w> Run<'w, '_> {
     /// error with [`Error::is_full_disk`] if the disk is full; everything finished is committed
     /// first, unless it is [`Error::Unsaved`]. Returns [`Error::Memory`] if not one worker fits the
     /// budget, [`Error::OpenFiles`] if the process cannot open enough files, [`Error::Workload`] if
-    /// the workload contradicts itself or the folder, [`Error::Audit`] if an audit fails, those of
-    /// [`Checkpoint::open`], or any error of the system, after which the same call resumes.
+    /// the workload contradicts itself or the folder, [`Error::Audit`] if an audit fails, or an
+    /// error of [`Checkpoint::open`] or of the system. After the latter the same call resumes.
     pub fn start(self) -> Result<FinishedRun<'w>, Error> {
         let Run { workload, ref storage, ref options, metrics, observer } = self;
         let none = Metrics::default();

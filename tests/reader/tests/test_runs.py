@@ -188,7 +188,7 @@ class Killed(Compared):
             "--board cram:4x4 --block-bits 8", "--board hex:3 --block-bits 13 --rule normal",
             "--board cram:4x4 --block-bits 8 --keep counts --log-placement shared",
             "--layers 6 --max-take 2 --bid-cells (1,0)(2,1)(3,1)(4,2)(5,5)(5,3)",
-            "--layers 5 --bid-cells (1,0)(1,1)(4,2)",  # The mirror that keeps them is not the second.
+            "--layers 6 --bid-cells (1,0)(1,1)(2,1)(4,2)(5,2)(5,3)",  # One mirror keeps them.
             "--layers 6 --min-take 2 --block-bits 13",
             "--layers 6 --keep book:9 --block-bits 12",
             "--layers 6 --keep book:9 --block-bits 12 --log-placement dedicated",
