@@ -4,6 +4,7 @@
 use crate::common::program::{ends, json};
 use crate::common::scratch;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use trinim::database::{BuiltIn, Database, DatabaseError, Keep};
 use trinim::game::{Rule, Value};
@@ -36,9 +37,31 @@ fn what_is_built_in_is_intact() {
         assert_eq!(books[0].losses(), books[1].losses());
         assert_eq!(books[0].file_bytes(), books[1].file_bytes());
         assert!(books[0].file_bytes() < 4 << 20);
-        assert!(
-            carried.manifest().audit.as_ref().is_some_and(|audit| audit.positions >= 5_000_000 && audit.misses == 0)
-        );
+        let audit = carried.manifest().audit.as_ref().unwrap();
+        let (compared, misses) = match built_in.rule {
+            Rule::Misere => (6_150_393_167_872, 0),
+            Rule::Normal => (6_002_944, 0),
+        };
+        assert_eq!((audit.positions, audit.misses), (compared, misses));
+        assert_eq!(audit.is_of_all(carried.game()), built_in.rule == Rule::Misere);
+    }
+}
+
+/// What is built in has the bytes that are kept with the record of the solve.
+#[test]
+fn what_is_built_in_is_what_the_record_has() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (built_in, record) =
+        (root.join("src/database/built_in/k9-misere"), root.join("benches/record/nine-layers/misere"));
+    for name in ["SUMS", "manifest.json.zst"] {
+        assert!(fs::read(built_in.join(name)).unwrap() == fs::read(record.join(name)).unwrap(), "{name}");
+    }
+    let read = |name| serde_json::from_slice::<serde_json::Value>(&fs::read(record.join(name)).unwrap()).unwrap();
+    let database = Database::open_built_in(BuiltIn::find(9, Rule::Misere).unwrap()).unwrap();
+    for report in [read("report.json"), read("stats.json")] {
+        assert_eq!(report["digest"], database.manifest().digest.as_str());
+        assert_eq!(report["losses"], database.manifest().census.losses());
+        assert_eq!(report["audit"]["positions"], 6_150_393_167_872_u64);
     }
 }
 
