@@ -10,8 +10,8 @@ use crate::storage::{Storage, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLMANIFE";
 const HEADER_BYTES: usize = 28;
-/// Length of the longest list of records, in bytes.
-const RECORDS_BYTES_AT_MOST: usize = 1 << 28;
+/// Length of the longest list of records, in bytes: a kibibyte for each of the most blocks.
+const RECORDS_BYTES_AT_MOST: usize = 1 << 30;
 
 #[derive(Debug)]
 pub(super) struct Manifest {

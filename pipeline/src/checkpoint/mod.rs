@@ -128,7 +128,7 @@ pub use journal::JournalRoom;
 pub(crate) use names::is_log;
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, foreign, without_temporary};
 pub use open::LockedRun;
-pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
+pub use record::{BLOCKS_AT_MOST, BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
 pub use recover::{FinishedBlocks, Inspection, inspect};
 
 use identity::Identity;

@@ -86,22 +86,20 @@ pub fn foreign(storage: &dyn Storage, is_published: &dyn Fn(&str) -> bool) -> Re
     Ok(found)
 }
 
-/// Returns the generation in the name of any file of `m/` or `logs/` (name without folder); 0 if
-/// there is none.
+/// Returns the generation in the name of a file of a run in `m/` or `logs/` (name without folder);
+/// 0 in any other name.
 pub(super) fn generation_in(name: &str) -> u64 {
-    let mut parts = name.split('.');
-    match (parts.next(), parts.next()) {
-        (Some("manifest" | "journal"), Some(part)) => number(part),
-        (_, Some(part)) => part.strip_prefix('g').and_then(number),
-        _ => None,
-    }
-    .unwrap_or(0)
+    let of_metadata = || name.split('.').nth(1).filter(|_| is_metadata(name)).and_then(number);
+    let log = LogFile::from_name(without_temporary(name));
+    log.map(|log| log.generation).or_else(of_metadata).unwrap_or(0)
 }
+
+/// Number of generations, far more than there are: after the last one, a name would not be read.
+pub(super) const GENERATIONS: u64 = u64::MAX / 2;
 
 fn number(text: &str) -> Option<u64> {
     let digits = text == "0" || !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
-    // No real generation is near the end of the range, where the next number would overflow.
-    digits.then(|| text.parse().ok()).flatten().filter(|number| *number < u64::MAX / 2)
+    digits.then(|| text.parse().ok()).flatten().filter(|number| *number < GENERATIONS)
 }
 
 #[cfg(test)]
@@ -127,6 +125,8 @@ mod tests {
         assert_eq!(generation_in("00000100.g7.tmp"), 7);
         assert_eq!(generation_in("manifest.9.b.tmp"), 9);
         assert_eq!(generation_in("journal.18446744073709551615.a"), 0);
-        assert_eq!(generation_in("x"), 0);
+        for foreign in ["x", "notes.g9", "notes.9.a", "0000000a.g7.bak", "0000000a.g07"] {
+            assert_eq!(generation_in(foreign), 0, "{foreign}");
+        }
     }
 }

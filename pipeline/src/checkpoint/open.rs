@@ -61,7 +61,12 @@ impl LockedRun {
         let seen = [names::METADATA, names::LOGS].map(|folder| list(&*storage, folder));
         let [metadata, logs] = seen;
         let seen = metadata?.into_iter().chain(logs?);
-        let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
+        let newest = seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
+        let generation = newest.saturating_add(1);
+        if generation >= names::GENERATIONS {
+            let rule = format!("a name has the generation {newest}, after which there can be no other");
+            return Err(Error::corrupt(storage.path(names::METADATA), None, rule));
+        }
         let finished = records.iter().map(|record| record.block).collect();
         let places = records.iter().map(|record| record.block).zip(0..).collect();
         Ok(LockedRun { storage, identity, write_format, records, places, finished, generation, lock })

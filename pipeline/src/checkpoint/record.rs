@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 pub const SUMMARY_BYTES_AT_MOST: usize = 1 << 16;
 
 /// Largest number of blocks in a run.
-pub(super) const BLOCKS_AT_MOST: usize = 1 << 20;
+pub const BLOCKS_AT_MOST: usize = 1 << 20;
 
 const RECORD_LEAST_BYTES: usize = 13;
 const EXTENT_BYTES: usize = 41;

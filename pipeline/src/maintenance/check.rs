@@ -24,7 +24,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{
-    Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
+    Examination, Inspection, LOGS, METADATA, PUBLISHED, PublishedFile, examine, is_log, left_over, without_temporary,
 };
 use crate::codec::Scratch;
 use crate::error::Error;
@@ -157,6 +157,10 @@ impl Look<'_> {
             return Ok(Report { findings, ..report });
         };
         let finished = inspection.finished();
+        if let Some((block, source)) = self.needs.contradiction(&finished) {
+            let rule = format!("block {block} is finished, but its source {source} is not");
+            findings.push(Finding::new(Severity::Damage, self.storage.path(METADATA), rule));
+        }
         let published = self.names(PUBLISHED)?;
         let logs = self.names(LOGS)?;
         let mut tasks = Vec::new();
@@ -267,7 +271,11 @@ impl Look<'_> {
         let decodes = self.request.depth == Depth::Full;
         let mut words = vec![0; if decodes { LONG_FRAME_WORDS.min(self.workload.stream_words()) } else { 0 }];
         let metrics = Metrics::default();
-        let (_, mut entry) = EntryReader::open(self.storage, run_id, &metrics, extent)?;
+        let (header, mut entry) = EntryReader::open(self.storage, run_id, &metrics, extent)?;
+        if header.stream_words != self.workload.stream_words() as u64 {
+            let path = self.storage.path(&extent.file.name());
+            return Err(Error::corrupt(path, extent.offset, "the entry is not as long as the streams of this run"));
+        }
         while let Some(frame) = entry.next_frame()? {
             if decodes {
                 frame.decode_into(&mut words[..frame.words()], &mut buffers.scratch).map_err(|wrong| {

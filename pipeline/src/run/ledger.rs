@@ -47,6 +47,14 @@ impl Needs {
             Placement::Dedicated => targets.contains(&extent.file.bucket) && waits(&extent.file.bucket),
         }
     }
+
+    /// Returns a finished block and a source of it that is not, if there are such blocks: no order
+    /// of commits leaves them.
+    pub(crate) fn contradiction(&self, finished: &FinishedBlocks) -> Option<(BlockId, BlockId)> {
+        let sources = (0..).map(BlockId).zip(&self.targets).filter(|(source, _)| !finished.contains(source));
+        let mut pairs = sources.flat_map(|(source, targets)| targets.iter().map(move |target| (*target, source)));
+        pairs.find(|(target, _)| finished.contains(target))
+    }
 }
 
 /// Returns whether a file in the published folder that no record names stays. A complete run can

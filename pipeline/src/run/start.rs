@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use super::session::Session;
 use super::{Event, FinishedRun, Footprint, Run};
 use crate::bitmaps::Bitmaps;
-use crate::checkpoint::{BlockRecord, Checkpoint, FinishedBlocks, Opening, Parameters};
+use crate::checkpoint::{BLOCKS_AT_MOST, BlockRecord, Checkpoint, FinishedBlocks, Opening, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::log::place::Extent;
@@ -35,6 +35,10 @@ impl<'w> Run<'w, '_> {
     /// error of [`Checkpoint::open`] or of the system. After the latter the same call resumes.
     pub fn start(self) -> Result<FinishedRun<'w>, Error> {
         let Run { workload, ref storage, ref options, metrics, observer } = self;
+        if workload.blocks() as usize > BLOCKS_AT_MOST {
+            let (value, limit) = (workload.blocks().into(), BLOCKS_AT_MOST as u64);
+            return Err(Error::Limit { what: "number of blocks", value, limit });
+        }
         let none = Metrics::default();
         let metrics = metrics.unwrap_or(&none);
         let footprint = self.footprint();
@@ -103,11 +107,14 @@ impl<'w> Run<'w, '_> {
         let mut parameters = Parameters(workload.parameters());
         parameters.0.push((Parameters::MEMORY.to_owned(), options.memory_bytes.to_string()));
         let needs = Needs::new(*workload);
-        let needs = |finished: &FinishedBlocks, extent: &Extent| needs.has(finished, extent);
-        let Opening { checkpoint, recovered } = Checkpoint::open(storage.clone(), &parameters, options.run_id, &needs)?;
+        let has = |finished: &FinishedBlocks, extent: &Extent| needs.has(finished, extent);
+        let Opening { checkpoint, recovered } = Checkpoint::open(storage.clone(), &parameters, options.run_id, &has)?;
         let blocks = workload.blocks();
         if let Some(record) = recovered.iter().find(|record| record.block.0 >= blocks) {
             return Err(Error::workload(format!("the journal names block {} of {blocks}", record.block)));
+        }
+        if let Some((block, source)) = needs.contradiction(checkpoint.finished()) {
+            return Err(Error::workload(format!("block {block} is finished, but its source {source} is not")));
         }
         Ok((checkpoint, recovered.into_iter().map(|record| (record.block, record)).collect()))
     }

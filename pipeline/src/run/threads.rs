@@ -2,8 +2,8 @@
 
 use super::committer::Committer;
 use super::session::{PanicGuard, Session};
-use super::worker;
 use super::writer::{Message, Writer};
+use super::{reader, worker};
 use crate::error::Error;
 use crate::sync::{self, bounded};
 
@@ -25,10 +25,19 @@ impl Session<'_> {
             }
             for number in 1..=self.workers {
                 let sender = sender.clone();
+                let (reader, serving) = reader::pair(self, number);
                 let begun = sync::start(scope, move || {
                     let _guard = PanicGuard(self);
-                    let _lane = self.metrics.lane(|| format!("worker {number}"));
-                    self.guard(worker::work(self, number, sender));
+                    let _lane = self.metrics.lane(|| format!("reader {number}"));
+                    serving.serve();
+                });
+                // A reader whose worker is not started ends with the worker's end of its channels.
+                let begun = begun.and_then(|()| {
+                    sync::start(scope, move || {
+                        let _guard = PanicGuard(self);
+                        let _lane = self.metrics.lane(|| format!("worker {number}"));
+                        self.guard(worker::work(self, reader, sender));
+                    })
                 });
                 // If the system refuses a thread, the others do its share.
                 if let Err(error) = begun {

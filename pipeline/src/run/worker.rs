@@ -2,7 +2,7 @@
 
 use super::budget::Lease;
 use super::gather::{Buffers, Gather};
-use super::reader::{self, Reader};
+use super::reader::Reader;
 use super::schedule::Next;
 use super::session::{Halt, Session};
 use super::writer::{Message, Piece};
@@ -12,7 +12,7 @@ use crate::log::entry::{EntryHeader, Route};
 use crate::log::frame::{Frame, frame_words};
 use crate::log::place::Placement;
 use crate::measure::stage::Stage;
-use crate::sync::{self, Sender};
+use crate::sync::Sender;
 use crate::workload::Edge;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,27 +26,17 @@ struct Worker<'s> {
 }
 
 /// Computes blocks until the session is over.
-pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<Message<'s>>) -> Result<(), Error> {
+pub(super) fn work<'s>(session: &'s Session<'s>, reader: Reader<'s>, writer: Sender<Message<'s>>) -> Result<(), Error> {
     let buffers = Buffers::new(&session.bitmaps)?;
-    let (reader, serving) = reader::pair(session, number);
-    sync::scope(|scope| {
-        sync::start(scope, move || {
-            let _lane = session.metrics.lane(|| format!("reader {number}"));
-            serving.serve();
-        })?;
-        // The reader waits for this worker, so the closure owns the channels' ends and drops them
-        // on every return.
-        let mut worker = Worker { session, reader, writer, buffers };
-        match worker.serve() {
-            Ok(()) => Ok(()),
-            Err(Halt::Failed(error)) => Err(error),
-            Err(Halt::GivenUp) => {
-                // Others may wait for the block that was given up.
-                session.schedule.stop();
-                Ok(())
-            }
+    match (Worker { session, reader, writer, buffers }).serve() {
+        Ok(()) => Ok(()),
+        Err(Halt::Failed(error)) => Err(error),
+        Err(Halt::GivenUp) => {
+            // Others may wait for the block that was given up.
+            session.schedule.stop();
+            Ok(())
         }
-    })
+    }
 }
 
 impl<'s> Worker<'s> {

@@ -3,10 +3,12 @@
 use crate::folders::{PLACEMENTS, finished, options, stopped_after, workload};
 use crate::mend::{file_of, flip, look};
 use crate::synthetic::{Careless, Synthetic};
-use pipeline::checkpoint::inspect;
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, Parameters, inspect};
 use pipeline::codec::{Codec, DecodeError, FRAME_WORDS, Raw, Scratch};
 use pipeline::maintenance::check::{CheckRequest, Depth, check};
-use pipeline::{BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, Severity, Storage, Workload};
+use pipeline::{
+    BlockId, Damage, Error, Expected, Finding, Options, Placement, Run, RunId, Severity, Storage, Workload,
+};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -137,6 +139,41 @@ impl Codec for Short {
     }
     fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
         Raw.decode(stored, words, scratch)
+    }
+}
+
+/// The journal of a run never has a block without its sources; a solve would wait for what is over.
+#[test]
+fn a_finished_block_without_its_source_is_a_contradiction() {
+    let workload = workload();
+    let disk = SimulatedStorage::new(3);
+    let parameters = Parameters(workload.parameters());
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let mut opening = Checkpoint::open(storage.clone(), &parameters, RunId(7), &|_, _| true).unwrap();
+    let record = BlockRecord { block: BlockId(3), ..BlockRecord::default() };
+    opening.checkpoint.commit(Commit { records: vec![record], ..Commit::default() }).unwrap();
+    drop(opening);
+    let story = "block 3 is finished, but its source 0 is not";
+    for depth in [Depth::Metadata, Depth::Sums, Depth::Full] {
+        let findings = look(&workload, &disk, depth).unwrap().findings;
+        assert!(findings.iter().any(|one| one.severity.is_damage() && one.to_string().contains(story)), "{findings:?}");
+    }
+    let ended = Run::new(&workload, storage).options(&options(Placement::Shared)).start().map(drop);
+    assert!(matches!(&ended, Err(Error::Workload { what }) if what.contains(story)), "{ended:?}");
+}
+
+/// The header of an entry claims its own length, which a check compares with that of the streams.
+#[test]
+fn an_entry_of_another_length_is_damage() {
+    for placement in PLACEMENTS {
+        let disk = stopped_after(9, placement);
+        let other = Synthetic { words: workload().words / 2, ..workload() };
+        for depth in [Depth::Sums, Depth::Full] {
+            let report = look(&other, &disk, depth).unwrap();
+            assert!(!report.damaged_extents.is_empty(), "{placement:?}");
+            let are_named = report.findings.iter().filter(|one| one.to_string().contains("as long as the streams"));
+            assert!(are_named.count() > 0, "{:?}", report.findings);
+        }
     }
 }
 

@@ -151,6 +151,26 @@ fn files_of_another_time_or_run_are_refused() {
     assert!(!heals(&swapped, 4, "FORMAT of another run"));
 }
 
+/// A file with a large number in its name, whoever made it, does not make the next generation one
+/// whose name would not be read.
+#[test]
+fn a_large_number_in_a_name_hides_no_run() {
+    for (name, is_foreign) in [
+        ("logs/notes.g9223372036854775806", true),
+        ("m/notes.9223372036854775806.a", true),
+        ("logs/0000000a.g9223372036854775805", true),
+        ("logs/0000000a.g9223372036854775806", false),
+        ("m/journal.9223372036854775806.a", false),
+    ] {
+        let disk = half_way();
+        disk.put(name, b"mine");
+        let before = disk.names();
+        assert_eq!(heals(&disk, 4, name), is_foreign, "{name}");
+        assert!(is_foreign || disk.names() == before, "{name}: {:?}", disk.names());
+        assert_eq!(inspect(&disk).unwrap().records.len(), 4, "{name}");
+    }
+}
+
 #[test]
 fn another_version_is_named() {
     let disk = half_way();

@@ -535,6 +535,15 @@ fn too_little_memory_is_refused_before_anything_is_written() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn too_many_blocks_are_refused_before_anything_is_written() {
+    let folder = scratch();
+    let workload = Synthetic { bits: 21, words: 1, density: 5, salt: 1, stop_after: None, publishes: false };
+    let ended = Run::new(&workload, real(folder.path())).options(&options()).start().map(drop);
+    assert!(matches!(ended, Err(Error::Limit { value: 0x20_0000, limit: 0x10_0000, .. })), "{ended:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// Some hash covers every bit of a log entry: a flip anywhere in the file is found before its bytes
 /// are used.
 #[test]

@@ -33,8 +33,11 @@ fn finished(subject: &Subject, placement: Placement) -> SimulatedStorage {
     disk.power_cut(1)
 }
 
-/// A folder of half a run with two damaged blocks and every needed log entry damaged.
-fn damaged(subject: &Subject, placement: Placement) -> SimulatedStorage {
+/// Number of interleavings of a run that is then repaired: what a repair has to do differs.
+const HALVES: usize = 4;
+
+/// Folders of half a run with two damaged blocks and every needed log entry damaged.
+fn damaged(subject: &Subject, placement: Placement) -> Vec<SimulatedStorage> {
     let options = || subject.options(1, placement, "raw");
     let halves = (0..1000).filter_map(|seed| {
         let disk = killed_after(subject, &SimulatedStorage::new(1), options(), seed, 3)?;
@@ -42,15 +45,20 @@ fn damaged(subject: &Subject, placement: Placement) -> SimulatedStorage {
         let logs = disk.names().iter().filter(|name| name.starts_with("logs/")).count();
         ((3..6).contains(&blocks) && logs > 2).then_some(disk)
     });
-    let disk = halves.into_iter().next().expect("some interleaving commits three blocks");
-    let records = inspect(&disk).unwrap().records;
+    let halves: Vec<SimulatedStorage> = halves.take(HALVES).collect();
+    assert_eq!(halves.len(), HALVES, "too few interleavings commit three blocks");
+    halves.iter().for_each(damage);
+    halves
+}
+
+fn damage(disk: &SimulatedStorage) {
+    let records = inspect(disk).unwrap().records;
     for record in records.iter().filter(|record| record.block != BlockId(0)).take(2) {
-        flip(&disk, &record.published.as_ref().unwrap().name);
+        flip(disk, &record.published.as_ref().unwrap().name);
     }
     let files: BTreeSet<String> =
         records.iter().flat_map(|record| &record.extents).map(|extent| extent.file.name()).collect();
-    files.iter().filter(|name| disk.contents(name).is_some()).for_each(|name| flip(&disk, name));
-    disk
+    files.iter().filter(|name| disk.contents(name).is_some()).for_each(|name| flip(disk, name));
 }
 
 /// Stops a repair before each of its calls, repairs again, cuts the power, and lets the run finish.
@@ -58,8 +66,9 @@ fn damaged(subject: &Subject, placement: Placement) -> SimulatedStorage {
 fn repairs_survive_stops_and_power_cuts() -> Result<u32, String> {
     let (subject, workload) = (subject(), workload());
     let mut stops = 0;
-    for placement in PLACEMENTS {
-        let damaged = damaged(&subject, placement);
+    let folders =
+        PLACEMENTS.map(|placement| damaged(&subject, placement).into_iter().map(move |disk| (placement, disk)));
+    for (placement, damaged) in folders.into_iter().flatten() {
         let acknowledged = bits_of(&committed(&damaged).unwrap());
         for step in 1.. {
             let disk = damaged.kill().with_fault(step, Fault::Stop);
