@@ -89,13 +89,6 @@ fn in_words(mirror: bool, rotation: bool) -> &'static str {
     }
 }
 
-/// Returns whether a layout keeps a mirror, and a rotation.
-fn kept(layout: &Layout) -> (bool, bool) {
-    let order = layout.symmetries().len();
-    // The groups of a triangle have 1, 2, 3 or 6 elements.
-    (order.is_multiple_of(2), order.is_multiple_of(3))
-}
-
 /// Counts the sets of `cells` cells that a symmetry of the board maps to themselves.
 fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
     let mut seen = vec![false; board.cells() as usize];
@@ -142,8 +135,10 @@ fn boards_and_blocks() -> Vec<Claim> {
 
 /// What the text says of the symmetry of a figure.
 fn symmetry(figure: &Figure) -> Claim {
-    let (mirror, rotation) = kept(&figure.layout());
-    let [printed, computed] = [in_words(figure.mirror, figure.rotation), in_words(mirror, rotation)];
+    // The groups of a triangle have 1, 2, 3 or 6 elements.
+    let order = figure.layout().symmetries().len();
+    let computed = in_words(order.is_multiple_of(2), order.is_multiple_of(3));
+    let printed = in_words(figure.mirror, figure.rotation);
     let claim = Claim::value(&format!("figure {}", figure.name), "The symmetry of the BID pieces", printed, computed);
     match figure.source {
         Source::Matched => claim.because("of a set that meets all counts; the figure may show another one"),

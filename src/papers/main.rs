@@ -7,7 +7,6 @@ use commands::{SCHEMAS, bench, layout, report, solve};
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
-use terminal::manual::SchemaArgs;
 use terminal::output::Out;
 use trinim::cli::program::{self, GlobalArgs, Program};
 
@@ -26,7 +25,7 @@ enum Command {
     Papers(PapersArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
-    Schema(SchemaArgs),
+    Schema(manual::SchemaArgs),
 }
 
 const EXAMPLES: &str = "\

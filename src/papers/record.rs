@@ -230,47 +230,39 @@ impl Row {
 impl Record {
     /// Fills [`Row::figures`].
     pub fn evaluate(&mut self) {
+        let all: Vec<Option<Figures>> = self.rows.iter().map(|row| self.figures(row)).collect();
+        self.rows.iter_mut().zip(all).for_each(|(row, figures)| row.figures = figures);
+    }
+
+    fn figures(&self, row: &Row) -> Option<Figures> {
         let spread = |row: &Row| Spread::from_values(&row.runs.iter().map(|run| run.seconds).collect::<Vec<_>>());
-        let all: Vec<Option<Figures>> = self
-            .rows
-            .iter()
-            .map(|row| {
-                let seconds = spread(row)?;
-                let mut group = self.rows.iter().filter(|other| other.group == row.group && !other.runs.is_empty());
-                let (first, again) = (group.next()?, group.find(|other| other.again));
-                let (ratio, ratio_range) = match again {
-                    Some(again) if row.name != first.name => {
-                        let [ratios, noise] = [row, again].map(|row| Spread::from_values(&row.ratios(first)));
-                        let noise = noise.map(|noise| [noise.min.min(1.0 / noise.max), noise.max.max(1.0 / noise.min)]);
-                        let is_told =
-                            |ratio: &f64| row.again || noise.is_some_and(|[min, max]| *ratio < min || *ratio > max);
-                        let ratio = ratios.map(|ratios| ratios.median).filter(is_told);
-                        (ratio, ratios.map(|ratios| [ratios.min, ratios.max]))
-                    }
-                    _ => (spread(first).map(|first| seconds.median / first.median), None),
-                };
-                let written_bytes = row.sum(&["log_bytes_written", "block_bytes_written", "database_bytes"]);
-                let read_bytes = row.sum(&["log_bytes_read", "published_bytes_read", "block_bytes_read"]);
-                let share = |bytes: Option<f64>, speed: Option<f64>| Some(bytes? / seconds.median / speed?);
-                Some(Figures {
-                    seconds,
-                    ratio,
-                    ratio_range,
-                    peak_rss_bytes: row.median("peak_rss_bytes"),
-                    written_bytes,
-                    read_bytes,
-                    write_share: share(written_bytes, self.device.map(|device| device.write_bytes_per_second)),
-                    read_share: share(read_bytes, self.device.map(|device| device.read_bytes_per_second)),
-                    memory_share: share(
-                        row.median("bitmap_bytes"),
-                        self.memory.map(|memory| memory.copy_bytes_per_second),
-                    ),
-                })
-            })
-            .collect();
-        for (row, figures) in self.rows.iter_mut().zip(all) {
-            row.figures = figures;
-        }
+        let seconds = spread(row)?;
+        let mut group = self.rows.iter().filter(|other| other.group == row.group && !other.runs.is_empty());
+        let (first, again) = (group.next()?, group.find(|other| other.again));
+        let (ratio, ratio_range) = match again {
+            Some(again) if row.name != first.name => {
+                let [ratios, noise] = [row, again].map(|row| Spread::from_values(&row.ratios(first)));
+                let noise = noise.map(|noise| [noise.min.min(1.0 / noise.max), noise.max.max(1.0 / noise.min)]);
+                let is_told = |ratio: &f64| row.again || noise.is_some_and(|[min, max]| *ratio < min || *ratio > max);
+                let ratio = ratios.map(|ratios| ratios.median).filter(is_told);
+                (ratio, ratios.map(|ratios| [ratios.min, ratios.max]))
+            }
+            _ => (spread(first).map(|first| seconds.median / first.median), None),
+        };
+        let written_bytes = row.sum(&["log_bytes_written", "block_bytes_written", "database_bytes"]);
+        let read_bytes = row.sum(&["log_bytes_read", "published_bytes_read", "block_bytes_read"]);
+        let share = |bytes: Option<f64>, speed: Option<f64>| Some(bytes? / seconds.median / speed?);
+        Some(Figures {
+            seconds,
+            ratio,
+            ratio_range,
+            peak_rss_bytes: row.median("peak_rss_bytes"),
+            written_bytes,
+            read_bytes,
+            write_share: share(written_bytes, self.device.map(|device| device.write_bytes_per_second)),
+            read_share: share(read_bytes, self.device.map(|device| device.read_bytes_per_second)),
+            memory_share: share(row.median("bitmap_bytes"), self.memory.map(|memory| memory.copy_bytes_per_second)),
+        })
     }
 
     /// Returns the farthest ratio of a case to itself in one round, at least 1; `None` if no case
@@ -288,32 +280,21 @@ impl Record {
 
     /// Returns the machine and its yardsticks in a few sentences.
     pub fn conditions(&self) -> String {
-        let machine = &self.machine;
+        let Machine { cpu, threads, memory_bytes, os, disk } = &self.machine;
         let per_second = |bytes: f64| format!("{}/s", binary(bytes as u64));
-        let mut text = format!(
-            "{}, {} threads, {:.0} GiB of memory, {}",
-            machine.cpu,
-            machine.threads,
-            machine.memory_bytes as f64 / f64::from(1 << 30),
-            machine.os
-        );
-        text.extend(machine.disk.iter().map(|disk| format!(", {disk}")));
-        text.push('.');
+        let memory_gib = *memory_bytes as f64 / f64::from(1 << 30);
+        let disk = disk.as_ref().map_or(String::new(), |disk| format!(", {disk}"));
+        let mut text = format!("{cpu}, {threads} threads, {memory_gib:.0} GiB of memory, {os}{disk}.");
         if let Some(device) = self.device {
-            text += &format!(
-                " The device by itself: {} written (synced), {} read (cold), in a file of {}.",
-                per_second(device.write_bytes_per_second),
-                per_second(device.read_bytes_per_second),
-                binary(device.file_bytes)
-            );
+            let [write, read] = [device.write_bytes_per_second, device.read_bytes_per_second].map(per_second);
+            let size = binary(device.file_bytes);
+            let rates = format!("{write} written (synced), {read} read (cold)");
+            text += &format!(" The device by itself: {rates}, in a file of {size}.");
         }
         if let Some(memory) = self.memory {
-            text += &format!(
-                " The memory by itself, {} threads: {} read, {} copied (reads and writes).",
-                memory.threads,
-                per_second(memory.read_bytes_per_second),
-                per_second(memory.copy_bytes_per_second)
-            );
+            let [read, copy] = [memory.read_bytes_per_second, memory.copy_bytes_per_second].map(per_second);
+            let rates = format!("{read} read, {copy} copied (reads and writes)");
+            text += &format!(" The memory by itself, {} threads: {rates}.", memory.threads);
         }
         text
     }

@@ -98,15 +98,15 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
         return Err(format!("too many BID cells: {}, expected at most {most}", request.bits));
     }
     let all: Vec<&Symmetry> = board.symmetries().iter().collect();
-    let mut best = Best::new(board, request);
+    let found = Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None };
+    let mut best = Best { board, request, sets: BTreeMap::new(), found };
     best.unions(&all);
     if board.layers().is_none() {
         // Of the groups between all symmetries and none, only a triangle's are known.
         match request.kept {
-            SymmetryClass::All => {}
             SymmetryClass::Mirror => return Err("mirror sets require a triangle: expected d3 or any".to_owned()),
             SymmetryClass::Any if all.len() > 1 => best.unions(&all[..1]),
-            SymmetryClass::Any => {}
+            SymmetryClass::All | SymmetryClass::Any => {}
         }
         return Ok(best.into_found());
     }
@@ -161,12 +161,7 @@ struct Best<'a> {
     found: Found,
 }
 
-impl<'a> Best<'a> {
-    fn new(board: &'a Board, request: &'a Request) -> Best<'a> {
-        let found = Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None };
-        Best { board, request, sets: BTreeMap::new(), found }
-    }
-
+impl Best<'_> {
     /// Examines the unions of the orbits of `group`, all or a sample.
     fn unions(&mut self, group: &[&Symmetry]) {
         let Request { bits, limit, .. } = *self.request;

@@ -100,10 +100,9 @@ impl Session<'_> {
             match self.schedule.next() {
                 Next::Over => return Ok(()),
                 Next::Block(block) => {
-                    if self.is_push {
-                        self.push(block, &mut bitmaps)?
-                    } else {
-                        self.pull(block, &mut bitmaps)?
+                    match self.is_push {
+                        true => self.push(block, &mut bitmaps)?,
+                        false => self.pull(block, &mut bitmaps)?,
                     }
                     self.run.metrics.counters.blocks_computed.add(1);
                     self.schedule.written(block);

@@ -94,10 +94,9 @@ pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u
     // The settled and the loaded bitmap, a block file of the worst size, and a loaded bitmap in
     // another orientation.
     let turned = baseline.redundancy() == Some(Redundancy::Remove) && layout.symmetries().len() > 1;
-    let worker_bytes = block_bytes(layout) * if turned { 4 } else { 3 };
     match baseline.redundancy() {
         None => memory::board_words(layout.bid_bits() + layout.offset_bits()) * 8 + 2 * block_bytes(layout),
-        Some(_) => worker_bytes * workers as u64,
+        Some(_) => workers as u64 * block_bytes(layout) * if turned { 4 } else { 3 },
     }
 }
 
@@ -143,10 +142,8 @@ pub fn solve<'a>(
     let game = spec.game;
     let workers = workers(&game.layout, baseline, options.memory_bytes, options.threads);
     if workers == 0 {
-        return Err(Error::Memory {
-            needed_bytes: footprint_bytes(&game.layout, baseline, 1),
-            budget_bytes: options.memory_bytes,
-        });
+        let needed_bytes = footprint_bytes(&game.layout, baseline, 1);
+        return Err(Error::Memory { needed_bytes, budget_bytes: options.memory_bytes });
     }
     let workload = RemovalGame::new(spec, kernel);
     let publisher = Publisher::open(&workload, baseline, storage, options.run_id, metrics)?;

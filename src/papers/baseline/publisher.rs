@@ -10,7 +10,7 @@ use super::Baseline;
 use parking_lot::Mutex;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Commit, FORMAT, Opening, PUBLISHED, Parameters, PublishedFile};
 use pipeline::storage::Create;
-use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
+use pipeline::{BlockId, Error, Metrics, Publication, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trinim::solve::RemovalGame;
@@ -61,19 +61,16 @@ impl<'a> Publisher<'a> {
             let _time = self.metrics.enter(Stage::Publish);
             (self.game.summarise(ordinal, losses), self.game.publish(ordinal, losses))
         };
-        let published = publication.as_ref().map(|publication| PublishedFile {
-            name: format!("{PUBLISHED}/{}", publication.name),
-            length: publication.bytes.len() as u64,
-            hash: xxh3_128(&publication.bytes),
-        });
-        let record = BlockRecord { block: ordinal, published, summary, extents: Vec::new() };
+        let mut record = BlockRecord { block: ordinal, published: None, summary, extents: Vec::new() };
         let mut file = None;
-        if let (Some(publication), Some(published)) = (publication, &record.published) {
+        if let Some(Publication { name, bytes }) = publication {
+            let (name, length, hash) = (format!("{PUBLISHED}/{name}"), bytes.len() as u64, xxh3_128(&bytes));
             let _time = self.metrics.enter(Stage::Write);
-            let created = self.storage.create(&published.name, Create::Truncate)?;
-            created.write_all_at(&publication.bytes, 0)?;
+            let created = self.storage.create(&name, Create::Truncate)?;
+            created.write_all_at(&bytes, 0)?;
             file = Some(created);
-            self.metrics.counters.published_bytes.add(published.length);
+            self.metrics.counters.published_bytes.add(length);
+            record.published = Some(PublishedFile { name, length, hash });
         }
         let mut inner = self.inner.lock();
         inner.pending.push((record, file));

@@ -32,12 +32,7 @@ fn name_of(block: BlockId) -> String {
 
 impl<'a> Scratch<'a> {
     /// Begins with no block stored.
-    pub(super) fn new(
-        blocks: u32,
-        storage: &'a dyn Storage,
-        metrics: &'a Metrics,
-        counters: &'a Counters,
-    ) -> Scratch<'a> {
+    pub(super) fn new(blocks: u32, storage: &'a dyn Storage, metrics: &'a Metrics, counters: &'a Counters) -> Self {
         Scratch { storage, metrics, counters, stored: (0..blocks).map(|_| Mutex::new(None)).collect() }
     }
 

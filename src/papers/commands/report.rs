@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 use terminal::exit::{Exit, Refused};
 use terminal::file::{OutputFile, ParentsArgs};
 use terminal::output::{self, Out, counted, grouped};
+use terminal::refusal::quoted;
 use trinim::cli::args::JsonArgs;
 use trinim::database::Database;
-use trinim_papers::report::{self, Contents, REPORT_JSON, ReportError, Solution};
+use trinim_papers::report::{self, Contents, DatabaseRow, REPORT_JSON, ReportError, Solution};
 
 /// Longest `report.json` that is read, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;
@@ -92,12 +93,11 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 /// Returns the error with its exit code and hint.
 fn refusal(error: ReportError) -> anyhow::Error {
-    let error = match error {
+    let hint = match error {
         ReportError::Database(error) => return error.into(),
-        error => error,
-    };
-    let hint = match &error {
-        ReportError::NotATriangle { path, .. } => format!("run trinim stats {} to see its counts", path.display()),
+        ReportError::NotATriangle { ref path, .. } => {
+            format!("run trinim stats {} to see its counts", quoted(&path.to_string_lossy()))
+        }
         ReportError::Disagreement { .. } => "run trinim verify DIR on both to see which is wrong".to_owned(),
         _ => String::new(),
     };
@@ -119,8 +119,7 @@ fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let Some(occupant) = storage::occupant(folder)? else { return Ok(None) };
     let path = folder.join(REPORT_JSON);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_JSON_BYTES);
-    let found = if is_file { fs::read(&path).ok().and_then(|bytes| Contents::parse(&bytes)) } else { None };
-    match found {
+    match is_file.then(|| fs::read(&path).ok()).flatten().and_then(|bytes| Contents::parse(&bytes)) {
         Some(earlier) => Ok(Some(earlier)),
         None => refused(&format!("contains {occupant} but no report")),
     }
@@ -131,13 +130,11 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     let absolute = std::path::absolute(folder).map_err(|error| Error::io("find", folder, error))?;
     let existing = absolute.ancestors().find_map(|ancestor| fs::canonicalize(ancestor).ok());
     let database = fs::canonicalize(database).map_err(|error| Error::io("find", database, error))?;
-    match existing.is_some_and(|existing| existing.starts_with(&database)) {
-        false => Ok(()),
-        true => {
-            let message = format!("{} is inside the database {}", folder.display(), database.display());
-            Err(Refused::new(message, "choose another --out").into())
-        }
+    if existing.is_some_and(|existing| existing.starts_with(&database)) {
+        let message = format!("{} is inside the database {}", folder.display(), database.display());
+        return Err(Refused::new(message, "choose another --out").into());
     }
+    Ok(())
 }
 
 fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> anyhow::Result<()> {
@@ -156,9 +153,8 @@ fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> 
     }
     let place = |name: &str, text: &str| OutputFile::at(&folder.join(name)).write(text);
     // Until the end the folder holds files of both reports, and `report.json` lists both.
-    let mut begun = report.contents.clone();
-    begun.complete = false;
-    begun.files.splice(0..0, rows().cloned());
+    let files = rows().chain(&report.contents.files).cloned().collect();
+    let begun = Contents { complete: false, files, ..report.contents.clone() };
     place(REPORT_JSON, &begun.to_json())?;
     for document in &report.documents {
         place(&document.name, &document.text)?;
@@ -179,16 +175,9 @@ fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Resul
     writeln!(out, "layers  rule    {:>width$}      rate  start  winning moves", "losses")?;
     for row in &report.contents.databases {
         let take = row.max_take.map_or(String::new(), |take| format!("  at most {take} a move"));
-        writeln!(
-            out,
-            "{:>6}  {:<6}  {:>width$}  {:>6.2} %  {:<5}  {:>13}{take}",
-            row.layers,
-            row.rule,
-            grouped(row.losses),
-            row.loss_rate * 100.0,
-            row.start,
-            row.winning_first_moves
-        )?;
+        let DatabaseRow { layers, rule, start, winning_first_moves: moves, .. } = row;
+        let (losses, rate) = (grouped(row.losses), row.loss_rate * 100.0);
+        writeln!(out, "{layers:>6}  {rule:<6}  {losses:>width$}  {rate:>6.2} %  {start:<5}  {moves:>13}{take}")?;
     }
     let verdict = match report.contents.contradictions.len() as u64 {
         0 => out.paint.good("all published values agree"),
@@ -196,6 +185,5 @@ fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Resul
     };
     writeln!(out, "\n{verdict}")?;
     let files = counted(report.contents.files.len() as u64, "file");
-    out.line(format_args!("wrote {files}; open {}", folder.join("report.md").display()))?;
-    Ok(())
+    Ok(out.line(format_args!("wrote {files}; open {}", folder.join("report.md").display()))?)
 }

@@ -211,7 +211,7 @@ impl Needs {
         let layout = &game.layout;
         let scratch_blocks = baseline::scratch_blocks(layout, baseline);
         if scratch_blocks > CANONICAL_BLOCKS_MAX {
-            return Err(PlanError::Blocks { found: scratch_blocks }.into());
+            return Err(PlanError::Blocks { found: scratch_blocks, most: CANONICAL_BLOCKS_MAX }.into());
         }
         let Options { memory_bytes, threads, .. } = resources.options();
         let (workers, budget_bytes) =
@@ -262,13 +262,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let needs = Needs::of(&game, baseline, resources, (database_bytes, free_bytes(&folder)))?;
         Ok::<_, anyhow::Error>((game, resources, needs))
     })?;
-    out.remark(format_args!(
-        "{}: {baseline}, {} of {}, {}; it keeps no checkpoints",
-        folder.display(),
-        counted(needs.blocks, "block"),
-        counted(1 << game.layout.offset_bits(), "position"),
-        counted(needs.workers as u64, "worker"),
-    ));
+    let (blocks, workers) = (counted(needs.blocks, "block"), counted(needs.workers as u64, "worker"));
+    let block_positions = counted(1 << game.layout.offset_bits(), "position");
+    let how = format!("{baseline}, {blocks} of {block_positions}, {workers}");
+    out.remark(format_args!("{}: {how}; it keeps no checkpoints", folder.display()));
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?);
     let options = Options { stop: signals.stop.clone(), ..resources.options() };
     let kernel = match baseline.redundancy() {
@@ -365,14 +362,12 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     rows.push(report.summary.kept(report.database_bytes, &report.out));
     let moved = match report.block_bytes_written {
         0 => "the whole board in memory, one position at a time".to_owned(),
-        written => format!(
-            "redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
-            if report.redundancy == "keep" { "kept" } else { "removed" },
-            counted(report.block_loads, "load"),
-            size(report.block_bytes_read),
-            size(written),
-            size(report.disk_bytes_peak)
-        ),
+        written => {
+            let kept = if report.redundancy == "keep" { "kept" } else { "removed" };
+            let loads = counted(report.block_loads, "load");
+            let [read, written, peak] = [report.block_bytes_read, written, report.disk_bytes_peak].map(size);
+            format!("redundancy {kept}: {loads} of blocks, {read} read, {written} written, {peak} on disk at most")
+        }
     };
     rows.push(("strategy", format!("{}, {moved}", report.strategy)));
     rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));

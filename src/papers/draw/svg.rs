@@ -30,14 +30,9 @@ pub enum Anchor {
     End,
 }
 
+/// The text of a picture, up to the end tag.
 #[derive(Clone, Debug)]
-pub struct Svg {
-    width: f64,
-    height: f64,
-    title: String,
-    description: String,
-    body: String,
-}
+pub struct Svg(String);
 
 impl Svg {
     /// Begins a picture with its title and a lead, which may be empty, above `height` pixels;
@@ -57,19 +52,20 @@ impl Svg {
     /// Creates an empty picture of this size, rounded up to whole pixels, with its title and
     /// description for screen readers.
     fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
-        Svg {
-            width: width.ceil(),
-            height: height.ceil(),
-            title: title.to_owned(),
-            description: description.to_owned(),
-            body: String::new(),
-        }
+        let [width, height] = [width, height].map(|length| number(length.ceil()));
+        let [title, description] = [title, description].map(escape);
+        Svg(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" class=\"fig\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
+             <title id=\"title\">{title}</title>\n<desc id=\"desc\">{description}</desc>\n<style>\n{STYLE}</style>\n\
+             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n"
+        ))
     }
 
     /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
         if !path.0.is_empty() {
-            self.body += &format!("<path class=\"{class}\" d=\"{}\"/>\n", path.0);
+            self.0 += &format!("<path class=\"{class}\" d=\"{}\"/>\n", path.0);
         }
     }
 
@@ -98,21 +94,12 @@ impl Svg {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        self.body += &format!("<text{class} {place}{anchor}>{}</text>\n", escape(text));
+        self.0 += &format!("<text{class} {place}{anchor}>{}</text>\n", escape(text));
     }
 
     /// Returns the picture as a file, with its style.
     pub fn file(&self) -> String {
-        let (width, height) = (number(self.width), number(self.height));
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" class=\"fig\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
-             <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{STYLE}</style>\n\
-             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
-            escape(&self.title),
-            escape(&self.description),
-            self.body
-        )
+        format!("{}</svg>\n", self.0)
     }
 }
 
@@ -147,21 +134,13 @@ impl Path {
             2 => at(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
             3 => at(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
             4 => at(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
-            // A plus.
-            5 => at(&[
-                (-t, -1.2),
-                (t, -1.2),
-                (t, -t),
-                (1.2, -t),
-                (1.2, t),
-                (t, t),
-                (t, 1.2),
-                (-t, 1.2),
-                (-t, t),
-                (-1.2, t),
-                (-1.2, -t),
-                (-t, -t),
-            ]),
+            // A plus: an arm upwards, and its quarter turns.
+            5 => {
+                let turned = |(dx, dy): (f64, f64)| (-dy, dx);
+                let up = [(-t, -1.2), (t, -1.2), (t, -t)];
+                let (right, down) = (up.map(turned), up.map(turned).map(turned));
+                at(&[up, right, down, down.map(turned)].concat())
+            }
             // A flat bar.
             _ => at(&[(-1.2, -0.45), (1.2, -0.45), (1.2, 0.45), (-1.2, 0.45)]),
         };
@@ -179,22 +158,10 @@ fn number(value: f64) -> String {
 
 /// Escapes the markup characters of a text, for content and quoted attributes of XML.
 fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // Unescaped, a parser would read it as a line feed.
-            '\r' => escaped.push_str("&#13;"),
-            '\t' | '\n' => escaped.push(character),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
+    let is_unfit = |c: char| c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c);
+    let text = text.replace(is_unfit, "\u{fffd}").replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Unescaped, a parser would read a carriage return as a line feed.
+    text.replace('"', "&quot;").replace('\'', "&#39;").replace('\r', "&#13;")
 }
 
 /// Returns the width of a text in pixels, rather too large than too small.

@@ -35,10 +35,8 @@ fn cells(layout: &Layout, bid: u32) -> u64 {
 
 /// Figures 3, 9 and 10: the BID cells of the layouts that the figure shows.
 fn boards(number: u32, title: &str) -> Figure {
-    let shown = || layouts::figures().iter().filter(|figure| figure.name.starts_with(&format!("{number}(")));
-    let mut pictures = Vec::new();
-    let mut listed = Vec::new();
-    for figure in shown() {
+    let (mut pictures, mut listed) = (Vec::new(), Vec::new());
+    for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(&format!("{number}("))) {
         let layout = figure.layout();
         let counts = Counts::of(&layout);
         // As in the paper's tables: redundancy is removed from the layouts that have some.
@@ -61,20 +59,16 @@ fn boards(number: u32, title: &str) -> Figure {
 }
 
 /// Figures 5 and 6: blocks of figure 3(f) as boards, their pieces on BID cells.
-fn blocks(number: u32, title: &str, lead: String, chosen: &[(u32, String)]) -> Figure {
+fn blocks(number: u32, title: &str, lead: String, chosen: Vec<(u32, String)>) -> Figure {
     let figure = layouts::figure("3(f)");
     let (board, layout) = (&figure.board(), figure.layout());
     let bid_cells = cells(&layout, (layout.blocks() - 1) as u32);
-    let picture = |(bid, caption): &(u32, String)| Picture {
-        position: bid_cells,
-        taken: cells(&layout, *bid),
-        caption: caption.clone(),
-    };
+    let picture = |(bid, caption)| Picture { position: bid_cells, taken: cells(&layout, bid), caption };
     let captions: Vec<&str> = chosen.iter().map(|(_, caption)| caption.as_str()).collect();
     let description = format!("{lead} {}.", captions.join("; "));
     let words = ["BID cell without a piece", "BID cell with a piece", "offset cell"];
     let title = format!("Figure {number}: {title} ([SWLK12])");
-    let pictures = chosen.iter().map(picture).collect();
+    let pictures = chosen.into_iter().map(picture).collect();
     let sheet = Sheet { board, title: title.clone(), lead, description, pictures, words };
     drawing(number, title, sheet.draw())
 }
@@ -88,7 +82,7 @@ fn isomorphic() -> Figure {
     let group = group(&layouts::figure("3(f)").layout(), 1);
     let chosen: Vec<(u32, String)> = group.into_iter().map(|bid| (bid, format!("B{bid}"))).collect();
     let lead = "An isomorphic group of figure 3(f): only the block with the smallest number is evaluated.";
-    blocks(5, "six rotated and mirrored blocks", lead.to_owned(), &chosen)
+    blocks(5, "six rotated and mirrored blocks", lead.to_owned(), chosen)
 }
 
 fn groups() -> Figure {
@@ -106,7 +100,7 @@ fn groups() -> Figure {
     }
     let sizes: Vec<String> = counts.iter().map(|(size, count)| format!("{count} of {size}")).collect();
     let lead = format!("The first of each size in figure 3(f), whose groups are {} blocks.", sizes.join(", "));
-    blocks(6, "isomorphic groups with one, two and three blocks", lead, &chosen)
+    blocks(6, "isomorphic groups with one, two and three blocks", lead, chosen)
 }
 
 /// Figure 4: blocks on a circle, and a chord for each update. No three points of a circle are on a
@@ -115,20 +109,15 @@ fn updates() -> Figure {
     const RADIUS: f64 = 150.0;
     let title = "Figure 4: inter-block updates of figures 3(a) and (b) ([SWLK12])";
     let lead = "A line is an update from the block with the smaller number to the one with the larger number.";
-    let mut panels = Vec::new();
+    let (mut panels, mut listed) = (Vec::new(), Vec::new());
     for name in ["3(a)", "3(b)"] {
         let layout = layouts::figure(name).layout();
         let edges = layout.ordinals().flat_map(|target| layout.edges_into(target));
         let edges: Vec<(u32, u32)> = edges.map(|edge| (layout.bid(edge.source).0, layout.bid(edge.target).0)).collect();
+        let words: Vec<String> = edges.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+        listed.push(format!("{name}, {} updates: {}", edges.len(), words.join(", ")));
         panels.push((name, layout.blocks() as u32, edges));
     }
-    let listed: Vec<String> = panels
-        .iter()
-        .map(|(name, _, edges)| {
-            let edges: Vec<String> = edges.iter().map(|(from, to)| format!("{from} to {to}")).collect();
-            format!("{name}, {} updates: {}", edges.len(), edges.join(", "))
-        })
-        .collect();
     let height = 2.0 * RADIUS + 80.0;
     let (mut svg, top) = Svg::headed(title, lead, &format!("{}.", listed.join("; ")), height);
     for ((name, blocks, edges), number) in panels.iter().zip(0..) {

@@ -80,32 +80,21 @@ fn losses(solutions: &[Solution]) -> Figure {
         let percent = published::rate(layers, Rule::Misere)?.percent.parse().ok()?;
         Some((layers.into(), percent))
     });
-    lines.push(Line {
-        name: "misère, published, as rounded".to_owned(),
-        points: published.collect(),
-        look: Look::Rings,
-        shift: variants.iter().position(|found| kind(&found[0]) == (None, Rule::Misere)).map_or(0.0, beside),
-    });
-    let rates = solutions
-        .iter()
-        .map(|solution| format!("{}: {:.2} %", solution.game.words(), solution.census().loss_rate() * 100.0));
-    let rates = rates.collect::<Vec<_>>().join("; ");
-    let title = "Figure 13: losses among all positions, by layers";
+    let published = line("misère, published, as rounded", published.collect());
+    let shift = variants.iter().position(|found| kind(&found[0]) == (None, Rule::Misere)).map_or(0.0, beside);
+    lines.push(Line { look: Look::Rings, shift, ..published });
+    let rate = |one: &Solution| format!("{}: {:.2} %", one.game.words(), one.census().loss_rate() * 100.0);
+    let rates = solutions.iter().map(rate).collect::<Vec<_>>().join("; ");
     let chart = Chart {
-        title: title.to_owned(),
+        title: "Figure 13: losses among all positions, by layers".to_owned(),
         description: format!("Share of positions that the player to move loses. {rates}."),
         notes,
         labels: ["layers of the board, k", "P-positions / all positions, %, logarithmic"],
         included: &[],
         lines,
     };
-    Figure {
-        heading: Some("All boards".to_owned()),
-        name: "figure-13".to_owned(),
-        title: title.to_owned(),
-        svg: chart.draw(),
-        csv: Some(csv(heads, &solutions.iter().map(row).collect::<Vec<_>>())),
-    }
+    let csv = csv(heads, &solutions.iter().map(row).collect::<Vec<_>>());
+    Figure { heading: Some("All boards".to_owned()), ..charted("figure-13".to_owned(), chart, csv) }
 }
 
 fn winning_moves(solution: &Solution) -> Figure {
@@ -145,19 +134,19 @@ fn paper_figure(game: Variant) -> Option<&'static str> {
 fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64>)]) -> Sheet<'a> {
     let board: &Board = &solution.board;
     let (all, won) = (board.moves().len(), solution.winning.len());
-    let of_all = if all == 1 { "the only move".to_owned() } else { format!("{won} of {all} moves") };
+    let moves = |several: String| if all == 1 { "the only move".to_owned() } else { several };
     let lead = match solution.census().start() {
-        Value::Loss => format!(
-            "The start is lost: {} leads to a win of the opponent.",
-            if all == 1 { "the only move".to_owned() } else { format!("each of the {all} moves") }
-        ),
+        Value::Loss => {
+            let all = moves(format!("each of the {all} moves"));
+            format!("The start is lost: {all} leads to a win of the opponent.")
+        }
         Value::Win => {
             let kinds = match classes.len() {
                 _ if won == 1 => String::new(),
                 1 => "; all are images of one under rotations and reflections".to_owned(),
                 kinds => format!("; {kinds} up to rotations and reflections"),
             };
-            format!("The start is won by {of_all}{kinds}.")
+            format!("The start is won by {}{kinds}.", moves(format!("{won} of {all} moves")))
         }
     };
     // In the notation of the program.
@@ -183,23 +172,21 @@ fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64
 }
 
 fn losses_by_pieces(solution: &Solution) -> Figure {
-    let rows = &solution.census().by_pieces;
+    let census = solution.census();
+    let rows = &census.by_pieces;
     let rate = |row: &PieceCount| row.losses as f64 / row.positions as f64;
     let fields = |row: &PieceCount| {
         let share = format!("{:.8}", rate(row));
         vec![row.pieces.to_string(), row.positions.to_string(), row.losses.to_string(), share]
     };
-    let all = solution.census().loss_rate() * 100.0;
+    let all = census.loss_rate() * 100.0;
+    let [losses, positions] = [census.losses(), census.positions()].map(grouped);
     let last = f64::from(solution.board.cells());
     let points = rows.iter().map(|row| (row.pieces.into(), rate(row) * 100.0)).collect();
     let level = vec![(0.0, all), (last, all)];
     let chart = Chart {
         title: format!("Loss rate by number of pieces, {}", solution.game.words()),
-        description: format!(
-            "{} of {} positions are losses, {all:.4} %.",
-            grouped(solution.census().losses()),
-            grouped(solution.census().positions())
-        ),
+        description: format!("{losses} of {positions} positions are losses, {all:.4} %."),
         notes: Vec::new(),
         labels: ["pieces on the board", "P-positions / positions, %, logarithmic"],
         included: &[1.0, 100.0],
@@ -209,7 +196,7 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
         ],
     };
     let csv = csv("pieces,positions,losses,loss_rate", &rows.iter().map(fields).collect::<Vec<_>>());
-    charted("losses-by-pieces", solution.game, chart, csv)
+    charted(format!("losses-by-pieces-{}", solution.game.file_part()), chart, csv)
 }
 
 /// Wins and losses by the moves until the end, if they are known: the values alternate with the
@@ -231,15 +218,14 @@ fn positions_by_distance(solution: &Solution) -> Option<Figure> {
         lines: vec![line("wins", points(|row| row.wins)), line("losses", points(|row| row.losses))],
     };
     let csv = csv("distance,wins,losses", &rows.iter().map(fields).collect::<Vec<_>>());
-    Some(charted("positions-by-distance", solution.game, chart, csv))
+    Some(charted(format!("positions-by-distance-{}", solution.game.file_part()), chart, csv))
 }
 
 fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
     Line { name: name.into(), points, look: Look::Marked, shift: 0.0 }
 }
 
-/// A chart of one board with its numbers.
-fn charted(name: &str, game: Variant, chart: Chart, csv: String) -> Figure {
-    let name = format!("{name}-{}", game.file_part());
+/// A chart with its numbers.
+fn charted(name: String, chart: Chart, csv: String) -> Figure {
     Figure { heading: None, name, svg: chart.draw(), csv: Some(csv), title: chart.title }
 }

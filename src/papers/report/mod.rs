@@ -108,6 +108,21 @@ impl Solution {
     fn census(&self) -> &Census {
         &self.manifest.census
     }
+
+    fn row(&self) -> DatabaseRow {
+        DatabaseRow {
+            layers: self.game.layers,
+            rule: self.game.rule.name().into(),
+            max_take: self.game.max_take,
+            bid_cells: self.manifest.bid_cells.clone(),
+            digest: self.manifest.digest.clone(),
+            positions: self.census().positions(),
+            losses: self.census().losses(),
+            loss_rate: self.census().loss_rate(),
+            start: self.census().start().to_string(),
+            winning_first_moves: self.winning.len() as u64,
+        }
+    }
 }
 
 /// A game, in the order of the report: the papers' game before its variants; misère, the usual
@@ -277,7 +292,7 @@ impl Report {
             }
         }
         solutions.dedup_by(|one, other| one.manifest.digest == other.manifest.digest);
-        let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::new).collect();
+        let databases: Vec<DatabaseRow> = solutions.iter().map(Solution::row).collect();
         solutions.dedup_by(|one, other| one.game == other.game);
 
         let built_in = built_in()?;
@@ -332,29 +347,8 @@ fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
     } else {
         return Ok(());
     };
-    Err(ReportError::Disagreement {
-        game: one.game.words(),
-        one: one.folder.clone(),
-        other: other.folder.clone(),
-        what,
-    })
-}
-
-impl DatabaseRow {
-    fn new(solution: &Solution) -> DatabaseRow {
-        DatabaseRow {
-            layers: solution.game.layers,
-            rule: solution.game.rule.name().into(),
-            max_take: solution.game.max_take,
-            bid_cells: solution.manifest.bid_cells.clone(),
-            digest: solution.manifest.digest.clone(),
-            positions: solution.census().positions(),
-            losses: solution.census().losses(),
-            loss_rate: solution.census().loss_rate(),
-            start: solution.census().start().to_string(),
-            winning_first_moves: solution.winning.len() as u64,
-        }
-    }
+    let (game, one, other) = (one.game.words(), one.folder.clone(), other.folder.clone());
+    Err(ReportError::Disagreement { game, one, other, what })
 }
 
 fn lines<T: Serialize>(rows: &[T]) -> String {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use trinim::database::census::Census;
 use trinim::play::Names;
 use trinim_game::amount::grouped;
-use trinim_game::published;
+use trinim_game::published::{self, Counts, Rate};
 use trinim_game::{LAYERS_MAX, Rule, Value};
 
 /// The tables and the contradictions found.
@@ -148,27 +148,25 @@ fn moves(known: &[&Solution]) -> String {
 /// Returns the sequences of the papers' game in the format of the OEIS, one term a line: losses and
 /// winning first moves by layers, up to the first missing board, and losses by pieces.
 pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
-    let file = |name: String, title: &str, terms: &mut dyn Iterator<Item = (u32, u64)>| {
-        let text: String = terms.map(|(index, term)| format!("{index} {term}\n")).collect();
-        (!text.is_empty()).then(|| document(format!("b-{name}.txt"), title, text))
-    };
     let mut files = Vec::new();
+    let mut add = |name: String, title: String, terms: Vec<(u32, u64)>| {
+        let text: String = terms.iter().map(|(index, term)| format!("{index} {term}\n")).collect();
+        if !text.is_empty() {
+            files.push(document(format!("b-{name}.txt"), &format!("{title}, as a b-file"), text));
+        }
+    };
     for rule in [Rule::Misere, Rule::Normal] {
         let of_layers = |layers| find(known.iter().copied(), Variant { max_take: None, rule, layers });
         let by_layers: Vec<&Solution> = (1..).map_while(of_layers).collect();
-        let losses = by_layers.iter().map(|solution| (solution.game.layers, solution.census().losses()));
-        let moves = by_layers.iter().map(|solution| (solution.game.layers, solution.winning.len() as u64));
+        let terms = |term: fn(&Solution) -> u64| by_layers.iter().map(|one| (one.game.layers, term(one))).collect();
+        let (losses, moves) = (terms(|one| one.census().losses()), terms(|one| one.winning.len() as u64));
         let word = rule_word(rule);
-        let title = format!("Losses by layers, {word}, as a b-file");
-        files.extend(file(format!("losses-{rule}"), &title, &mut { losses }));
-        let title = format!("Winning first moves by layers, {word}, as a b-file");
-        files.extend(file(format!("first-moves-{rule}"), &title, &mut { moves }));
+        add(format!("losses-{rule}"), format!("Losses by layers, {word}"), losses);
+        add(format!("first-moves-{rule}"), format!("Winning first moves by layers, {word}"), moves);
     }
-    for solution in known.iter().filter(|solution| solution.game.max_take.is_none()) {
-        let rows = solution.census().by_pieces.iter().map(|row| (row.pieces, row.losses));
-        let title = format!("Losses by pieces, {}, as a b-file", solution.game.words());
-        let name = format!("losses-by-pieces-{}", solution.game.file_part());
-        files.extend(file(name, &title, &mut { rows }));
+    for Solution { game, manifest, .. } in known.iter().filter(|solution| solution.game.max_take.is_none()) {
+        let terms = manifest.census.by_pieces.iter().map(|row| (row.pieces, row.losses)).collect();
+        add(format!("losses-by-pieces-{}", game.file_part()), format!("Losses by pieces, {}", game.words()), terms);
     }
     files
 }
@@ -231,12 +229,7 @@ fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
 }
 
 /// Returns the contradictions in the counts of a game, as sentences.
-fn compare(
-    game: Variant,
-    census: &Census,
-    counts: Option<published::Counts>,
-    rate: Option<published::Rate>,
-) -> Vec<String> {
+fn compare(game: Variant, census: &Census, counts: Option<Counts>, rate: Option<Rate>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(published) = counts {
         let both = [("wins", census.wins(), published.wins), ("losses", census.losses(), published.losses)];

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use std::collections::BTreeSet;
+use trinim_papers::record::Row;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -13,39 +14,29 @@ pub enum Action {
     Probe,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Its description.
-    pub name: String,
-    /// Cases of one group are compared with each other.
-    pub group: String,
-    /// Whether it is in the short table.
-    pub headline: bool,
-    /// Whether it repeats the first case of its group.
-    pub again: bool,
+    /// Its row in the record, without runs and without the command.
+    pub row: Row,
     pub action: Action,
     pub arguments: Vec<String>,
 }
 
 impl Case {
     fn solve(group: &str, name: &str, arguments: &[impl AsRef<str>]) -> Case {
-        Case {
-            name: name.to_owned(),
-            group: group.to_owned(),
-            headline: false,
-            again: false,
-            action: Action::Solve,
-            arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
-        }
+        let row = Row { name: name.to_owned(), group: group.to_owned(), ..Row::default() };
+        let arguments = arguments.iter().map(|argument| argument.as_ref().to_owned()).collect();
+        Case { row, action: Action::Solve, arguments }
     }
 
     /// Returns the case as a repetition.
     pub fn again(&self) -> Case {
-        Case { name: format!("{}, again", self.name), again: true, ..self.clone() }
+        let row = Row { name: format!("{}, again", self.row.name), again: true, ..self.row.clone() };
+        Case { row, ..self.clone() }
     }
 
     fn headline(self) -> Case {
-        Case { headline: true, ..self }
+        Case { row: Row { headline: true, ..self.row }, ..self }
     }
 
     /// Returns the argument that names the file of the board, if it comes from a file.
@@ -56,7 +47,7 @@ impl Case {
 
     /// Returns the solving command, without the program name.
     pub fn solve_words(&self) -> Vec<&str> {
-        solve_words(self.arguments.iter().map(String::as_str))
+        solve_words(self.arguments.iter().map(String::as_str).collect())
     }
 
     /// Returns the command without folders, for reports.
@@ -72,8 +63,7 @@ impl Case {
 
 /// Returns the command that solves with these arguments: `solve`, which has only update logs, or
 /// `papers solve` for another strategy.
-pub fn solve_words<'a>(arguments: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let arguments: Vec<&str> = arguments.collect();
+pub fn solve_words(arguments: Vec<&str>) -> Vec<&str> {
     let is_of_logs = |pair: &[&str]| matches!(pair, ["--strategy", "update-log"] | ["--redundancy", "remove"]);
     let strategy = arguments.chunks(2).find(|pair| pair[0] == "--strategy");
     match strategy.filter(|pair| !is_of_logs(pair)) {
@@ -105,7 +95,7 @@ pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
 /// Repeats the first case of each group of solves at the end.
 pub fn with_first_again(mut cases: Vec<Case>) -> Vec<Case> {
     let mut groups = BTreeSet::new();
-    let firsts = cases.iter().filter(|case| case.action == Action::Solve && groups.insert(&case.group));
+    let firsts = cases.iter().filter(|case| case.action == Action::Solve && groups.insert(&case.row.group));
     let firsts: Vec<Case> = firsts.map(Case::again).collect();
     cases.extend(firsts);
     cases
@@ -163,12 +153,13 @@ fn is_in_memory(flags: &[&str]) -> bool {
 
 fn everything(layers: &'static str) -> Vec<Case> {
     let group = &format!("{layers} layers");
-    let solve = |name: &str, more: &[&str]| Case::solve(group, name, &[&["--layers", layers], more].concat());
-    let named = |name: &str| format!("{group}, {name}");
+    let solve = |name: &str, more: &[&str]| {
+        Case::solve(group, &format!("{group}, {name}"), &[&["--layers", layers], more].concat())
+    };
     let mut cases = vec![
-        solve(&named("default options"), &[]).headline(),
-        solve(&named("normal play"), &["--rule", "normal"]).headline(),
-        solve(&named("1 thread"), &["--threads", "1"]).headline(),
+        solve("default options", &[]).headline(),
+        solve("normal play", &["--rule", "normal"]).headline(),
+        solve("1 thread", &["--threads", "1"]).headline(),
     ];
     for memory in MEMORIES {
         for (way, flags) in WAYS {
@@ -178,19 +169,19 @@ fn everything(layers: &'static str) -> Vec<Case> {
             if memory != "1GiB" && (flags.contains(&"keep") || fits_as_a_whole) {
                 continue;
             }
-            let name = format!("{group}, {way}, {memory}");
-            let case = solve(&name, &[flags, &["--memory", memory]].concat());
+            let case = solve(&format!("{way}, {memory}"), &[flags, &["--memory", memory]].concat());
             cases.push(if memory == "1GiB" { case.headline() } else { case });
         }
     }
     for kernel in ["avx2", "portable"] {
-        cases.push(solve(&named(&format!("{kernel} kernel")), &["--kernel", kernel]));
+        cases.push(solve(&format!("{kernel} kernel"), &["--kernel", kernel]));
     }
-    let verify = Case { action: Action::Verify, ..solve(&named("verify, every position"), &[]).headline() };
-    let probe = Case { action: Action::Probe, ..solve(&named("probe, warm, with all children"), &[]).headline() };
     // These are not solves, so they are not compared with any.
-    cases.push(Case { group: format!("{group}, verify"), ..verify });
-    cases.push(Case { group: format!("{group}, probe"), ..probe });
+    let other = |word: &str, what: &str| {
+        Case::solve(&format!("{group}, {word}"), &format!("{group}, {word}, {what}"), &["--layers", layers]).headline()
+    };
+    cases.push(Case { action: Action::Verify, ..other("verify", "every position") });
+    cases.push(Case { action: Action::Probe, ..other("probe", "warm, with all children") });
     cases
 }
 
@@ -223,7 +214,7 @@ mod tests {
         let (boards, threads) = (list("--layers", &["4", "5"]), list("--threads", &["1", "2"]));
         let names = |layouts: Vec<Argument>| -> Vec<String> {
             let lists = [boards.clone(), list("--codec", &[]), threads.clone(), layouts];
-            product(&lists).into_iter().map(|case| case.name).collect()
+            product(&lists).into_iter().map(|case| case.row.name).collect()
         };
         let plain =
             ["--layers 4 --threads 1", "--layers 4 --threads 2", "--layers 5 --threads 1", "--layers 5 --threads 2"];
@@ -237,7 +228,7 @@ mod tests {
     fn cases_of_a_suite_have_names_of_their_own() {
         for suite in Suite::value_variants() {
             let cases = suite.cases();
-            let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+            let names: BTreeSet<&str> = cases.iter().map(|case| case.row.name.as_str()).collect();
             assert_eq!(names.len(), cases.len(), "{suite:?}");
         }
     }

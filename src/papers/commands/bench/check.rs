@@ -71,7 +71,6 @@ pub fn verify(report: &Value) -> Result<(), String> {
 /// Checks that answers are consistent: one for each question, and a position is a win exactly if a
 /// move leads to a loss.
 pub fn probes(output: &str, questions: usize) -> Result<(), String> {
-    let mut answers = 0;
     for line in output.lines() {
         let answer: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
         let moves = answer["moves"].as_array().ok_or_else(|| format!("no moves in {line}"))?;
@@ -80,12 +79,11 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
         if !moves.is_empty() && answer["value"] != if wins { "win" } else { "loss" } {
             return Err(format!("value and moves contradict each other in {line}"));
         }
-        answers += 1;
     }
-    if answers != questions {
-        return Err(format!("{answers} answers to {questions} questions"));
+    match output.lines().count() {
+        answers if answers == questions => Ok(()),
+        answers => Err(format!("{answers} answers to {questions} questions")),
     }
-    Ok(())
 }
 
 /// Builds the refusal for a wrong answer of a measured command.

@@ -4,16 +4,12 @@ use std::path::Path;
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
 use trinim_papers::record::Machine;
 
-/// Reads processors and memory, if the system reports them.
-fn system() -> Option<System> {
-    let memory = MemoryRefreshKind::nothing().with_ram();
-    let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()).with_memory(memory);
-    System::new_with_specifics(wanted).ok()
-}
-
 /// Describes the machine; `folder` is where it will work.
 pub fn facts(folder: &Path) -> Machine {
-    let system = system();
+    let memory = MemoryRefreshKind::nothing().with_ram();
+    let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()).with_memory(memory);
+    // Not every system reports processors and memory.
+    let system = System::new_with_specifics(wanted).ok();
     let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
     let known = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".to_owned());
     let (os, kernel) = (System::long_os_version().ok(), System::kernel_version().ok());

@@ -21,7 +21,6 @@ mod yardsticks;
 
 use case::{Argument, Case, Suite};
 use clap::Args;
-use clap::builder::TypedValueParser;
 use machine::facts;
 use pipeline::Error;
 use pipeline::storage::ScratchFolder;
@@ -61,11 +60,6 @@ Every value of a list is combined with every value of the other lists. Each run 
 folder below --out, which is removed afterwards. A round runs every case once, in random order, and the first case \
 twice; ratios within the spread of these two runs are not shown. Ctrl-C ends the bench and reports the runs so far.";
 
-/// Returns a parser of elements of a list; each run parses them again.
-fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
-    offered(names, |text| Ok(text.to_owned()))
-}
-
 /// Measure complete solves side by side, and check every answer
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -82,7 +76,9 @@ pub struct BenchArgs {
     board: Vec<String>,
 
     /// Whether taking the last piece loses (misere) or wins (normal); a list
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
+    // Each run parses it again.
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',',
+          value_parser = offered(Rule::ALL.map(Rule::name), |text| Ok(text.to_owned())))]
     rule: Vec<String>,
 
     /// Threads, 0 for all; a list
@@ -198,13 +194,9 @@ impl BenchArgs {
         };
         let [before, after, layouts] = SCANNED.map(|flags| flags.iter().map(|flag| scanned(flag)));
         let boards = [pairs("layers", &self.layers), pairs("board", &self.board)].concat();
-        let lists: Vec<Vec<Argument>> = [boards]
-            .into_iter()
-            .chain(before)
-            .chain([pairs("rule", &self.rule)])
-            .chain(after)
-            .chain([pairs("threads", &self.threads), layouts.flatten().collect()])
-            .collect();
+        let lists = [boards].into_iter().chain(before).chain([pairs("rule", &self.rule)]).chain(after);
+        let last = [pairs("threads", &self.threads), layouts.flatten().collect()];
+        let lists: Vec<Vec<Argument>> = lists.chain(last).collect();
         // A value that `solve` rejects is a typo in any combination.
         for [flag, value] in lists.iter().flatten() {
             let others: &[&str] = match flag.as_str() {
@@ -212,23 +204,13 @@ impl BenchArgs {
                 "--redundancy" => &["--layers", "5", "--strategy", "block-pull"],
                 _ => &["--layers", "5"],
             };
-            accepted(program, &case::solve_words([others, &[flag, value]].concat().into_iter()))?;
+            accepted(program, &case::solve_words([others, &[flag, value]].concat()))?;
         }
         for name in &self.board {
             board::read("--board", name, Takes::ANY)?;
         }
         Ok(case::with_first_again(case::product(&lists)))
     }
-
-    fn warm_up(&self) -> u32 {
-        self.warm_up.unwrap_or(self.suite.map_or(1, Suite::warm_up))
-    }
-}
-
-/// Finds the program that solves, verifies and answers.
-fn trinim() -> Result<PathBuf, Refused> {
-    let missing = "trinim is neither next to trinim-papers nor on the PATH, so the bench cannot run it";
-    find("trinim").ok_or_else(|| Refused::new(missing, "run cargo install --path . to install it"))
 }
 
 /// Checks that trinim can parse these arguments.
@@ -247,10 +229,16 @@ fn accepted(program: &Path, arguments: &[&str]) -> anyhow::Result<()> {
 
 pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
-    let program = trinim()?;
+    let missing = "trinim is neither next to trinim-papers nor on the PATH, so the bench cannot run it";
+    let install = "run cargo install --path . to install it";
+    let program = find("trinim").ok_or_else(|| Refused::new(missing, install))?;
     let cases = args.cases(&program)?;
     let csv = args.csv.as_deref().map(|path| OutputFile::claim(path, CSV)).transpose()?;
-    let folder = scratch(&args.out)?;
+    if !args.out.is_dir() {
+        let message = format!("--out {} is not a folder", args.out.display());
+        return Err(Refused::new(message, "name an existing folder on the device to measure").into());
+    }
+    let folder = ScratchFolder::new(&args.out, "trinim-bench.")?;
     let mut record = Record {
         format: FORMAT,
         date: watch::utc_now().chars().take(10).collect(),
@@ -260,7 +248,7 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         machine: facts(folder.path()),
         device: None,
         memory: None,
-        warm_up: args.warm_up(),
+        warm_up: args.warm_up.unwrap_or(args.suite.map_or(1, Suite::warm_up)),
         repeats: args.repeats,
         interrupted: false,
         rows: Vec::new(),
@@ -283,32 +271,18 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     args.json.report("trinim.bench/1", &record, out, print)?;
     if record.interrupted {
-        out.warn(format_args!(
-            "stopped in round {} of {}: these are the runs so far",
-            record.rounds() + 1,
-            args.repeats
-        ));
+        let (round, repeats) = (record.rounds() + 1, args.repeats);
+        out.warn(format_args!("stopped in round {round} of {repeats}: these are the runs so far"));
         return Ok(signals.exit());
     }
     Ok(Exit::Done)
-}
-
-/// Creates a scratch folder in a folder that must exist.
-fn scratch(folder: &Path) -> anyhow::Result<ScratchFolder> {
-    if !folder.is_dir() {
-        let message = format!("--out {} is not a folder", folder.display());
-        return Err(Refused::new(message, "name an existing folder on the device to measure").into());
-    }
-    Ok(ScratchFolder::new(folder, "trinim-bench.")?)
 }
 
 /// Removes the refused cases from a product of scans.
 fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
     let reasons: Vec<String> =
         rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, row.refused.as_ref()?))).collect();
-    if reasons.len() == rows.len()
-        && let Some(first) = reasons.first()
-    {
+    if let Some(first) = reasons.first().filter(|_| reasons.len() == rows.len()) {
         let others = if reasons.len() > 1 { " (and so are the other cases)" } else { "" };
         let hint = "run trinim solve --help to see which options can be combined";
         return Err(Refused::new(format!("{first}{others}"), hint).into());

@@ -14,7 +14,6 @@ use pipeline::{Error, Stopwatch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -66,14 +65,7 @@ impl<'a> Rounds<'a> {
     /// Measures the cases in rounds, of which the first do not count. Rows are in the order of the
     /// cases, with the runs up to the end or a stop.
     pub fn measure(&mut self, cases: &[Case], warm_up: u32, repeats: u32, out: &Out) -> anyhow::Result<Vec<Row>> {
-        let row = |case: &Case| Row {
-            name: case.name.clone(),
-            group: case.group.clone(),
-            command: case.command(),
-            headline: case.headline,
-            again: case.again,
-            ..Row::default()
-        };
+        let row = |case: &Case| Row { command: case.command(), ..case.row.clone() };
         let mut cases = cases.to_vec();
         let mut rows: Vec<Row> = cases.iter().map(row).collect();
         let mut order: Vec<usize> = (0..cases.len()).collect();
@@ -95,23 +87,23 @@ impl<'a> Rounds<'a> {
                     Outcome::Refused(reason) => row.refused = Some(reason),
                     Outcome::Measured(time, report) => {
                         configurations[place] = Some(configuration(&report)).filter(|_| case.action == Action::Solve);
-                        out.remark(format_args!("{name}: {}: {}", case.name, seconds(time)));
+                        out.remark(format_args!("{name}: {}: {}", row.name, seconds(time)));
                         row.runs.extend(measured.map(|round| Run { round: round + 1, seconds: time, report }));
                     }
                 }
             }
             // Cases with the same configuration become one row, the first.
-            for place in (0..cases.len()).filter(|place| !cases[*place].again) {
+            for place in (0..cases.len()).filter(|place| !cases[*place].row.again) {
                 let same = (0..place).find(|other| configurations[*other] == configurations[place]);
                 if let Some(same) = same.filter(|_| configurations[place].is_some() && rows[place].refused.is_none()) {
-                    rows[place].refused = Some(format!("it is \"{}\"", cases[same].name));
+                    rows[place].refused = Some(format!("it is \"{}\"", rows[same].name));
                     rows[place].runs.clear();
                 }
             }
             for place in 0..cases.len() {
-                let first = (0..cases.len())
-                    .find(|other| cases[*other].group == cases[place].group && rows[*other].refused.is_none());
-                if let Some(first) = first.filter(|_| cases[place].again && rows[place].refused.is_some()) {
+                let mut others = (0..cases.len()).filter(|other| rows[*other].group == rows[place].group);
+                let first = others.find(|other| rows[*other].refused.is_none());
+                if let Some(first) = first.filter(|_| rows[place].again && rows[place].refused.is_some()) {
                     cases[place] = cases[first].again();
                     rows[place] = row(&cases[place]);
                 }
@@ -222,11 +214,8 @@ impl<'a> Rounds<'a> {
         let cells = cells(case);
         let mut times = Vec::new();
         for questions in PROBES {
-            let mut list = String::new();
-            for number in 0..questions {
-                // Writing to a string cannot fail.
-                let _ = writeln!(list, "{:#x}", mixed(number) & ((1 << cells) - 1));
-            }
+            let position = |number| format!("{:#x}\n", mixed(number) & ((1 << cells) - 1));
+            let list: String = (0..questions).map(position).collect();
             let Some(ended) = self.started(&["probe".into(), folder.into(), "--json".into()], &list)? else {
                 return Ok(Outcome::Stopped);
             };
@@ -263,13 +252,16 @@ fn checked(case: &Case, ended: &RunEnd, check: impl FnOnce(&Value) -> Result<(),
     Ok(report)
 }
 
-/// Refuses a process that failed: it is not a measurement.
+/// Refuses a process that failed: it is not a measurement. The bench ends as it did, where that
+/// says what is wrong with the answers, the files or the system.
 fn succeeded(case: &Case, ended: &RunEnd) -> anyhow::Result<()> {
     if ended.status.success() {
         return Ok(());
     }
     let message = format!("{} ended with {}: {}", case.command(), ended.status, ended.reason);
-    Err(Refused::new(message, "run the command without the bench for details").into())
+    let exit =
+        [Exit::Refuted, Exit::Corrupt, Exit::System].into_iter().find(|exit| ended.status.code() == Some(*exit as i32));
+    Err(Refused::with(exit.unwrap_or(Exit::Usage), message, "run the command without the bench for details").into())
 }
 
 fn remove(folder: &Path) -> Result<(), Error> {

@@ -157,34 +157,21 @@ fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::
     let cells = cells_text(board, &report.bid_cells);
     let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
     let counts = &report.counts;
-    let groups: Vec<String> = counts
-        .groups
-        .iter()
-        .filter(|(_, groups)| **groups > 0)
-        .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
-        .collect();
+    let groups = counts.groups.iter().filter(|(_, groups)| **groups > 0);
+    let groups: Vec<String> = groups.map(|(size, groups)| format!("{} of {size}", grouped(*groups))).collect();
+    let (factor, groups) = (report.space_factor, groups.join(", "));
     let volume = counts.canonical_updates as f64 / counts.blocks as f64;
+    let [blocks, updates] = [counts.canonical_blocks, counts.canonical_updates].map(grouped);
     let rows = [
         ("moves", grouped(report.moves as u64)),
         ("BID cells", cells),
         ("symmetries", format!("{} kept", report.symmetries)),
         ("blocks", grouped(counts.blocks)),
-        (
-            "canonical blocks",
-            format!(
-                "{}, {:.3} times fewer; groups: {}",
-                grouped(counts.canonical_blocks),
-                report.space_factor,
-                groups.join(", ")
-            ),
-        ),
+        ("canonical blocks", format!("{blocks}, {factor:.3} times fewer; groups: {groups}")),
         ("block", format!("{} (2^{} positions)", Size(report.block_bytes), report.offset_bits)),
         ("all of them", Size(report.total_bytes).to_string()),
         ("updates", format!("{} over all blocks", grouped(counts.updates))),
-        (
-            "canonical updates",
-            format!("{}, {volume:.2} times all blocks without symmetry", grouped(counts.canonical_updates)),
-        ),
+        ("canonical updates", format!("{updates}, {volume:.2} times all blocks without symmetry")),
         ("canonical loads", grouped(counts.canonical_loads)),
     ];
     out.table(&rows)?;

@@ -4,7 +4,6 @@
 use super::picture;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, side_by_side, wrapped};
@@ -89,11 +88,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         let first = &table[0];
         let removed = if first.redundancy_removed { "redundancy removed" } else { "redundancy not removed" };
         writeln!(out, "table {}, {} layers, {removed}", first.table, first.layers)?;
-        writeln!(
-            out,
-            "{:19}{:>9}{:>9}{:>10}{:>12}  groups of 1, 2, 3, 6",
-            "figure", "updates", "blocks", "block", "all"
-        )?;
+        writeln!(out, "figure               updates   blocks     block         all  groups of 1, 2, 3, 6")?;
         for row in table {
             line(out, row.figure, "published", &row.published, "")?;
             let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("DIFFERS") };
@@ -102,24 +97,20 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out)?;
     }
     // A figure that is in two tables is shown once.
-    let figures: BTreeMap<(u32, &str), &RowReport> =
-        report.rows.iter().map(|row| ((row.layers, row.figure), row)).collect();
-    let mut figures: Vec<&RowReport> = figures.into_values().collect();
+    let mut figures: Vec<&RowReport> = report.rows.iter().collect();
     figures.sort_by_key(|row| (row.layers, row.figure.len(), row.figure));
+    figures.dedup_by_key(|row| row.figure);
     for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
         let board = Board::triangle(figures[0].layers, None)?;
         let pictures: Vec<(String, Vec<String>)> =
             figures.iter().map(|row| (row.figure.to_owned(), picture(&board, &row.bid_cells, out))).collect();
         side_by_side(out, &board, &pictures)?;
     }
-    let rows: Vec<(&str, String)> = figures
-        .iter()
-        .map(|row| {
-            let cells = Cell::list(row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into())));
-            (row.figure, format!("{cells}: {}", row.cells_known))
-        })
-        .collect();
-    out.table(&rows)?;
+    let described = |row: &&RowReport| {
+        let cells = Cell::list(row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into())));
+        (row.figure, format!("{cells}: {}", row.cells_known))
+    };
+    out.table(&figures.iter().map(described).collect::<Vec<_>>())?;
     writeln!(out)?;
     report.claims.iter().try_for_each(|claim| print_claim(claim, out))
 }
@@ -151,8 +142,7 @@ fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &st
         Size(figures.block_bytes).to_string(),
         gibibytes(figures.total_bytes),
     );
-    writeln!(out, "{}", text.trim_end())?;
-    Ok(())
+    Ok(writeln!(out, "{}", text.trim_end())?)
 }
 
 /// Formats bytes in the unit of the published tables, so that four digits stay four digits.
