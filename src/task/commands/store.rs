@@ -3,6 +3,7 @@
 use super::usage;
 use clap::Args;
 use pipeline::{Error as RunError, RealStorage};
+use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -79,7 +80,10 @@ pub fn create(name: &str) -> anyhow::Result<Box<dyn Store>> {
     if name.is_empty() {
         return Err(usage("the name of a store is empty".to_owned(), "name a folder, or s3://BUCKET/PREFIX"));
     }
-    if is_folder(name) { Ok(folder(RealStorage::create(name)?)) } else { open(name) }
+    if !is_folder(name) {
+        return open(name);
+    }
+    RealStorage::create(name).map(folder).map_err(|error| no_folder(name, error))
 }
 
 /// Returns whether a store of this name is a folder.
@@ -92,9 +96,20 @@ fn open_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
         error if error.is_not_found() => {
             usage(format!("--store {}: no such folder", path.display()), "run trinim task init to create a store")
         }
-        error => error.into(),
+        error => no_folder(&path.to_string_lossy(), error),
     })?;
     Ok(folder(storage))
+}
+
+/// Refuses a name that no folder can have: the same command would always fail.
+fn no_folder(name: &str, error: RunError) -> anyhow::Error {
+    let RunError::Io { source, .. } = &error else { return error.into() };
+    let permanent = [Errno::NOTDIR, Errno::EXIST, Errno::NAMETOOLONG, Errno::LOOP, Errno::NOENT, Errno::ROFS];
+    let is_permanent = permanent.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error()));
+    if !is_permanent {
+        return error.into();
+    }
+    usage(format!("--store {name}: {source}"), "name a folder, or s3://BUCKET/PREFIX")
 }
 
 /// Opens the store in a folder of this machine, which is created if it is missing.
@@ -178,12 +193,24 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
+/// Returns whether a file of a store has the summary of a block.
+fn is_summary(path: &Path) -> bool {
+    path.ancestors().skip(1).take(2).any(|folder| folder.ends_with(trinim_task::SUMMARIES))
+}
+
 /// Returns the exit code and the hint of an error of the store or of a block; `None` for errors
 /// that have the same code in all commands.
 fn run_error(error: &RunError) -> Option<(Exit, String)> {
     let refused = |hint: &str| Some((Exit::TaskRefused, hint.to_owned()));
     let again = |hint: &str| Some((Exit::TaskAgain, hint.to_owned()));
     match error {
+        RunError::Corrupt { path, .. } if is_summary(path) => Some((
+            Exit::TaskRefused,
+            format!("remove {}: computing the block, or trinim task finish, writes it again", path.display()),
+        )),
+        RunError::Io { path, .. } if error.is_not_found() && is_summary(path) => {
+            refused("run trinim task finish, which writes it again")
+        }
         RunError::Corrupt { path, .. } => Some((
             Exit::TaskRefused,
             format!("nothing was overwritten; if {} is damaged, remove it and compute it again", path.display()),
@@ -228,6 +255,8 @@ mod tests {
             (failed(28), Exit::TaskAgain),
             (failed(2), Exit::TaskAgain),
             (failed(13), Exit::TaskRefused),
+            (RunError::io("open", "store/summaries/000003", io::ErrorKind::NotFound.into()), Exit::TaskRefused),
+            (RunError::corrupt("store/summaries/1/010003", None, pipeline::Damage::MISSING), Exit::TaskRefused),
             (RunError::corrupt(file(), 3, pipeline::Damage::MISSING), Exit::TaskRefused),
             (RunError::Version { path: file(), found: 9, supported: 1 }, Exit::TaskRefused),
             (RunError::workload("x"), Exit::TaskRefused),

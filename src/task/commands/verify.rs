@@ -111,7 +111,7 @@ fn check(store: &OpenStore, args: &VerifyArgs, watch: &Stopwatch, out: &mut Out)
         let keeps = database.manifest().keep.limits();
         Refused::new(format!("{} keeps {keeps}, not every value", store.name), keep_all(&database))
     })?;
-    let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of)?;
+    let counts = trinim_task::counts(&*store.files, store.spec(), number - 1, of).map_err(damaged)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
@@ -142,12 +142,16 @@ fn fetch(store: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<Scra
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {}).map_err(|error| match error {
-        // Damage that a check finds has its exit code.
-        trinim_task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
-            Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
-        }
-        error => anyhow::Error::from(error),
-    })?;
+    trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {}).map_err(damaged)?;
     Ok(folder)
+}
+
+/// Gives damage that the check finds its exit code.
+fn damaged(error: trinim_task::Error) -> anyhow::Error {
+    let is_damage = matches!(error, trinim_task::Error::Run(pipeline::Error::Corrupt { .. }));
+    match store::refusal(error.into()).downcast::<Refused>() {
+        Ok(refused) if is_damage => Refused::with(Exit::Corrupt, refused.to_string(), refused.hint).into(),
+        Ok(refused) => refused.into(),
+        Err(error) => error,
+    }
 }
