@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use terminal::exit::{Exit, Refused};
 use terminal::file::folder_of;
 use terminal::output::{Out, counted, grouped};
-use terminal::refusal::quoted;
+use terminal::refusal::{is_of_program, quoted};
 
 /// Similarity from which one name counts as a misspelling of the other.
 const ALIKE: f64 = 0.8;
@@ -167,7 +167,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
 
 /// Returns the command among the arguments of the program; options can come before it.
 fn command_of(words: &[String]) -> &str {
-    let command = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    let command = words.iter().find(|word| !is_of_program(word)).map_or("", String::as_str);
     if command == "papers" { "papers report" } else { command }
 }
 

@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 use terminal::ending::Ending;
 use terminal::exit::{Exit, Refused, Stopped};
+use terminal::refusal::quoted;
 
 /// Returns how a command ends after an error, with [`Exit::Done`] if the reader of standard output
 /// has closed it. Hints mention a checkpoint only for a command that `continues` from one.
@@ -62,7 +63,8 @@ fn mend(path: &Path) -> Cow<'static, str> {
     let folder = path.parent().unwrap_or(path);
     let is_inner =
         folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
-    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder };
+    let run = quoted(&run.to_string_lossy());
     format!("run trinim check {run} to list all damage, then trinim repair {run} to restore what it can").into()
 }
 
@@ -85,9 +87,14 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
     let run =
         if folder.ends_with(METADATA) || folder.ends_with(LOGS) { folder.parent().unwrap_or(folder) } else { folder };
     let database = run.join(PUBLISHED);
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return "move it elsewhere, then run trinim repair again".into();
+    }
     match !folder.ends_with(PUBLISHED) && is_database(&database) {
-        true => format!("it was not modified; check the database on its own with trinim verify {}", database.display())
-            .into(),
+        true => {
+            let database = quoted(&database.to_string_lossy());
+            format!("it was not modified; check the database on its own with trinim verify {database}").into()
+        }
         false => "it was not modified; keep the folder for inspection, or solve again with another --out".into(),
     }
 }
@@ -309,7 +316,7 @@ mod tests {
         let examples = vec![
             (PlanError::Memory { needed_bytes: bytes, budget_bytes: 1, block_bytes: 1 }, Exit::System),
             (PlanError::Disk { needed_bytes: bytes, free_bytes: 1 }, Exit::System),
-            (PlanError::Blocks { found: 9 }, Exit::Usage),
+            (PlanError::Blocks { found: 9, most: 8 }, Exit::Usage),
         ];
         codes(include_str!("../plan/fit.rs"), "PlanError", examples);
     }

@@ -41,7 +41,8 @@ pub struct VerifyArgs {
     sample: Option<BlockShare>,
 
     /// Seed that selects the blocks of the sample
-    #[arg(long, value_parser = terminal::values::seed, value_name = "N", default_value_t = Audit::SEED)]
+    #[arg(long, requires = "sample", value_parser = terminal::values::seed, value_name = "N",
+          default_value_t = Audit::SEED)]
     seed: u64,
 
     #[command(flatten)]

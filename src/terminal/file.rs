@@ -6,7 +6,8 @@
 //!    this kind, unless the caller allows replacing any file. Everything else is refused before the
 //!    work begins, and again when the output gets its name.
 //! 2. A file appears under its name whole or not at all. Behind a link, that is the file to which
-//!    the link leads; its mode stays. A pipe or a character device is written to directly.
+//!    the link leads; its mode stays. A pipe or a character device is written to directly, and an
+//!    open file of this process at the place where its other users write.
 //! 3. Where the system supports files without a name, an output has none until it is complete, so
 //!    that a killed process leaves nothing. Elsewhere it has a temporary name beside the final one.
 
@@ -19,7 +20,7 @@ use pipeline::{Damage, Error};
 use rustix::fs::{AtFlags, CWD, Gid, OFlags, Uid, fchown, linkat};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
@@ -106,6 +107,19 @@ const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
 
 fn is_open_file(path: &Path) -> bool {
     OPEN_FILES.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns the number of the open file of this process to which a path leads.
+fn open_file_number(path: &Path) -> Option<RawFd> {
+    let target = target_of(path);
+    let folder = folder_of(&target).canonicalize().ok()?;
+    let is_own = folder.starts_with(fs::canonicalize("/proc/self").ok()?) && folder.ends_with("fd");
+    target.file_name().filter(|_| is_own)?.to_str()?.parse().ok()
+}
+
+/// Returns whether a path leads to standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    open_file_number(path) == Some(rustix::stdio::stdout().as_raw_fd())
 }
 
 /// Returns the file to which a path leads, or would lead if it existed.
@@ -201,7 +215,11 @@ impl OutputFile {
     /// Returns [`Error::Io`] if the system refuses.
     pub fn begin(&self) -> Result<OpenOutput<'_>, Error> {
         let Some(target) = &self.target else {
-            let file = streams::open(&self.path).map_err(|error| Error::io("open", &self.path, error))?;
+            let opened = match open_file_number(&self.path) {
+                Some(number) => streams::share(number),
+                None => streams::open(&self.path),
+            };
+            let file = opened.map_err(|error| Error::io("open", &self.path, error))?;
             return Ok(OpenOutput { output: self, file: Place::Direct(file) });
         };
         let folder = folder_of(target);

@@ -103,11 +103,8 @@ pub fn shown(command: Command, name: &str) -> Command {
 
 /// Lists the hidden options of a command and its subcommands at the end of the help.
 fn with_rest(command: Command) -> Command {
-    let hidden: Vec<String> = command
-        .get_arguments()
-        .filter(|arg| arg.is_hide_set())
-        .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
-        .collect();
+    let hidden = command.get_arguments().filter(|arg| arg.is_hide_set());
+    let hidden: Vec<String> = hidden.filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let command = match hidden.as_slice() {
         [] => command,

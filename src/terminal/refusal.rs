@@ -81,6 +81,11 @@ fn help(path: &[&str]) -> String {
     words.join(" ")
 }
 
+/// Returns whether a word before the subcommand is an option of the program, or a value of one.
+pub fn is_of_program(word: &str) -> bool {
+    word.starts_with('-') || ["auto", "always", "never"].contains(&word)
+}
+
 /// The subcommand that the arguments name.
 fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
     let (mut path, mut at) = (Vec::new(), command);
@@ -90,8 +95,7 @@ fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
                 path.push(word.as_str());
                 at = found;
             }
-            // Options of the program can come before the subcommand.
-            None if path.is_empty() && word.starts_with('-') => {}
+            None if path.is_empty() && is_of_program(word) => {}
             None => break,
         }
     }

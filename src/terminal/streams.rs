@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Stdout, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -273,6 +273,16 @@ pub fn open(path: &Path) -> io::Result<PatientWriter<File>> {
             }
         }
     }
+}
+
+/// Returns a writer to an open file of this process. All its users write at one position, so that
+/// what standard output gets later does not overwrite it.
+pub fn share(number: RawFd) -> io::Result<PatientWriter<File>> {
+    #[expect(unsafe_code, reason = "only copied; the system refuses a number that is not open")]
+    let file = unsafe { BorrowedFd::borrow_raw(number) };
+    let is_stdout = number == rustix::stdio::stdout().as_raw_fd();
+    let is_refused = is_stdout && WAS_CLOSED.load(Ordering::Relaxed);
+    Ok(PatientWriter { is_refused, ..PatientWriter::new(file.try_clone_to_owned()?.into()) })
 }
 
 #[cfg(test)]

@@ -200,11 +200,28 @@ fn outputs_may_be_pipes_and_devices() {
     ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
     let whole = trinim(path, &["export", "three"]).output().unwrap().stdout;
     assert!(!whole.is_empty());
-    let by_name = trinim(path, &["export", "three", "--out", "/dev/stdout"]).output().unwrap();
-    assert!(by_name.status.success() && by_name.stdout == whole, "{by_name:?}");
-    let file = fs::File::create(path.join("redirected")).unwrap();
-    let status = trinim(path, &["export", "three", "--out", "/dev/stdout"]).stdout(file).status().unwrap();
-    assert!(status.success() && fs::read(path.join("redirected")).unwrap() == whole);
+    std::os::unix::fs::symlink("/dev/stdout", path.join("link")).unwrap();
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", "link"] {
+        let by_name = trinim(path, &["export", "three", "--out", name]).output().unwrap();
+        assert!(by_name.status.success() && by_name.stdout == whole, "{name}: {by_name:?}");
+        let file = fs::File::create(path.join("redirected")).unwrap();
+        let status = trinim(path, &["export", "three", "--out", name]).stdout(file).status().unwrap();
+        assert!(status.success() && fs::read(path.join("redirected")).unwrap() == whole, "{name}");
+        let (_, error) = ends(path, 2, &["export", "three", "--json", "--out", name]);
+        assert!(error.contains("cannot both go to standard output"), "{name}: {error}");
+        // What follows comes after it in the file.
+        let file = fs::File::create(path.join("redirected")).unwrap();
+        let timed = ["solve", "-k", "4", "--out", "four", "--timeline", name];
+        assert!(trinim(path, &timed).stdout(file).status().unwrap().success(), "{name}");
+        let text = fs::read_to_string(path.join("redirected")).unwrap();
+        let (timeline, report) = text.split_at(text.rfind('}').unwrap() + 1);
+        assert!(serde_json::from_str::<serde_json::Value>(timeline).unwrap().is_object(), "{name}: {timeline}");
+        assert!(report.contains("losses"), "{name}: {report}");
+        fs::remove_dir_all(path.join("four")).unwrap();
+    }
+    // Of another open file, whoever has it writes on behind.
+    let mut shell = after(path, "exec 3> redirected", &["export", "three", "--out", "/dev/fd/3"]);
+    assert!(shell.status().unwrap().success() && fs::read(path.join("redirected")).unwrap() == whole);
 
     let pipe = path.join("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();

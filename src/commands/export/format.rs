@@ -45,16 +45,13 @@ impl Selection {
 
     /// Appends the end of a line, with the second column if there is one.
     fn append(self, out: &mut Vec<u8>, separator: u8, other: u64) {
+        if self != Selection::Losses {
+            out.push(separator);
+        }
         match self {
             Selection::Losses => {}
-            Selection::Canonical => {
-                out.push(separator);
-                decimal(out, other);
-            }
-            Selection::Values => {
-                out.push(separator);
-                out.extend_from_slice(if other == 1 { b"win" } else { b"loss" });
-            }
+            Selection::Canonical => decimal(out, other),
+            Selection::Values => out.extend_from_slice(if other == 1 { b"win" } else { b"loss" }),
         }
         out.push(b'\n');
     }

@@ -4,7 +4,7 @@ use super::format::Format;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use terminal::exit::Refused;
-use terminal::file::{OpenOutput, OutputFile};
+use terminal::file::{OpenOutput, OutputFile, is_stdout};
 use terminal::output::Out;
 
 /// The requested size of a pipe: the system allows it without privileges.
@@ -20,9 +20,7 @@ pub struct SinkWriter<'a> {
 /// Chooses the output and checks that it can be written; `None` is standard output.
 pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Option<OutputFile>> {
     match path {
-        Some(path) if !["-", "/dev/stdout"].map(Path::new).contains(&path) => {
-            OutputFile::claim_new(path, "--out", replace).map(Some)
-        }
+        Some(path) if path != "-" && !is_stdout(path) => OutputFile::claim_new(path, "--out", replace).map(Some),
         _ if json => {
             let message = "--json: positions and report cannot both go to standard output";
             Err(Refused::new(message, "write the positions to a file with --out FILE").into())

@@ -75,14 +75,11 @@ impl Rows<'_> {
         open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         match (listing, sample) {
-            (None, sample) => {
-                let (size, seed) = sample.unwrap_or_default();
-                self.solved(pieces, size, seed, open)
-            }
+            (None, sample) => self.solved(pieces, sample.unwrap_or_default(), open),
             (Some(listing), Some((size, seed))) if self.what == Selection::Values => {
                 let drawn = listing.sample_of_values(size, &mut Random::new(seed))?;
                 let rows = drawn.iter().map(|(position, value)| (*position, number_of(*value)));
-                self.write_all(drawn.len() as u64, rows, open)
+                self.write_all(rows, open)
             }
             (Some(listing), Some((size, seed))) => self.sample(listing, size, seed, open),
             (Some(listing), None) => self.all(listing, open),
@@ -111,7 +108,7 @@ impl Rows<'_> {
             return Err(listing.contradiction(listed, found).into());
         }
         rows.sort_unstable();
-        self.write_all(rows.len() as u64, rows.into_iter(), open)
+        self.write_all(rows.into_iter(), open)
     }
 
     /// Passes the rows of a part on until `take` has enough; returns whether it took all.
@@ -238,8 +235,7 @@ impl Rows<'_> {
         })?;
         let board = self.database.board();
         let drawn = sample.into_inner().sorted();
-        let rows = drawn.iter().map(|position| (*position, orbit_size(board, *position)));
-        self.write_all(drawn.len() as u64, rows, open)
+        self.write_all(drawn.iter().map(|position| (*position, orbit_size(board, *position))), open)
     }
 
     /// Writes a sample of values that are not kept, solving its positions one after another;
@@ -247,8 +243,7 @@ impl Rows<'_> {
     fn solved(
         &self,
         pieces: &RangeInclusive<u32>,
-        size: u64,
-        seed: u64,
+        (size, seed): (u64, u64),
         open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
         let board = self.database.board();
@@ -264,7 +259,7 @@ impl Rows<'_> {
             rows.push((*position, number_of(value)));
             self.parts.set(rows.len() as u64, drawn.len() as u64);
         }
-        self.write_all(rows.len() as u64, rows.into_iter(), open)
+        self.write_all(rows.into_iter(), open)
     }
 
     /// Reads all parts in any order.
@@ -286,13 +281,13 @@ impl Rows<'_> {
         read.map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// Writes this number of rows, which it returns.
+    /// Writes rows, and returns their number.
     fn write_all(
         &self,
-        number: u64,
-        mut rows: impl Iterator<Item = Row>,
+        mut rows: impl ExactSizeIterator<Item = Row>,
         open: &mut SinkWriter<'_>,
     ) -> anyhow::Result<u64> {
+        let number = rows.len() as u64;
         self.begin(number, open)?;
         let (mut out, mut written) = (Vec::new(), 0);
         while written < number {

@@ -19,6 +19,7 @@ use terminal::exit::{Exit, Refused, Stopped};
 use terminal::file::ParentsArgs;
 use terminal::output::Out;
 use terminal::progress::ProgressArgs;
+use terminal::refusal::quoted;
 use terminal::signals::Signals;
 use trinim::Solve;
 use trinim::cli::args::{self, JsonArgs, KernelArgs, Size};
@@ -138,8 +139,12 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
             remark_on_foreign(folder, out);
             out.remark(format_args!("{} is already solved; results of the earlier run:", folder.display()));
             if job.format_damaged() {
-                let folder = folder.display();
-                out.warn(format_args!("{folder}/{FORMAT} is damaged: run trinim repair {folder} to restore it"));
+                let (shown, quoted) = (folder.display(), quoted(&folder.to_string_lossy()));
+                out.warn(format_args!("{shown}/{FORMAT} is damaged: run trinim repair {quoted} to restore it"));
+            }
+            args.progress.on(out)?;
+            if timeline.is_some() {
+                out.remark("nothing is solved, so no timeline is written");
             }
             let resumed_blocks = job.spec().blocks().into();
             Outcome { solved: solved.clone(), resumed_blocks, session_positions: 0, workers: 0 }

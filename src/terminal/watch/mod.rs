@@ -24,6 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// Schema of an event.
@@ -135,8 +136,12 @@ fn watched(act: impl FnOnce(&Watcher)) {
     }
 }
 
-/// Reports that the work begins.
+/// Reports that the work begins, once.
 pub fn started() {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if STARTED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     watched(|watcher| {
         watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id() });
         watcher.record();
