@@ -12,7 +12,7 @@
 //!    hide the locks of other machines.
 
 use crate::database::Game;
-use pipeline::checkpoint::{self, LOCK};
+use pipeline::checkpoint::{self, LOCK, PUBLISHED};
 use pipeline::{Error, RealStorage};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +22,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use terminal::exit::{Exit, Refused};
 use terminal::output::{counted, grouped};
+use terminal::refusal::quoted;
 
 /// A list below this length is complete after one read: a page, minus a little more than a line.
 const SHORT_LIST_BYTES: usize = 3 << 10;
@@ -69,6 +70,12 @@ pub fn of(lock: &Path) -> Owner {
     }
 }
 
+/// Returns the owner of a run, or of the run around its `db` folder.
+pub fn of_folder(folder: &Path) -> Owner {
+    let around = folder.parent().filter(|run| folder.ends_with(PUBLISHED) && run.join(LOCK).exists());
+    of(&around.unwrap_or(folder).join(LOCK))
+}
+
 /// Finds the owner of the lock of `file` in the kernel's list.
 ///
 /// The kernel counts lines between two reads of the list, so a line is skipped if a lock of an
@@ -109,7 +116,8 @@ pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
     });
     let (shown, progress) = (folder.display(), progress.unwrap_or_default());
     let message = format!("{shown} is in use by {process}{progress}");
-    let hint = format!("wait, or choose another folder; run trinim status {shown} to see the progress");
+    let quoted = quoted(&folder.to_string_lossy());
+    let hint = format!("wait, or choose another folder; run trinim status {quoted} to see the progress");
     Refused::with(Exit::InUse, message, hint).into()
 }
 

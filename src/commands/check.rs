@@ -2,12 +2,13 @@
 
 use clap::Args;
 use pipeline::Stopwatch;
-use pipeline::checkpoint::{LOCK, PUBLISHED};
+use pipeline::checkpoint::PUBLISHED;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use terminal::exit::Exit;
 use terminal::output::{Out, counted, grouped, seconds};
+use terminal::refusal::quoted;
 use terminal::signals::Signals;
 use trinim::cli::args::Size;
 use trinim::cli::choice::named;
@@ -80,7 +81,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
             .work
             .counted(&[&counter], &signals, out, |request| maintenance::check(&args.folder, args.depth, request))?
             .map_err(|error| failed(error, &args.folder, &signals, "check incomplete"))?;
-        let owner = owner_of(&args.folder);
+        let owner = owner::of_folder(&args.folder);
         // A solve that ended after the check looked for the lists has written them.
         if !found.unsealed || matches!(owner, Owner::Held(_)) || !sealed.is_file() {
             break (found, owner);
@@ -96,15 +97,10 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     remark_on_foreign(&args.folder, out);
     args.work.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
     if !report.ok {
-        out.remark(format_args!("hint: run trinim repair {} --dry-run to list the repairs", args.folder.display()));
+        let folder = quoted(&args.folder.to_string_lossy());
+        out.remark(format_args!("hint: run trinim repair {folder} --dry-run to list the repairs"));
     }
     Ok(if report.ok { Exit::Done } else { Exit::Corrupt })
-}
-
-/// Returns the owner of a run, or of the run around its `db` folder.
-fn owner_of(folder: &Path) -> Owner {
-    let around = folder.parent().filter(|run| folder.ends_with(PUBLISHED) && run.join(LOCK).exists());
-    owner::of(&around.unwrap_or(folder).join(LOCK))
 }
 
 fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()> {
@@ -142,7 +138,13 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
     } else if left > 0 {
         let what = match owner.process() {
             Some(process) => format!("being written or removed by {process}"),
-            None => "removed by the next solve, or by trinim repair".to_owned(),
+            None => match found.subject {
+                Subject::Database => "trinim repair removes those that end in .tmp".to_owned(),
+                Subject::Run if found.finished_blocks == found.blocks => {
+                    "trinim repair removes those that end in .tmp or .part".to_owned()
+                }
+                Subject::Run => "removed by the next solve, or by trinim repair".to_owned(),
+            },
         };
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }

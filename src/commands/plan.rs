@@ -1,6 +1,7 @@
 //! `trinim plan`: the resources that a solve would need.
 
 use clap::Args;
+use pipeline::checkpoint::BLOCKS_AT_MOST;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -94,8 +95,8 @@ fn warn(report: &mut Report<'_>) {
         report.feasible = false;
         report.warnings.push(text);
     };
-    if plan.shape.canonical_blocks > trinim::layout::CANONICAL_BLOCKS_MAX {
-        short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
+    if plan.shape.canonical_blocks > BLOCKS_AT_MOST as u64 {
+        short(format!("{} are too many for one machine", counted(plan.shape.canonical_blocks, "block")));
     }
     if plan.memory.workers == 0 {
         let (least, budget) = (Size(plan.memory.least_bytes), Size(plan.memory.budget_bytes));

@@ -10,6 +10,7 @@ use terminal::output::{Out, counted, seconds};
 use terminal::signals::Signals;
 use trinim::cli::args::Size;
 use trinim::cli::folders::remark_on_foreign;
+use trinim::cli::owner::{self, Owner};
 use trinim::cli::work::{Counter, WorkArgs, failed, print_finding};
 use trinim::maintenance::{self, Estimate, Finding, Repair};
 
@@ -68,7 +69,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let repair = args
         .work
         .counted(&[&counter], &signals, out, |request| Repair::prepare(&args.folder, args.dry_run, request))?
-        .map_err(|error| failed(error, &args.folder, &signals, "nothing was written"))?;
+        .map_err(|error| failed(refused(error), &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.severity.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
@@ -80,7 +81,9 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         print(&estimate, out)?;
         std::io::Write::flush(out)?;
     }
-    let was_sound = findings.is_empty();
+    // As trinim check says, a finished folder lacks its lists.
+    let is_unsealed = repair.report().unsealed && !matches!(owner::of_folder(&args.folder), Owner::Held(_));
+    let was_sound = findings.is_empty() && !is_unsealed;
     let repaired = !args.dry_run && !estimate.is_empty();
     if repaired {
         let counter = Counter::new("repairing", "blocks and logs");

@@ -196,16 +196,16 @@ impl AuditResult {
     /// Returns the result of an audit that the blocks of a game passed, if there is one.
     pub fn passed(audit: Audit, game: &Game) -> Option<AuditResult> {
         let blocks = audit.of(game.layout.canonical_blocks().len() as u64);
+        let part = AuditResult::of_part(blocks, game);
+        audit.is_some().then(|| AuditResult { blocks: part.blocks.filter(|_| audit != Audit::All), ..part })
+    }
+
+    /// Returns the result of an audit that this many blocks of a game passed.
+    pub fn of_part(blocks: u64, game: &Game) -> AuditResult {
         let of_a_block = 1 << game.layout.offset_bits();
-        let result = AuditResult {
-            blocks: (audit != Audit::All).then_some(blocks),
-            // Bitmaps of larger blocks would not fit any memory.
-            per_block: of_a_block as u32,
-            seed: 0,
-            positions: of_a_block * blocks,
-            misses: 0,
-        };
-        audit.is_some().then_some(result)
+        // Bitmaps of larger blocks would not fit any memory.
+        let per_block = of_a_block as u32;
+        AuditResult { blocks: Some(blocks), per_block, seed: 0, positions: of_a_block * blocks, misses: 0 }
     }
 
     /// Returns whether every position of a game was compared.

@@ -4,7 +4,7 @@
 //! [parameters](Game::parameters) (`FORMAT.md` has their bytes).
 
 use super::Values;
-use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
+use crate::layout::{CANONICAL_BLOCKS_MAX, CELLS_MAX, Layout};
 use trinim_game::{Board, BoardError, Definition, Rule};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -88,6 +88,9 @@ impl Game {
                 Board::triangle(value("layers")?.parse().ok()?, max_take).ok()?
             }
         };
+        if board.cells() > CELLS_MAX {
+            return None;
+        }
         let rule = value("rule")?.parse().ok()?;
         let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
         let cells = indices.map(|index| index.parse::<u8>().ok());

@@ -13,7 +13,7 @@ use super::keep::VERSION;
 use super::{
     Audit, AuditResult, DatabaseError, DistanceCount, Game, Keep, LayerCount, NimberCount, SolveSpec, Terms, Values,
 };
-use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
+use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, CELLS_MAX, Layout};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::Path;
@@ -155,6 +155,9 @@ impl Manifest {
             (None, layers) => Board::triangle(layers.unwrap_or_default(), manifest.max_take),
         };
         let board = board.map_err(|error| damage(error.to_string()))?;
+        if board.cells() > CELLS_MAX {
+            return Err(damage(format!("{} cells: expected at most {CELLS_MAX}", board.cells())));
+        }
         if board.definition() != manifest.board {
             return Err(damage("the moves of the board are not distinct and ascending".into()));
         }

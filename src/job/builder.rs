@@ -248,14 +248,17 @@ impl Solve {
     pub(super) fn kept(&self, values: Values, found: Option<Keep>) -> Result<Keep, JobError> {
         let usual = if values.is_outcomes() { Keep::usual(&self.board) } else { Keep::Database };
         let cells = self.board.cells();
-        match (self.keep, found) {
-            (Some(KeepChoice::Exactly(Keep::Book { pieces })), _) if pieces > cells => {
+        let keep = match (self.keep, found) {
+            (Some(KeepChoice::Exactly(keep)), _) => keep,
+            (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => found,
+            (Some(KeepChoice::Book), _) => Keep::book(&self.board),
+            (None, found) => found.unwrap_or(usual),
+        };
+        match keep {
+            Keep::Book { pieces } if pieces > cells => {
                 Err(JobError::Pieces { pieces, cells, usual: Keep::book(&self.board) })
             }
-            (Some(KeepChoice::Exactly(keep)), _) => Ok(keep),
-            (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Ok(found),
-            (Some(KeepChoice::Book), _) => Ok(Keep::book(&self.board)),
-            (None, found) => Ok(found.unwrap_or(usual)),
+            keep => Ok(keep),
         }
     }
 

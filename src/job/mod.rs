@@ -23,6 +23,7 @@ pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes}
 pub use room::{Alternative, JobPlan, free_bytes};
 
 use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};
+use crate::layout::CELLS_MAX;
 use crate::plan::{PlanError, Scenario};
 use crate::solve::{Solved, solve};
 use pipeline::checkpoint::{self, FORMAT, Inspection, PUBLISHED, Parameters};
@@ -36,10 +37,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trinim_game::Board;
 use trinim_kernel::Kernel;
-
-/// The most cells of a board that is solved: ten layers. Positions are counted in 64 bits, which
-/// would leave room for 63 cells, but the rates of plans end at ten layers.
-pub const CELLS_MAX: u32 = 55;
 
 /// The parameters of a run as the papers did it, which trinim never continues.
 pub(crate) const AS_THE_PAPERS: [&str; 2] = ["strategy", "redundancy"];
@@ -192,7 +189,16 @@ impl Job {
         if job.finished.is_none() {
             // Parameters of a folder are checked like choices of a caller.
             job.solve.check(values, terms.audit)?;
-            assert!(terms.are_possible(), "job, invariant 2: {terms:?}");
+            if !terms.are_possible() {
+                let (path, name) = (job.folder.join(FORMAT), Keep::PARAMETER.to_owned());
+                return Err(Error::Parameters {
+                    path,
+                    name,
+                    found: keep.to_string(),
+                    wanted: Keep::Database.to_string(),
+                }
+                .into());
+            }
         }
         Ok(job)
     }

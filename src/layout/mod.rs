@@ -52,6 +52,9 @@ use pipeline::BlockId;
 use std::sync::OnceLock;
 use trinim_game::{BitPermutation, Board, Cell};
 
+/// The most cells of a board that is solved: ten layers. Positions are counted in 64 bits, which
+/// would leave room for 63 cells, but the rates of plans end at ten layers.
+pub const CELLS_MAX: u32 = 55;
 /// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
 /// Most canonical blocks that a solve or a database has: the manifest, which names each, is read as
@@ -154,11 +157,8 @@ impl Layout {
         let to_cells = BitPermutation::new([offset_cells.as_slice(), &bid_cells].concat());
         let to_bits = to_cells.inverse();
         let symmetries = LayoutSymmetry::all(board.symmetries(), &bid_cells, &offset_cells);
-        let blocks = 1u32 << bid_cells.len();
-        let canonical = (0..blocks)
-            .map(Bid)
-            .filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid))
-            .collect();
+        let is_smallest = |bid: &Bid| symmetries.iter().all(|symmetry| symmetry.map_bid(*bid) >= *bid);
+        let canonical = (0..1 << bid_cells.len()).map(Bid).filter(is_smallest).collect();
         let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
         Layout {
             board: board.name().to_owned(),
@@ -180,10 +180,9 @@ impl Layout {
     /// before redundancy is removed.
     #[must_use]
     pub fn without_symmetries(&self) -> Layout {
-        let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
-        let canonical = (0..1 << self.bid_bits()).map(Bid).collect();
+        let (symmetries, canonical) = (self.symmetries[..1].to_vec(), (0..1 << self.bid_bits()).map(Bid).collect());
         // An order belongs to the blocks of one layout.
-        Layout { symmetries: identity, canonical, order: OnceLock::new(), ..self.clone() }
+        Layout { symmetries, canonical, order: OnceLock::new(), ..self.clone() }
     }
 
     /// Returns the name of the board.
@@ -245,16 +244,12 @@ impl Layout {
     /// Returns the block of a position, canonical or not, and the offset in it.
     pub fn split(&self, position: u64) -> (Bid, u64) {
         let bits = self.to_bits.apply(position);
-        (Bid((bits >> self.offset_bits()) as u32), bits & self.offset_mask())
+        (Bid((bits >> self.offset_bits()) as u32), bits & ((1 << self.offset_bits()) - 1))
     }
 
     /// Returns the position at `offset` in block `bid`, the inverse of [`Layout::split`].
     pub fn join(&self, bid: Bid, offset: u64) -> u64 {
         self.to_cells.apply(u64::from(bid.0) << self.offset_bits() | offset)
-    }
-
-    fn offset_mask(&self) -> u64 {
-        (1 << self.offset_bits()) - 1
     }
 
     /// Returns the symmetries that keep the set of BID cells, the identity first.
@@ -265,12 +260,8 @@ impl Layout {
     /// Returns the ordinal of the canonical block that represents block `bid`, and the place in
     /// [`Layout::symmetries`] of the first symmetry that takes the canonical block to `bid`.
     pub fn canonical(&self, bid: Bid) -> (BlockId, usize) {
-        let (smallest, symmetry) = self
-            .symmetries
-            .iter()
-            .map(|symmetry| (symmetry.map_bid(bid), symmetry.inverse()))
-            .min()
-            .expect("the identity is a symmetry");
+        let images = self.symmetries.iter().map(|symmetry| (symmetry.map_bid(bid), symmetry.inverse()));
+        let (smallest, symmetry) = images.min().expect("the identity is a symmetry");
         debug_assert!(
             self.symmetries[..symmetry].iter().all(|earlier| earlier.map_bid(smallest) != bid),
             "layout, invariant 3: an earlier symmetry takes the canonical block to {bid}"

@@ -15,8 +15,8 @@ use super::{Damage, Depth, Error, Finding, Report, Severity, Subject, run_around
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
-    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms, block_file_name,
-    is_database_file, stream_digest,
+    Audit, AuditResult, BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Sums, Terms,
+    block_file_name, is_database_file, stream_digest,
 };
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
@@ -37,6 +37,8 @@ pub(super) struct CheckedDatabase {
     pub(super) damaged_blocks: BTreeSet<BlockId>,
     /// Whether the manifest or `SUMS` needs to be rewritten.
     pub(super) lists_wrong: bool,
+    /// Whether the manifest is wrong, and `SUMS` lists none that the blocks add up to.
+    pub(super) manifest_lost: bool,
 }
 
 pub(super) struct TrustedManifest {
@@ -150,15 +152,15 @@ impl Lists {
     }
 
     /// Compares the manifest with the sum of the blocks, unless `SUMS` confirms it, and `SUMS` with
-    /// the `expected` lines of the blocks.
+    /// the `expected` lines of the blocks. Returns whether the manifest can not be built again.
     fn judge(
         &self,
         storage: &RealStorage,
         blocks_damaged: bool,
         mut expected: BTreeMap<String, Option<blake3::Hash>>,
         findings: &mut Vec<Finding>,
-    ) -> Result<(), Error> {
-        let mut right = None;
+    ) -> Result<bool, Error> {
+        let (mut right, mut manifest_lost) = (None, false);
         // A confirmed manifest can contradict itself; any other is built again from kept blocks.
         if let Some(known) = self.known.as_ref().filter(|known| self.vouched || !known.manifest.keep.is_database()) {
             let path = storage.path(MANIFEST);
@@ -176,10 +178,11 @@ impl Lists {
                 };
                 findings.push(Finding::new(Severity::Damage, storage.path(MANIFEST), damage));
             } else {
-                match rebuild(storage, known).map_err(finding) {
-                    Ok(rebuilt) => {
+                match rebuild(storage, known, &self.sums, Some(bytes)).map_err(finding) {
+                    Ok((rebuilt, is_confirmed)) => {
                         findings.extend(difference(storage, MANIFEST, &rebuilt, bytes));
-                        right = Some(blake3::hash(&rebuilt));
+                        manifest_lost = !is_confirmed;
+                        right = is_confirmed.then(|| blake3::hash(&rebuilt));
                     }
                     // A check of names and lengths has not read the blocks before.
                     Err(damage) => findings.push(damage?),
@@ -190,7 +193,7 @@ impl Lists {
         if self.has_sums {
             findings.extend(self.sums.compare_in_order(&expected));
         }
-        Ok(())
+        Ok(manifest_lost)
     }
 }
 
@@ -244,7 +247,7 @@ pub(super) fn check_database(
         }
     }
     let before = findings.len();
-    lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
+    let manifest_lost = lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
     let lists_wrong = findings.len() > before || lists.found.is_none() || !lists.has_sums || lists.known.is_none();
     sort_findings(&mut findings);
     let report = Report {
@@ -257,7 +260,7 @@ pub(super) fn check_database(
         subject: Subject::Database,
         ..Report::default()
     };
-    Ok(CheckedDatabase { report, lists, book_wrong, damaged_blocks, lists_wrong })
+    Ok(CheckedDatabase { report, lists, book_wrong, damaged_blocks, lists_wrong, manifest_lost })
 }
 
 /// Returns the files in a folder with their lengths.
@@ -367,8 +370,18 @@ pub(super) fn look_at_book(
 
 type FileSum = (Option<blake3::Hash>, u64);
 
-/// Builds the manifest that all blocks add up to.
-pub(super) fn rebuild(storage: &RealStorage, known: &TrustedManifest) -> Result<Vec<u8>, Error> {
+/// Most blocks of a game of which each number of audited blocks is tried.
+const TRIED_BLOCKS: u64 = 10_000;
+
+/// Builds the manifest that all blocks add up to. They do not show what an audit compared: that is
+/// what the `found` manifest says, unless `SUMS` has the hash of another one. Returns whether it is
+/// the found one, or has the line of `SUMS`, or there is none.
+pub(super) fn rebuild(
+    storage: &RealStorage,
+    known: &TrustedManifest,
+    sums: &Sums,
+    found: Option<&[u8]>,
+) -> Result<(Vec<u8>, bool), Error> {
     let workload = RemovalGame::new(known.spec(), Kernel::detect());
     let mut summaries = Vec::new();
     for block in known.blocks() {
@@ -378,8 +391,16 @@ pub(super) fn rebuild(storage: &RealStorage, known: &TrustedManifest) -> Result<
     }
     let manifest = Manifest::from_summaries(known.spec(), summaries.iter().map(Vec::as_slice));
     let manifest = manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?;
-    // The blocks do not show what an audit compared.
-    Ok(Manifest { audit: known.manifest.audit.clone(), ..manifest }.to_json())
+    let with = |audit| Manifest { audit, ..manifest.clone() }.to_json();
+    let is_listed = |bytes: &Vec<u8>| sums.check(MANIFEST, blake3::hash(bytes)).is_none_or(|found| found.is_ok());
+    let rebuilt = with(known.manifest.audit.clone());
+    if found == Some(&rebuilt) || is_listed(&rebuilt) {
+        return Ok((rebuilt, true));
+    }
+    let blocks = known.game.layout.canonical_blocks().len() as u64;
+    let parts = (1..=blocks).filter(|_| blocks <= TRIED_BLOCKS).map(|number| AuditResult::of_part(number, &known.game));
+    let mut others = [None, AuditResult::passed(Audit::All, &known.game)].into_iter().chain(parts.map(Some)).map(with);
+    Ok(others.find(is_listed).map_or((rebuilt, false), |listed| (listed, true)))
 }
 
 fn finding(error: Error) -> Result<Finding, Error> {

@@ -9,8 +9,8 @@
 //! | authority on | run | database alone |
 //! |---|---|---|
 //! | a log entry | journal | - |
-//! | a block | journal | `SUMS`; if its line is wrong, the block's own hashes together with its digest in the manifest |
-//! | the manifest | the summaries in the journal | `SUMS`; if its line is wrong, the totals of all blocks |
+//! | a block | journal | its own hashes together with its digest in the manifest; `SUMS` before these are read, or if it does not confirm the manifest |
+//! | the manifest | the summaries in the journal | `SUMS`; if its line is wrong, the totals of all blocks, and for the audit, which they do not show, the manifest itself |
 //! | `SUMS` | all of these | all of these |
 //!
 //! Where only the counts or a book are kept, there are no blocks: a damaged log, part or book has

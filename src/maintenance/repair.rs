@@ -26,7 +26,7 @@ use pipeline::{BlockId, Extent, RealStorage, Stopwatch, Storage, Thresholds, Wor
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trinim_kernel::Kernel;
 
 /// The work of a repair and its cost.
@@ -109,7 +109,7 @@ impl Repair {
             metadata: plan.metadata,
             manifest: checked.manifest_wrong,
             sums,
-            leftovers: plan.leftovers,
+            leftovers: plan.leftovers + left_parts(&checked).len() as u64,
             read_bytes: plan.read_bytes,
             seconds: seconds(&workload, &plan, file_seconds(&storage, PUBLISHED, &plan, dry)?),
         };
@@ -124,13 +124,17 @@ impl Repair {
             (false, Some(run)) => Some(run.lock(LOCK)?),
             (false, None) => Some(storage.lock("")?),
         };
-        let checked = alone::check_database(&storage, Depth::Sums, request)?;
+        // No journal has the blocks, so their own hashes count, too.
+        let checked = alone::check_database(&storage, Depth::Full, request)?;
         let Some(known) = &checked.lists.known else {
             return Err(Error::Irreparable {
                 path: storage.path(MANIFEST),
                 reason: "nothing else records the board, rule and layout of the blocks".to_owned(),
             });
         };
+        if checked.manifest_lost {
+            return Err(no_manifest(&storage));
+        }
         let keep = known.manifest.keep;
         let is_trusted = checked.lists.vouched && known.manifest.check(&storage.path(MANIFEST), &known.game).is_ok();
         if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !is_trusted) {
@@ -249,6 +253,12 @@ fn no_source(storage: &dyn Storage, keep: Keep, extent: &Extent) -> Error {
     Error::Irreparable { path: storage.path(&file.name()), reason }
 }
 
+/// The refusal of a database whose blocks do not add up to the manifest that `SUMS` lists.
+fn no_manifest(storage: &RealStorage) -> Error {
+    let reason = "the blocks do not add up to the manifest whose checksum is in SUMS".to_owned();
+    Error::Irreparable { path: storage.path(MANIFEST), reason }
+}
+
 fn no_metadata(storage: &dyn Storage, report: &Report) -> Error {
     let path = report.findings.first().map_or_else(|| storage.path(METADATA), |finding| finding.path.clone());
     let reason = "both copies of the metadata are damaged; \
@@ -308,6 +318,7 @@ fn mend_run(
     plan: &Plan,
     request: &Request<'_>,
 ) -> Result<(), Error> {
+    let parts = left_parts(&checked);
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
     let Some((game, terms, engine)) = engine else { return Ok(()) };
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
@@ -333,7 +344,19 @@ fn mend_run(
         Some(sum) => Sums::text([(BOOK, sum)], &manifest),
         None => sums_text(sums, &manifest),
     };
-    Ok(replace(&**storage, &format!("{PUBLISHED}/{SUMS}"), text.as_bytes())?)
+    replace(&**storage, &format!("{PUBLISHED}/{SUMS}"), text.as_bytes())?;
+    if !parts.is_empty() {
+        parts.iter().try_for_each(|name| storage.remove(name))?;
+        storage.sync_dir(PUBLISHED)?;
+    }
+    Ok(())
+}
+
+/// Returns the parts of a book beside the finished book: nothing reads them, and the engine leaves
+/// the files of a complete run alone.
+fn left_parts(checked: &CheckedRun) -> Vec<String> {
+    let unnamed = checked.engine.iter().flat_map(|(.., engine)| &engine.unnamed);
+    unnamed.filter(|name| checked.manifest.is_some() && name.ends_with(".part")).cloned().collect()
 }
 
 fn mend_database(
@@ -343,6 +366,7 @@ fn mend_database(
     request: &Request<'_>,
 ) -> Result<(), Error> {
     let CheckedDatabase { lists: Lists { known, sums, found, .. }, lists_wrong, .. } = checked;
+    let lists_wrong = AtomicBool::new(lists_wrong);
     let Some(known) = known else { return Ok(()) };
     let is_right = |block: BlockId, bytes: &[u8], digest: Option<&str>| {
         sums.check(&block_file_name(block), blake3::hash(bytes)) == Some(Ok(()))
@@ -364,6 +388,9 @@ fn mend_database(
                 let reason = "the recomputed block matches neither SUMS nor the manifest".to_owned();
                 return Err(Error::Irreparable { path: storage.path(&name), reason });
             }
+            if sums.check(&name, blake3::hash(&bytes)) != Some(Ok(())) {
+                lists_wrong.store(true, Ordering::Relaxed);
+            }
             if !was_right {
                 write_atomically(storage, &name, &bytes)?;
             }
@@ -371,11 +398,14 @@ fn mend_database(
         })?;
         (request.progress)(done, order.len() as u64);
     }
-    if lists_wrong {
+    if lists_wrong.into_inner() {
         let manifest = match found {
             // Confirmed by `SUMS`, or the repair would have been refused.
             Some(bytes) if !known.manifest.keep.is_database() => bytes,
-            _ => alone::rebuild(storage, &known)?,
+            found => match alone::rebuild(storage, &known, &sums, found.as_deref())? {
+                (rebuilt, true) => rebuilt,
+                (_, false) => return Err(no_manifest(storage)),
+            },
         };
         let blocks = known.blocks();
         let hashed =

@@ -2,7 +2,7 @@
 
 use super::{MemoryPlan, PlacementPlan, Plan, Scenario, placement_plan};
 use crate::game::amount::{binary, binary_up, grouped};
-use crate::layout::CANONICAL_BLOCKS_MAX;
+use pipeline::checkpoint::BLOCKS_AT_MOST;
 
 /// A reason to refuse a solve before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,11 +35,13 @@ pub enum PlanError {
     #[error(
         "the layout has {} blocks to evaluate: expected at most {}",
         grouped(*found),
-        grouped(CANONICAL_BLOCKS_MAX)
+        grouped(*most)
     )]
     Blocks {
         /// Canonical blocks of the layout.
         found: u64,
+        /// The limit.
+        most: u64,
     },
 }
 
@@ -59,8 +61,12 @@ impl Plan {
     /// Compares the plan with the memory budget and with the disk space that it may take.
     ///
     /// # Errors
-    /// Returns [`PlanError::Memory`] or [`PlanError::Disk`] if something does not fit.
+    /// Returns the [`PlanError`] of what does not fit.
     pub fn check(&self, free_bytes: u64) -> Result<(), PlanError> {
+        let (found, most) = (self.shape.canonical_blocks, BLOCKS_AT_MOST as u64);
+        if found > most {
+            return Err(PlanError::Blocks { found, most });
+        }
         if self.memory.workers == 0 {
             return Err(PlanError::Memory {
                 needed_bytes: self.memory.least_bytes,

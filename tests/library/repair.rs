@@ -12,8 +12,9 @@ use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::database::Game;
-use trinim::game::Rule;
+use trinim::Solve;
+use trinim::database::{Game, Keep};
+use trinim::game::{Board, Rule};
 use trinim::maintenance::{Depth, Error, Estimate, Repair, Report, Request, check};
 use trinim::solve::RemovalGame;
 
@@ -222,6 +223,96 @@ fn each_single_file_of_a_database_alone_comes_back() {
     }
     println!("{repaired} repaired, {refused} refused");
     assert!(repaired > 60 && refused > 2, "{repaired} repaired, {refused} refused");
+}
+
+/// Copies a database, damages it and repairs it; returns what the repair says, and compares the
+/// files with those before, or after a refusal with the damaged ones.
+fn mend_copy(db: &Path, damage: impl FnOnce(&Path), story: &str) -> Result<Estimate, Error> {
+    let folder = scratch();
+    copy(db, folder.path());
+    let contents = || tree(folder.path()).into_values().collect::<Vec<_>>();
+    let before = contents();
+    damage(folder.path());
+    let damaged = contents();
+    assert!(!look(folder.path(), Depth::Full).unwrap().is_sound(), "{story}: not found");
+    let mended = mend(folder.path());
+    match &mended {
+        Ok(_) => {
+            assert!(contents() == before, "{story}: other bytes");
+            assert!(look(folder.path(), Depth::Full).unwrap().is_sound(), "{story}");
+        }
+        Err(_) => assert!(contents() == damaged, "{story}: something was written"),
+    }
+    mended
+}
+
+fn replace_in(path: PathBuf, from: &str, to: &str) {
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{}: no {from}", path.display());
+    fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+/// What an audit compared is in no block: `SUMS` confirms which manifest was written, and without
+/// its hash a damaged manifest is not made up.
+#[test]
+fn what_an_audit_compared_comes_back_or_is_refused() {
+    for audit in ["all", "30%", "none"] {
+        let solved = scratch();
+        let solve = Solve::new(&Board::triangle(5, None).unwrap(), Rule::Misere).block_bits(9);
+        solve.audit(audit.parse().unwrap()).run(solved.path()).unwrap();
+        let db = solved.path().join("db");
+        let break_key = |folder: &Path| replace_in(folder.join("manifest.json"), "\"audit\"", "\"auxit\"");
+        let sum = fs::read_to_string(db.join("SUMS")).unwrap();
+        let line = sum.lines().find(|line| line.ends_with("manifest.json")).unwrap();
+        let other = format!("{}{}", if line.starts_with('0') { '1' } else { '0' }, &line[1..]);
+        let break_line = |folder: &Path| replace_in(folder.join("SUMS"), line, &other);
+        if audit != "none" {
+            mend_copy(&db, break_key, audit).unwrap();
+            let break_both = |folder: &Path| {
+                break_key(folder);
+                break_line(folder);
+            };
+            let refused = mend_copy(&db, break_both, audit);
+            assert!(matches!(refused, Err(Error::Irreparable { .. })), "{audit}: {refused:?}");
+        }
+        mend_copy(&db, break_line, audit).unwrap();
+    }
+}
+
+/// A block and its line in `SUMS` are damaged together, or somebody has listed a damaged block.
+#[test]
+fn a_damaged_block_with_a_wrong_line_comes_back() {
+    let (solved, _) = game().solve(Way::usual());
+    let db = solved.path().join("db");
+    let flip = |folder: &Path| {
+        let path = folder.join("000003.blk");
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        blake3::hash(&bytes).to_string()
+    };
+    let sums = fs::read_to_string(db.join("SUMS")).unwrap();
+    let (line, _) = sums.lines().find_map(|line| line.split_once("  000003.blk")).unwrap();
+    let other = format!("{}{}", if line.starts_with('0') { '1' } else { '0' }, &line[1..]);
+    let both = |folder: &Path| {
+        flip(folder);
+        replace_in(folder.join("SUMS"), line, &other);
+    };
+    mend_copy(&db, both, "both").unwrap();
+    mend_copy(&db, |folder| replace_in(folder.join("SUMS"), line, &flip(folder)), "listed").unwrap();
+}
+
+/// A kill between the new generation and the removal of the parts leaves some beside the book.
+#[test]
+fn the_parts_of_a_finished_book_are_removed() {
+    let folder = scratch();
+    let solve = Solve::new(&Board::triangle(5, None).unwrap(), Rule::Misere).block_bits(9);
+    solve.keep(Keep::Book { pieces: 7 }).run(folder.path()).unwrap();
+    let before = tree(&folder.path().join("db"));
+    fs::write(folder.path().join("db/000003.part"), "a part").unwrap();
+    assert_eq!(mend(folder.path()).unwrap().leftovers, 1);
+    assert!(tree(&folder.path().join("db")) == before);
+    assert!(mend(folder.path()).unwrap().is_empty());
 }
 
 /// What no record names is told and is no damage: in an unfinished run also the lists and a book,
