@@ -3,7 +3,8 @@
 use crate::cli::args;
 use crate::database::Values;
 use crate::game::{Board, Cell, Rule, Takes};
-use crate::job::{self, CELLS_MAX};
+use crate::job;
+use crate::layout::CELLS_MAX;
 use crate::play::transcript::board_identity;
 use clap::builder::TypedValueParser;
 use clap::{Args, Command};
@@ -84,12 +85,19 @@ pub struct BoardArgs<const REQUIRED: bool = false> {
 impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
     /// Returns the board; `None` if there are no such arguments.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
-        let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
-        match (self.layers, &self.board) {
-            (Some(layers), _) => read("--layers", &format!("triangle:{layers}"), takes).map(Some),
-            (None, Some(board)) => read("--board", board, takes).map(Some),
-            (None, None) => Ok(None),
+        match &self.board {
+            Some(board) => read("--board", board, self.takes()).map(Some),
+            None => self.layers.map(|layers| self.triangle(layers)).transpose(),
         }
+    }
+
+    /// Returns the triangle with these layers.
+    pub fn triangle(&self, layers: u32) -> anyhow::Result<Board> {
+        read("--layers", &format!("triangle:{layers}"), self.takes())
+    }
+
+    fn takes(&self) -> Takes {
+        Takes { least: self.min_take, most: self.max_take }
     }
 
     /// Returns the board that the command requires.
@@ -97,6 +105,20 @@ impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
         let missing =
             || Refused::new("no board: expected --layers or --board", "for example --layers 7 or --board rect:5x5");
         Ok(self.board()?.ok_or_else(missing)?)
+    }
+
+    /// Refuses arguments beside a folder, whose solve has its own game.
+    pub fn refuse_beside(&self, folder: &Path, rule: Option<Rule>) -> Result<(), Refused> {
+        let given = [
+            ("--layers", self.layers.is_some()),
+            ("--board", self.board.is_some()),
+            ("--min-take", self.min_take.is_some()),
+            ("--max-take", self.max_take.is_some()),
+            ("--rule", rule.is_some()),
+        ];
+        let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let message = format!("{option} cannot be used with a folder, which has its own game");
+        Err(Refused::new(message, format!("leave out {option}, or {}", folder.display())))
     }
 
     /// Returns the board for a command that plans or solves it.
@@ -153,7 +175,7 @@ mod tests {
     use super::*;
 
     fn board(name: &str, least: u32, most: Option<u32>) -> Board {
-        Board::named(name, Takes { least, most }).unwrap()
+        Board::named(name, Takes { least: Some(least), most }).unwrap()
     }
 
     #[test]

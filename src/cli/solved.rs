@@ -30,8 +30,9 @@ pub struct SolvedArgs {
     pub board: BoardArgs,
 
     /// Whether taking the last piece loses (misere) or wins (normal); for --layers and --board
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
-    pub rule: Rule,
+    /// [default: misere]
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule())]
+    rule: Option<Rule>,
 }
 
 /// What is known about a board without solving anything.
@@ -43,13 +44,19 @@ pub enum Source {
 }
 
 impl SolvedArgs {
+    /// Returns the rule for a board without a folder.
+    pub fn rule(&self) -> Rule {
+        self.rule.unwrap_or(Rule::Misere)
+    }
+
     /// Opens the database of the folder, or a built-in book.
     pub fn find(&self) -> anyhow::Result<Source> {
         if let Some(folder) = &self.folder {
+            self.board.refuse_beside(folder, self.rule)?;
             return Ok(Source::Database(Box::new(Database::open(folder)?)));
         }
         let board = self.board.required()?;
-        match BuiltIn::for_board(&board, self.rule) {
+        match BuiltIn::for_board(&board, self.rule()) {
             Some(built_in) => Ok(Source::Database(Box::new(Database::open_built_in(built_in)?))),
             None => Ok(Source::Rules(board)),
         }
@@ -67,12 +74,12 @@ impl SolvedArgs {
             Source::Rules(board) => board,
         };
         if board.cells() <= board::SMALL_CELLS_MAX {
-            out.remark(solving(&board, self.rule));
-            return solved_here(&board, self.rule, |database| read(database, out));
+            out.remark(solving(&board, self.rule()));
+            return solved_here(&board, self.rule(), |database| read(database, out));
         }
         let carried: Vec<String> =
             BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
-        let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
+        let (game, carried) = (arguments(&board, self.rule()), carried.join(" and "));
         let message = format!("{game}: too large for this command; only {carried} are built in");
         Err(Refused::new(message, format!("trinim solve {game}")).into())
     }

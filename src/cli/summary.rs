@@ -187,14 +187,11 @@ pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
 /// move as `trinim play` writes it, and the number of images.
 pub fn draw_moves(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyhow::Result<()> {
     let (classes, names) = (board.classes_at(position, moves), Names::new(board));
-    let pictures: Vec<(String, Vec<String>)> = classes
-        .iter()
-        .take(PICTURES)
-        .map(|(taken, images)| {
-            let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
-            (format!("{}{alike}", names.write(board, *taken)), picture(board, position, *taken, out.paint))
-        })
-        .collect();
+    let draw = |(taken, images): &(u64, Vec<u64>)| {
+        let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
+        (format!("{}{alike}", names.write(board, *taken)), picture(board, position, *taken, out.paint))
+    };
+    let pictures: Vec<(String, Vec<String>)> = classes.iter().take(PICTURES).map(draw).collect();
     side_by_side(out, board, &pictures)?;
     if classes.len() > PICTURES {
         writeln!(out, "and {} more; --json lists all", classes.len() - PICTURES)?;

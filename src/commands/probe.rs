@@ -86,7 +86,7 @@ pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Source::Database(database) => {
             (database.board().clone(), database.rule(), Some(Arc::<Database>::from(database)))
         }
-        Source::Rules(board) => (board, args.solved.rule, None),
+        Source::Rules(board) => (board, args.solved.rule(), None),
     };
     let source = database.clone().map(|database| database as Arc<dyn Answers>);
     let answers = OnTheSpot::new(source, args.spot.solver(&board, rule, out)?).sparing();

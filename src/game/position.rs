@@ -6,9 +6,10 @@
 //! positions.
 //!
 //! # Invariants
-//! 1. No text has two readings. A decimal number needs a digit above 1 or the prefix `0d`. Cells
-//!    without separators need one character for each cell of the board, so a short text of zeros
-//!    and ones is refused. The only exception is `0`: every reading of it is the empty position.
+//! 1. No text has two readings. What begins with `0x`, `0b` or `0d` is a number; without a prefix,
+//!    a number needs a digit above 1. Cells without separators need one character for each cell of
+//!    the board, so a short text of zeros and ones is refused. The only exception is `0`: every
+//!    reading of it is the empty position.
 
 use crate::Board;
 use crate::text::{bare, is_blank};

@@ -36,7 +36,7 @@ pub fn board_name(board: &Board) -> String {
 /// Returns the identity of a board from a file, in transcripts and in the server's answers: a hash
 /// of its cells and moves, because two files can use one name. `None` if the name identifies it.
 pub fn board_identity(board: &Board) -> Option<String> {
-    let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
+    let takes = Takes { least: board.min_take(), most: board.max_take() };
     let is_named = board.layers().is_some() || Board::named(board.name(), takes).is_ok_and(|named| named == *board);
     // Both zeros are one coordinate.
     let places = board.places().iter().flatten().map(|at| (at + 0.0).to_bits());

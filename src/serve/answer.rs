@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn rules_are_those_of_the_board() {
         let said = |name: &str, takes: Takes, rule| sentences(&Board::named(name, takes).unwrap(), rule);
-        let takes = |least, most| Takes { least, most };
+        let takes = |least, most| Takes { least: Some(least), most };
         assert_eq!(
             said("triangle:3", takes(1, None), Rule::Misere),
             "Take one or more neighbouring pieces of one line. Whoever takes the last piece loses."

@@ -16,7 +16,7 @@ use trinim::cli::answers::{self, SpotArgs, number};
 use trinim::cli::args;
 use trinim::cli::board::BoardArgs;
 use trinim::cli::choice::named;
-use trinim::game::{Board, LAYERS_MAX, Rule};
+use trinim::game::{LAYERS_MAX, Rule};
 use trinim::play::{Answers, Level, Player};
 
 /// Layers if neither a folder nor a number is given; the first player can win them.
@@ -61,9 +61,9 @@ pub struct PlayArgs {
     #[command(flatten)]
     board: BoardArgs,
 
-    /// Whether taking the last piece loses (misere) or wins (normal); without DIR
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
-    rule: Rule,
+    /// Whether taking the last piece loses (misere) or wins (normal); without DIR [default: misere]
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule())]
+    rule: Option<Rule>,
 
     #[command(flatten)]
     spot: SpotArgs,
@@ -91,10 +91,13 @@ impl PlayArgs {
             return Err(Refused::new(message, format!("trinim play --layers {layers}")).into());
         }
         match &self.folder {
-            Some(folder) => answers::in_folder(folder, &self.spot, out),
+            Some(folder) => {
+                self.board.refuse_beside(folder, self.rule)?;
+                answers::in_folder(folder, &self.spot, out)
+            }
             None => {
-                let board = self.board.board()?.map_or_else(|| Board::triangle(LAYERS, self.board.max_take), Ok)?;
-                answers::without_folder(&board, self.rule, &self.spot, out)
+                let board = self.board.board()?.map_or_else(|| self.board.triangle(LAYERS), Ok)?;
+                answers::without_folder(&board, self.rule.unwrap_or(Rule::Misere), &self.spot, out)
             }
         }
     }

@@ -48,7 +48,7 @@ impl Board {
         match family {
             "triangle" => {
                 let layers = number(size).ok_or_else(unknown)? as u32;
-                if takes.least <= 1 {
+                if takes.least.is_none_or(|least| least <= 1) {
                     // A limit of at least the longest line is none: the same game has the same
                     // data.
                     return Board::triangle(layers, takes.most.filter(|most| *most < layers));
@@ -67,7 +67,7 @@ impl Board {
                 let cells = rectangle((rows, columns));
                 let takes = match (family, takes) {
                     ("rect", takes) => takes,
-                    (_, Takes::ANY) => Takes { least: 2, most: Some(2) },
+                    (_, takes) if !takes.are_limited() => Takes { least: Some(2), most: Some(2) },
                     _ => {
                         return Err(BoardError::Definition { reason: format!("{name}: moves always take two pieces") });
                     }
@@ -115,7 +115,7 @@ pub(super) fn from_runs(
     lines: &[Vec<u8>],
     takes: Takes,
 ) -> Result<Board, BoardError> {
-    let Takes { least, most } = takes;
+    let (least, most) = (takes.least.unwrap_or(1), takes.most);
     let longest = lines.iter().map(Vec::len).max().unwrap_or(0) as u32;
     if most == Some(0) {
         return Err(BoardError::MaxTake);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_triangle_is_the_same_by_name_and_from_its_lines() {
-        let takes = |least, most| Takes { least, most };
+        let takes = |least, most| Takes { least: Some(least), most };
         for layers in 1..=10 {
             let named = Board::named(&format!("triangle:{layers}"), takes(1, Some(12))).unwrap();
             assert_eq!(named, Board::triangle(layers, None).unwrap());
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(Board::named("hex:5", Takes::ANY).unwrap().cells(), 61);
         let large = Board::named("hex:6", Takes::ANY).unwrap_err().to_string();
         assert!(large.contains("hex:6 has 91 cells: expected at most 64"), "{large}");
-        let error = |name, least, most| Board::named(name, Takes { least, most }).unwrap_err().to_string();
+        let error = |name, least, most| Board::named(name, Takes { least: Some(least), most }).unwrap_err().to_string();
         assert!(error("cram:3x3", 1, Some(1)).contains("two pieces"));
         assert!(error("rect:3x3", 4, None).contains("no move takes"));
         assert!(error("rect:3x3", 3, Some(2)).contains("no move takes"));

@@ -198,7 +198,7 @@ impl Board {
                 let at = least.or(most).map_or(lines.span().start, |(start, _)| start);
                 let lines = source.lists(lines, "line", places.len())?;
                 let takes = Takes {
-                    least: if takes.least > 1 { takes.least } else { least.map_or(1, |(_, least)| least) },
+                    least: takes.least.or(least.map(|(_, least)| least)),
                     most: takes.most.or(most.map(|(_, most)| most)),
                 };
                 families::from_runs(name.clone(), places, &lines, takes)
@@ -208,7 +208,7 @@ impl Board {
                 if let Some((start, _)) = least.or(most) {
                     return source.error(start, "min_take and max_take require lines, not moves");
                 }
-                if takes != Takes::ANY {
+                if takes.are_limited() {
                     let reason = "the file lists moves, so the pieces per move cannot be limited";
                     return source.error(moves.span().start, reason);
                 }
@@ -234,8 +234,12 @@ mod tests {
         let board = Board::from_toml(triangle, Takes::ANY).unwrap();
         assert_eq!(board.moves(), Board::triangle(2, None).unwrap().moves());
         assert_eq!((board.name(), board.symmetries().len(), board.rows()), ("tri", 6, &[1, 2][..]));
-        let pairs = Board::from_toml(triangle, Takes { least: 2, most: None }).unwrap();
+        let pairs = Board::from_toml(triangle, Takes { least: Some(2), most: None }).unwrap();
         assert_eq!(pairs.moves(), [0b11, 0b101, 0b110]);
+        let limited = format!("{triangle}\nmin_take = 2");
+        assert_eq!(Board::from_toml(&limited, Takes::ANY).unwrap(), pairs);
+        let singles = Board::from_toml(&limited, Takes { least: Some(1), most: None }).unwrap();
+        assert_eq!(singles.moves(), board.moves());
         let moves = Board::from_toml("name='m'\ncells=4\nmoves=[[3,1],[0]]", Takes::ANY).unwrap();
         assert_eq!(moves.moves(), [0b1, 0b1010]);
         let zero = Board::from_toml("name='z'\ncells=[[-0.0, -0.0]]\nlines=[[0]]", Takes::ANY).unwrap();

@@ -59,15 +59,20 @@ pub const MOVES_MAX: usize = 4096;
 /// How many neighbouring pieces of a line a move takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takes {
-    /// The fewest, at least 1.
-    pub least: u32,
+    /// The fewest, at least 1, if they are given.
+    pub least: Option<u32>,
     /// The most, if there is a limit.
     pub most: Option<u32>,
 }
 
 impl Takes {
     /// Any number.
-    pub const ANY: Takes = Takes { least: 1, most: None };
+    pub const ANY: Takes = Takes { least: None, most: None };
+
+    /// Returns whether not any number can be taken.
+    pub fn are_limited(self) -> bool {
+        self.least.is_some_and(|least| least != 1) || self.most.is_some()
+    }
 }
 
 impl Default for Takes {
@@ -331,7 +336,7 @@ mod tests {
 
     #[test]
     fn what_a_board_says_of_itself_is_what_it_was_made_of() {
-        let board = |name, least, most| Board::named(name, Takes { least, most }).unwrap();
+        let board = |name, least, most| Board::named(name, Takes { least: Some(least), most }).unwrap();
         // Triangles of 10 and 15 cells are the smallest that hold 10 and 11.
         let sizes = ["rect:2x5", "rect:1x11", "rect:1x1"].map(|name| board(name, 1, None).size_in_layers());
         assert_eq!(sizes, [4, 5, 1]);
