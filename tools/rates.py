@@ -8,8 +8,9 @@ one. REPORT is what `trinim solve --layers 9 --json` has written, and each PLAN 
 before it, with the same memory; without them, blocks of 128 MiB are left out. Nothing else should run.
 
 A plan names the seconds of the workers for each stage at the speed of the machine at that moment, a solve those that it
-took: the new rate is the old one times planned over measured, a median of the rounds. Prints a table of both, and the
-constants of `src/plan/rates.rs`. Run it again with them: the last column must be about 1.
+took. A rate in `src/plan/rates.rs` times the last column, a median of the rounds, is the new rate; of the first row only
+those of publishing and of the audit row only that of the audit count, of the others all. Run it again with the new
+rates: the last column must be about 1.
 """
 
 import argparse
@@ -35,7 +36,6 @@ MEASURED = {
     "encode": ("encode",),
     "audit": ("audit",),
 }
-RATES = {stage: f"{stage}_bytes_per_second" for stage in MEASURED}
 
 
 def output(program, *arguments):
@@ -66,21 +66,16 @@ def rounds_of(program, arguments, rounds):
 
 
 def compare(name, pairs):
-    """Prints the row and returns the new rates, at the speed of the recorded ones."""
+    """Prints what was planned and measured of a row."""
     pairs = list(pairs)
     speed = statistics.median(plan["speed"] for plan, _ in pairs)
     print(f"\n{name}: {len(pairs)} rounds, speed {speed:.2f}\n\n| stage | planned | measured | planned / measured |\n|---|---|---|---|")
-    rates = {}
-    for stage, rate in RATES.items():
+    for stage in MEASURED:
         plans, reports = [planned(plan)["stages_s"][stage] for plan, _ in pairs], [measured(report, stage) for _, report in pairs]
         if not statistics.median(plans):
             continue
         ratio = statistics.median(plan / report for plan, report in zip(plans, reports))
         print(f"| {stage} | {statistics.median(plans):.3g} s | {statistics.median(reports):.3g} s | {ratio:.2f} |")
-        rates[rate] = statistics.median(plan["rates"][rate] / plan["speed"] for plan, _ in pairs) * ratio
-        if stage == "decode":
-            name = "fetch_bytes_per_second"
-            rates[name] = statistics.median(plan["rates"][name] / plan["speed"] for plan, _ in pairs) * ratio
     seconds = [planned(plan)["seconds"] for plan, _ in pairs], [report["elapsed_s"] for _, report in pairs]
     ratio = statistics.median(plan / report for plan, report in zip(*seconds))
     print(f"| whole | {statistics.median(seconds[0]):.3g} s | {statistics.median(seconds[1]):.3g} s | {ratio:.2f} |")
@@ -89,14 +84,6 @@ def compare(name, pairs):
     if written:
         stream_bits = plan["canonical_blocks"] << plan["offset_bits"]
         print(f"\nlogs: {8 * written / stream_bits:.4f} bits a position, {plan['log_bits_per_position']:.4f} planned")
-    return rates
-
-
-def show(name, rates):
-    """Prints rates as the program has them, three digits of each."""
-    print(f"\n{name}")
-    for rate, value in rates.items():
-        print(f"    {rate}: {float(f'{value:.3g}') / 1e6:g}e6,")
 
 
 def main():
@@ -106,15 +93,10 @@ def main():
     parser.add_argument("--nine", nargs="+", metavar="FILE", default=[])
     arguments = parser.parse_args()
     reports = [json.load(open(file)) for file in arguments.nine]
-    found = {name: compare(name, rounds_of(arguments.program, row, arguments.rounds)) for name, row in ROWS.items()}
-    # A solve with a database reads no logs and writes none.
-    others = {RATES["publish"]: found["database"][RATES["publish"]], RATES["audit"]: found["audit"][RATES["audit"]]}
-    show("SMALL", {**found["counts"], **others})
-    print(f"SUMMARISE, small: {found['counts'][RATES['publish']]:.3g}")
+    for name, row in ROWS.items():
+        compare(name, rounds_of(arguments.program, row, arguments.rounds))
     if reports:
-        large = compare("nine layers", ((plan, reports[0]) for plan in reports[1:]))
-        show("LARGE", large)
-        print(f"SUMMARISE, large: {large[RATES['publish']]:.3g}")
+        compare("nine layers", ((plan, reports[0]) for plan in reports[1:]))
 
 
 if __name__ == "__main__":

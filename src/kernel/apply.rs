@@ -26,7 +26,7 @@ const LEAST_CHUNK_BITS: u32 = 5;
 const PASS: usize = 4;
 
 /// Operations sorted by the place that they read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Operations {
     chunk_bits: u32,
     /// High bits that occur in an operation.
@@ -66,14 +66,8 @@ impl Operations {
         // Chunks that no operation leaves can be small. Between small chunks, operations would read
         // short pieces that lie far apart.
         let chunk_bits = (u64::BITS - touched.leading_zeros()).clamp(LEAST_CHUNK_BITS, CHUNK_BITS).min(vector_bits);
-        let mut plan = Operations {
-            chunk_bits,
-            touched: (touched >> chunk_bits) as usize,
-            sources: Vec::new(),
-            groups: Vec::new(),
-            rows: Vec::new(),
-            shifts: Vec::new(),
-        };
+        let touched = (touched >> chunk_bits) as usize;
+        let mut plan = Operations { chunk_bits, touched, ..Operations::default() };
         for same_high in operations.chunk_by(|a, b| a >> (VECTOR_BITS + chunk_bits) == b >> (VECTOR_BITS + chunk_bits))
         {
             let high = (same_high[0] >> (VECTOR_BITS + chunk_bits)) as usize;

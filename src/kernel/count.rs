@@ -3,7 +3,7 @@
 
 use super::apply::VECTOR_BITS;
 use super::line::WORDS;
-use super::vector::{Vector, holding};
+use super::vector::Vector;
 
 /// The most index bits of the number of a vector inside a chunk of the census.
 const CHUNK_BITS: u32 = 8;
@@ -132,17 +132,14 @@ fn total<V: Vector>(planes: &[V], mask: &Bits) -> u64 {
 
 /// Returns the positions inside a vector with `level` set bits.
 fn level_mask(level: usize) -> Bits {
-    std::array::from_fn(|word| {
-        (0..64)
-            .filter(|bit: &u64| (word.count_ones() + bit.count_ones()) as usize == level)
-            .fold(0, |mask, bit| mask | 1 << bit)
-    })
+    let is_on = |word: usize, bit: &u64| (word.count_ones() + bit.count_ones()) as usize == level;
+    std::array::from_fn(|word| (0..64).filter(|bit| is_on(word, bit)).fold(0, |mask, bit| mask | 1 << bit))
 }
 
 /// Clears every bit whose index has a bit of `mask`.
 #[inline(always)]
 pub(super) fn restrict(mask: u64, bitmap: &mut [u64]) {
-    let missing = !holding_any(mask & 63);
+    let missing = (0..64).filter(|place| place & mask == 0).fold(0, |missing, place| missing | 1_u64 << place);
     let keep: Bits = std::array::from_fn(|word| if word as u64 & mask >> 6 == 0 { missing } else { 0 });
     let high = (mask >> VECTOR_BITS) as usize;
     for (number, vector) in bitmap.chunks_exact_mut(WORDS).enumerate() {
@@ -154,9 +151,4 @@ pub(super) fn restrict(mask: u64, bitmap: &mut [u64]) {
             }
         }
     }
-}
-
-/// Returns the six-bit numbers that have a bit of `low`, as a mask.
-fn holding_any(low: u64) -> u64 {
-    (0..6).filter(|bit| low >> bit & 1 == 1).fold(0, |mask, bit| mask | holding(1 << bit))
 }

@@ -44,22 +44,13 @@ pub(super) enum SwapKind {
 impl Swap {
     /// Exchanges index bits `low < high`.
     fn new(low: u32, high: u32) -> Swap {
-        let mut swap = Swap {
-            kind: match (low, high) {
-                (0..6, 0..6) => SwapKind::Bits,
-                (0..6, _) => SwapKind::BitAndWord(1 << (high - 6)),
-                _ => SwapKind::Words(low - 6, high - 6),
-            },
-            stay: [0; WORDS],
-            up: [0; WORDS],
-            down: [0; WORDS],
-            words: std::array::from_fn(|word| word as u32),
-            count: match (low, high) {
-                (0..6, 0..6) => (1 << high) - (1 << low),
-                (0..6, _) => 1 << low,
-                _ => 0,
-            },
+        let (kind, count) = match (low, high) {
+            (0..6, 0..6) => (SwapKind::Bits, (1 << high) - (1 << low)),
+            (0..6, _) => (SwapKind::BitAndWord(1 << (high - 6)), 1 << low),
+            _ => (SwapKind::Words(low - 6, high - 6), 0),
         };
+        let words = std::array::from_fn(|word| word as u32);
+        let mut swap = Swap { kind, stay: [0; WORDS], up: [0; WORDS], down: [0; WORDS], words, count };
         for to in 0..512_u32 {
             let (a, b) = (to >> low & 1, to >> high & 1);
             let from = to ^ (a ^ b) << low ^ (a ^ b) << high;
@@ -111,9 +102,8 @@ fn swaps(mut places: [usize; 9]) -> Vec<Swap> {
     swaps
 }
 
-fn steps(places: [usize; 9]) -> Vec<Step> {
+fn steps(mut places: [usize; 9]) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut places = places;
     match places[..3].iter().filter(|to| **to >= 3).count() {
         0 => {
             if places[..3] != [0, 1, 2] {

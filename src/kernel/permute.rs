@@ -138,9 +138,8 @@ impl Tiles {
             let next = (0..rest.len()).min_by_key(|&i| if by_target { to[rest[i]] } else { rest[i] });
             bundle.extend(next.map(|i| rest.remove(i)));
         }
-        let bundle: Vec<(usize, usize)> = bundle.into_iter().map(|bit| (words(bit), words(to[bit]))).collect();
-        let order: Vec<(usize, usize)> =
-            alternate(rest, &to).into_iter().map(|bit| (words(bit), words(to[bit]))).collect();
+        let weights = |bits: Vec<usize>| bits.into_iter().map(|bit| (words(bit), words(to[bit]))).collect::<Vec<_>>();
+        let (bundle, order) = (weights(bundle), weights(alternate(rest, &to)));
         let (run, runs) = order.split_at(order.len().min(RUN_BITS));
         Tiles {
             passes,
@@ -443,12 +442,9 @@ fn arrange(
 }
 
 fn rearrangement(line: [usize; LINE_BITS], wanted: [usize; LINE_BITS]) -> Rearrangement {
-    Rearrangement::new(line.map(|label| {
-        wanted
-            .iter()
-            .position(|&w| w == label)
-            .unwrap_or_else(|| unreachable!("{wanted:?} holds other bits than {line:?}"))
-    }))
+    let place = |label: usize| wanted.iter().position(|&w| w == label);
+    let lost = || -> usize { unreachable!("{wanted:?} holds other bits than {line:?}") };
+    Rearrangement::new(line.map(|label| place(label).unwrap_or_else(lost)))
 }
 
 /// Returns the index bits in an order that keeps consecutive tiles near each other in the source

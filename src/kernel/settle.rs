@@ -142,8 +142,7 @@ impl Moves {
                 if low == 0 {
                     self.slots.push(slot(q ^ byte));
                 } else {
-                    let step = (slot(q ^ byte), ByteShift::new(low));
-                    self.shifted_slots.push(step);
+                    self.shifted_slots.push((slot(q ^ byte), ByteShift::new(low)));
                 }
             }
             self.steps.push(Step { slot: slot(q), plain: self.slots.len(), shifted: self.shifted_slots.len() });

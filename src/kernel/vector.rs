@@ -3,7 +3,7 @@
 use super::line::{Rearrangement, WORDS};
 
 /// Returns the six-bit numbers that contain all of `low`, as a mask.
-pub(super) fn holding(low: u64) -> u64 {
+fn holding(low: u64) -> u64 {
     (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
 }
 
@@ -55,7 +55,7 @@ impl Shift {
 
 /// Returns the GF2P8AFFINEQB matrix that moves bit `x` to `x | low` where `x & low == 0`, and drops
 /// the others.
-pub(super) fn shift_matrix(low: u64) -> u64 {
+fn shift_matrix(low: u64) -> u64 {
     (0..8).filter(|to| to & low == low).fold(0, |matrix, to| matrix | (1 << (to ^ low)) << (8 * (7 - to)))
 }
 
@@ -261,7 +261,7 @@ impl Vector for [u64; WORDS] {
 
     #[inline(always)]
     fn settle_bytes(self, table: &ByteTable) -> Self {
-        bytes(self).map(|wins| table.whole[usize::from(wins)]).words()
+        words(bytes(self).map(|wins| table.whole[usize::from(wins)]))
     }
 
     #[inline(always)]
@@ -273,7 +273,7 @@ impl Vector for [u64; WORDS] {
             lower[i] = if i % 2 == 0 { a[from] } else { b[from] };
             upper[i] = if i % 2 == 0 { a[from + 8] } else { b[from + 8] };
         }
-        (lower.words(), upper.words())
+        (words(lower), words(upper))
     }
 
     #[inline(always)]
@@ -338,17 +338,11 @@ fn bytes(vector: [u64; WORDS]) -> [u8; 64] {
     bytes
 }
 
-trait Words {
-    fn words(self) -> [u64; WORDS];
-}
-
-impl Words for [u8; 64] {
-    #[inline(always)]
-    fn words(self) -> [u64; WORDS] {
-        std::array::from_fn(|word| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&self[8 * word..8 * word + 8]);
-            u64::from_le_bytes(bytes)
-        })
-    }
+#[inline(always)]
+fn words(vector: [u8; 64]) -> [u64; WORDS] {
+    std::array::from_fn(|word| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&vector[8 * word..8 * word + 8]);
+        u64::from_le_bytes(bytes)
+    })
 }

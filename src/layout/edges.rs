@@ -94,16 +94,13 @@ impl Layout {
     /// canonical targets is the paper's number of inter-block updates with redundancy removed.
     pub fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         let Bid(bid) = self.bid(target);
-        let mut edges: Vec<Edge> = self
-            .trace_ids()
-            .filter(|&(_, part)| part & !bid == 0)
-            .map(|(trace, part)| {
-                let (source, symmetry) = self.canonical(Bid(bid ^ part));
-                debug_assert!(source < target, "layout, invariant 2: block {target} waits for a later block {source}");
-                let symmetry = symmetry as u8;
-                Edge { source, target, symmetry, trace }
-            })
-            .collect();
+        let parts = self.trace_ids().filter(|&(_, part)| part & !bid == 0);
+        let edge = |(trace, part): (TraceId, u32)| {
+            let (source, symmetry) = self.canonical(Bid(bid ^ part));
+            debug_assert!(source < target, "layout, invariant 2: block {target} waits for a later block {source}");
+            Edge { source, target, symmetry: symmetry as u8, trace }
+        };
+        let mut edges: Vec<Edge> = parts.map(edge).collect();
         edges.sort_unstable_by_key(|edge| (edge.source, edge.symmetry, edge.trace));
         edges
     }
@@ -125,9 +122,7 @@ impl Layout {
             for (trace, part) in self.trace_ids() {
                 let parent = Bid(child.0 | part);
                 if part & child.0 == 0 && self.is_canonical(parent) {
-                    let target = self.ordinal(parent);
-                    let symmetry = index as u8;
-                    edges.push(Edge { source, target, symmetry, trace });
+                    edges.push(Edge { source, target: self.ordinal(parent), symmetry: index as u8, trace });
                 }
             }
         }

@@ -38,7 +38,7 @@ const CORNER_LAYERS: u8 = 3;
 /// first.
 pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
     let Some(layers) = board.layers() else {
-        return (0..board.cells() as u8).filter(|cell| bid_mask >> cell & 1 == 0).collect();
+        return free_cells(board, bid_mask).collect();
     };
     let rotations = board.symmetries().get(1..3);
     match rotations {
@@ -48,21 +48,19 @@ pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
 }
 
 fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry) -> Vec<u8> {
-    let turn = |symmetry: &Symmetry, cell: Cell| Cell::from_index(u32::from(symmetry.image()[cell.index() as usize]));
-    let mut sector = Vec::new();
-    let mut centre = Vec::new();
+    let turn = |symmetry: &Symmetry, cell: u8| symmetry.image()[usize::from(cell)];
+    let (mut sector, mut centre) = (Vec::new(), Vec::new());
     for cell in free_cells(board, bid_mask) {
         let orbit = [cell, turn(once, cell), turn(twice, cell)];
         if orbit[0] == orbit[1] {
             centre.push(cell);
-        } else if cell.index() as u8 == apex_cell(orbit.map(|cell| cell.index() as u8)) {
+        } else if cell == apex_cell(orbit) {
             sector.push(cell);
         }
     }
     // `free_cells` goes row by row, that is, from the apex inwards.
     let turned = |symmetry| sector.iter().map(move |&cell| turn(symmetry, cell));
-    let cells = sector.iter().copied().chain(turned(once)).chain(turned(twice)).chain(centre);
-    cells.map(|cell| cell.index() as u8).collect()
+    sector.iter().copied().chain(turned(once)).chain(turned(twice)).chain(centre).collect()
 }
 
 /// Returns the cell of a rotation orbit that belongs to the apex's sector; cells are indices.
@@ -84,21 +82,20 @@ fn corner_order(board: &Board, layers: u32, bid_mask: u64) -> Vec<u8> {
         |last, row, col| Cell::new(last - col, row - col),
         |last, row, col| Cell::new(last - row + col, last - row),
     ];
-    let depth = CORNER_LAYERS.min(layers as u8);
-    let corner_cells = corners
-        .iter()
-        .flat_map(|corner| (0..depth).flat_map(move |row| (0..=row).map(move |col| corner(last, row, col))));
-    let mut cells: Vec<Cell> = Vec::new();
+    let places = (0..CORNER_LAYERS.min(layers as u8)).flat_map(|row| (0..=row).map(move |col| (row, col)));
+    let of_corner = |corner: fn(u8, u8, u8) -> Cell| places.clone().map(move |(row, col)| corner(last, row, col));
+    let corner_cells = corners.into_iter().flat_map(of_corner).map(|cell| cell.index() as u8);
+    let mut cells: Vec<u8> = Vec::new();
     for cell in corner_cells.chain(free_cells(board, bid_mask)) {
-        if bid_mask & cell.mask() == 0 && !cells.contains(&cell) {
+        if bid_mask >> cell & 1 == 0 && !cells.contains(&cell) {
             cells.push(cell);
         }
     }
-    cells.iter().map(|cell| cell.index() as u8).collect()
+    cells
 }
 
-fn free_cells(board: &Board, bid_mask: u64) -> impl Iterator<Item = Cell> {
-    (0..board.cells()).map(Cell::from_index).filter(move |cell| bid_mask & cell.mask() == 0)
+fn free_cells(board: &Board, bid_mask: u64) -> impl Iterator<Item = u8> {
+    (0..board.cells() as u8).filter(move |cell| bid_mask >> cell & 1 == 0)
 }
 
 #[cfg(test)]

@@ -48,17 +48,14 @@ impl LayoutSymmetry {
             let bit_of = |cell| cells.iter().position(|&other| other == cell).expect("the cells are kept") as u8;
             BitPermutation::new(cells.iter().map(|&cell| bit_of(symmetry.image()[usize::from(cell)])).collect())
         };
-        kept.iter()
-            .map(|&symmetry| LayoutSymmetry {
-                board: symmetry.clone(),
-                bid: on_bits(symmetry, bid_cells),
-                offset: on_bits(symmetry, offset_cells),
-                inverse: kept
-                    .iter()
-                    .position(|other| other.compose(symmetry).is_identity())
-                    .expect("the symmetries that keep a set are a group"),
-            })
-            .collect()
+        let inverse = |symmetry: &Symmetry| kept.iter().position(|other| other.compose(symmetry).is_identity());
+        let on_layout = |symmetry: &Symmetry| LayoutSymmetry {
+            board: symmetry.clone(),
+            bid: on_bits(symmetry, bid_cells),
+            offset: on_bits(symmetry, offset_cells),
+            inverse: inverse(symmetry).expect("the symmetries that keep a set are a group"),
+        };
+        kept.iter().copied().map(on_layout).collect()
     }
 
     /// Returns the symmetry as a permutation of the cells.

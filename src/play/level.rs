@@ -89,10 +89,8 @@ pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> 
         return Ok(drawn(&mut random, &survey.moves));
     }
     let (winning, unknown) = (survey.soonest(), &survey.moves[survey.moves.len() - survey.unknown()..]);
-    for best in [winning, unknown] {
-        if !best.is_empty() {
-            return Ok(drawn(&mut random, best));
-        }
+    if let Some(best) = [winning, unknown].into_iter().find(|best| !best.is_empty()) {
+        return Ok(drawn(&mut random, best));
     }
     match hardest(answers, &survey)? {
         Some(reply) => Ok(survey.moves.iter().find(|choice| choice.taken == reply.taken).copied()),

@@ -126,8 +126,7 @@ impl Names {
 /// lines through them.
 pub fn between(board: &Board, from: u32, to: u32) -> Vec<u64> {
     let both = 1 << from | 1 << to;
-    let through = board.moves().iter().copied().filter(|mask| mask & both == both);
-    let through: Vec<u64> = through.collect();
+    let through: Vec<u64> = board.moves().iter().copied().filter(|mask| mask & both == both).collect();
     let least = through.iter().map(|mask| mask.count_ones()).min();
     through.into_iter().filter(|mask| Some(mask.count_ones()) == least).collect()
 }

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | before the rename of the book | parts in the journal, a temporary file | the book is made again |
 //! | between the book and the new generation | parts in the journal, the book, perhaps the lists | the same, with the same bytes |
-//! | after the new generation | the book and the lists, some parts | the parts are removed |
+//! | after the new generation | the book and the lists, some parts | the solve is finished; `trinim repair` removes the parts |
 //!
 //! # Cost
 //! A part reads each word of the bitmap that can hold a position with enough pieces, and takes 8
@@ -16,9 +16,7 @@
 //! once for each 8 million losses.
 
 use crate::database::book::order::canonical;
-use crate::database::book::{
-    Account, BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES, HEADER_BYTES, part_file_name,
-};
+use crate::database::book::{Account, BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES, part_file_name};
 use crate::database::census::Census;
 use crate::database::{BOOK, DatabaseError, Game, Keep, SolveSpec, is_database_file};
 use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
@@ -96,7 +94,15 @@ impl<'a> Parts<'a> {
         for range in self.ranges(storage, parts)? {
             let before = waiting.len();
             for (block, part) in parts {
-                self.add(storage, *block, part, &range, &mut waiting)?;
+                let (bytes, index) = self.read(storage, *block, part)?;
+                for (frame, row) in index.frames.iter().enumerate() {
+                    let next = index.frames.get(frame + 1).map_or(u64::MAX, |next| next.first);
+                    if row.first < range.end && next > range.start {
+                        let decoded = index.decode_in(&storage.path(&part.name), frame, &bytes);
+                        let decoded = decoded.map_err(|error| unreadable(storage, part, &error))?;
+                        waiting.extend(decoded.into_iter().filter(|number| range.contains(number)));
+                    }
+                }
             }
             waiting[before..].sort_unstable();
             waiting.dedup();
@@ -137,27 +143,6 @@ impl<'a> Parts<'a> {
             .map_err(|error| unreadable(storage, part, &error))?;
         Ok((bytes, index))
     }
-
-    /// Adds the numbers of a part that are in a range.
-    fn add(
-        &self,
-        storage: &dyn Storage,
-        block: BlockId,
-        part: &PublishedFile,
-        range: &Range<u64>,
-        numbers: &mut Vec<u64>,
-    ) -> Result<(), Error> {
-        let (bytes, index) = self.read(storage, block, part)?;
-        for (frame, row) in index.frames.iter().enumerate() {
-            let next = index.frames.get(frame + 1).map_or(u64::MAX, |next| next.first);
-            if row.first < range.end && next > range.start {
-                let decoded = index.decode_in(&storage.path(&part.name), frame, &bytes);
-                let decoded = decoded.map_err(|error| unreadable(storage, part, &error))?;
-                numbers.extend(decoded.into_iter().filter(|number| range.contains(number)));
-            }
-        }
-        Ok(())
-    }
 }
 
 fn unreadable(storage: &dyn Storage, part: &PublishedFile, error: &DatabaseError) -> Error {
@@ -188,15 +173,9 @@ pub(crate) fn examine(
     let (game, Keep::Book { pieces }) = (spec.game, spec.terms.keep) else {
         return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
     };
-    let path = storage.path(name);
-    let file = storage.open(name)?;
+    let (path, file) = (storage.path(name), storage.open(name)?);
     let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
-    let mut header = [0; HEADER_BYTES];
-    file.read_exact_at(&mut header, 0)?;
-    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length()?)?;
-    let mut rows = vec![0; length];
-    file.read_exact_at(&mut rows, at)?;
-    let index = BookIndex::parse(&path, &header, &rows, &head, &order)?;
+    let (index, header, rows) = BookIndex::with_bytes(&*file, &head, &order)?;
     let mut account = Account::new(&game.board, &order, &head);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&header);
@@ -229,7 +208,7 @@ pub(super) fn remove_parts(storage: &dyn Storage, checkpoint: &Checkpoint) -> Re
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_part(&entry.name)) {
         checkpoint.remove(&format!("{PUBLISHED}/{}", entry.name))?;
     }
-    Ok(())
+    storage.sync_dir(PUBLISHED)
 }
 
 #[cfg(test)]

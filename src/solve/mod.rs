@@ -94,11 +94,9 @@ pub fn seal(
         let sums = match spec.terms.keep {
             Keep::Book { .. } => Sums::text([(BOOK, book::sum(storage, spec, &manifest.census)?)], &json),
             _ => {
-                let hashed = files
-                    .iter()
-                    .map(|(_, file)| Ok((file_name(&file.name), blake3::hash(&file.read(storage)?))))
-                    .collect::<Result<Vec<_>, pipeline::Error>>()?;
-                Sums::text(hashed, &json)
+                let hash = |file: &PublishedFile| file.read(storage).map(|bytes| blake3::hash(&bytes));
+                let hashed = files.iter().map(|(_, file)| Ok((file_name(&file.name), hash(file)?)));
+                Sums::text(hashed.collect::<Result<Vec<_>, pipeline::Error>>()?, &json)
             }
         };
         checkpoint.write_atomically(&manifest_name, &json)?;

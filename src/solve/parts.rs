@@ -219,35 +219,30 @@ impl PartSolver {
     /// flag of the options was set, and of the runner.
     pub fn solve(&mut self, position: u64) -> Result<(), PartError> {
         let way = self.way(position)?;
-        if way != Way::Known {
-            self.make_room();
+        if way == Way::Known {
+            return Ok(());
         }
-        match way {
-            Way::Known => {}
-            Way::Memory => {
-                let part = self.part(position)?;
-                let losses = self.in_memory(&part)?;
-                self.remember(part, PartValues::Planes(Kind::Losses, vec![losses]));
-            }
-            Way::Folder => {
-                let part = self.part(position)?;
-                let solved = self.in_folder(&part)?;
-                self.remember(part, PartValues::Folder(Box::new(solved)));
-            }
-            Way::Components => self.solve_components(position)?,
+        self.make_room();
+        if way == Way::Components {
+            return self.solve_components(position);
         }
+        let part = self.part(position)?;
+        let values = match way {
+            Way::Folder => PartValues::Folder(Box::new(self.in_folder(&part)?)),
+            _ => PartValues::Planes(Kind::Losses, vec![self.in_memory(&part)?]),
+        };
+        self.remember(part, values);
         Ok(())
     }
 
     /// Finds the nimbers of all components of a position.
     fn solve_components(&mut self, position: u64) -> Result<(), PartError> {
         for component in self.board.components(position) {
-            if self.board.is_over(component) || self.number(Kind::Nimbers, component).is_some() {
-                continue;
+            if self.number(Kind::Nimbers, component).is_none() {
+                let part = self.part(component)?;
+                let nimbers = self.nimbers(&part)?;
+                self.remember(part, PartValues::Planes(Kind::Nimbers, nimbers));
             }
-            let part = self.part(component)?;
-            let nimbers = self.nimbers(&part)?;
-            self.remember(part, PartValues::Planes(Kind::Nimbers, nimbers));
         }
         Ok(())
     }
@@ -261,8 +256,7 @@ impl PartSolver {
     /// Returns the nimber of a position, if the nimbers of its components are known.
     fn sum(&self, position: u64) -> Option<u32> {
         let mut components = self.board.components(position).into_iter();
-        let nimber = |part| if self.board.is_over(part) { Some(0) } else { self.number(Kind::Nimbers, part) };
-        components.try_fold(0, |sum, part| Some(sum ^ nimber(part)?))
+        components.try_fold(0, |sum, part| Some(sum ^ self.number(Kind::Nimbers, part)?))
     }
 
     /// Remembers a solved part and drops the parts that it contains.
@@ -347,8 +341,11 @@ impl PartSolver {
         Ok(countdown.alone(over.words(), &self.options.stop)?)
     }
 
-    /// Returns the nimber or the distance of a position, if a solved part has it.
+    /// Returns the nimber or the distance of a position, if it is over or a solved part has it.
     fn number(&self, kind: Kind, position: u64) -> Option<u32> {
+        if self.board.is_over(position) {
+            return Some(0);
+        }
         self.known.iter().find_map(|known| match &known.values {
             PartValues::Planes(found, planes) if *found == kind => {
                 let inside = known.part.inside(position)?;
@@ -440,7 +437,7 @@ impl PartSolver {
         if position.count_ones() > DISTANCE_PIECES_MAX.min(self.pieces_max) {
             return self.solve(position).map(|()| false);
         }
-        if !self.board.is_over(position) && self.number(Kind::Distances, position).is_none() {
+        if self.number(Kind::Distances, position).is_none() {
             self.make_room();
             let part = self.part(position)?;
             let distances = self.distances(&part)?;
@@ -454,11 +451,7 @@ impl PartSolver {
     fn known(&self, position: u64, has_nimbers: bool, has_distances: bool) -> Result<Evaluation, PartError> {
         let value = self.look_up(position)?.expect("a solved position and its children are known");
         let nimber = if has_nimbers { self.sum(position) } else { None };
-        let distance = match has_distances {
-            true if self.board.is_over(position) => Some(0),
-            true => self.number(Kind::Distances, position),
-            false => None,
-        };
+        let distance = if has_distances { self.number(Kind::Distances, position) } else { None };
         Ok(Evaluation { value, nimber, distance })
     }
 }

@@ -30,7 +30,7 @@ use crate::database::{
     BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, SolveSpec, Terms, Values,
     block_file_name, is_database_file,
 };
-use crate::layout::Bid;
+use crate::layout::{Bid, LayoutSymmetry};
 use crate::witness::Witnesses;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::{Auditor, Auditors, BlockId, Edge, Error, Publication, RecallError, Workload};
@@ -77,7 +77,7 @@ impl<'a> RemovalGame<'a> {
     /// database; a [`SolveSpec`] from a game does. The kernel does not change the bytes.
     pub fn new(spec: impl Into<SolveSpec<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let spec = spec.into();
-        let SolveSpec { game, terms: Terms { keep, .. } } = spec;
+        let SolveSpec { game, terms: Terms { keep, values, .. } } = spec;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -86,37 +86,26 @@ impl<'a> RemovalGame<'a> {
             plan if has_whole_frames(bits) => plan.in_parts(FRAME_WORDS.ilog2() + 6),
             plan => plan,
         };
-        let apply = operations.iter().map(|masks| (masks.clone(), plan(masks))).collect();
-        let settle = SettlePlan::new(bits, layout.inner_moves());
-        let orientations =
-            layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        let is_counted = spec.terms.values == Values::Remoteness;
-        let inner = is_counted.then(|| ApplyPlan::new(bits, layout.inner_moves()));
-        let planes = spec.planes();
-        let (form, publish) = (BlockForm::new(spec), keep.is_database());
-        let first_moves = (!publish).then(|| FirstMoves::new(game));
-        let smaller = spec.counts_layers().then(|| SmallerBoards::new(game));
-        let witnesses = Witnesses::new(spec);
-        let parts = match keep {
-            Keep::Book { pieces } => Some(Parts::new(game, pieces)),
-            Keep::Database | Keep::Counts => None,
-        };
+        let orient = |symmetry: &LayoutSymmetry| PermutePlan::new(symmetry.offset_permutation());
         RemovalGame {
             spec,
             game,
             kernel,
+            apply: operations.iter().map(|masks| (masks.clone(), plan(masks))).collect(),
             operations,
-            apply,
-            settle,
-            inner,
-            planes,
-            orientations,
-            form,
-            publish,
-            parts,
-            first_moves,
-            smaller,
-            witnesses,
+            settle: SettlePlan::new(bits, layout.inner_moves()),
+            inner: (values == Values::Remoteness).then(|| ApplyPlan::new(bits, layout.inner_moves())),
+            planes: spec.planes(),
+            orientations: layout.symmetries().iter().map(orient).collect(),
+            form: BlockForm::new(spec),
+            publish: keep.is_database(),
+            parts: match keep {
+                Keep::Book { pieces } => Some(Parts::new(game, pieces)),
+                Keep::Database | Keep::Counts => None,
+            },
+            first_moves: (!keep.is_database()).then(|| FirstMoves::new(game)),
+            smaller: spec.counts_layers().then(|| SmallerBoards::new(game)),
+            witnesses: Witnesses::new(spec),
         }
     }
 
@@ -148,18 +137,23 @@ impl<'a> RemovalGame<'a> {
         self.planes - empty.count()
     }
 
+    /// Marks the positions of a block without a move in a plane.
+    fn mark_over(&self, block: BlockId, plane: &mut [u64]) {
+        let layout = &self.game.layout;
+        match layout.bid(block) {
+            bid if !self.game.board.takes_single_pieces() => mark_without_moves(&layout.moves_in(bid), plane),
+            bid => plane[0] |= u64::from(bid == Bid(0)),
+        }
+    }
+
     /// Settles the planes of distances; the first one has the wins.
     fn count_down(&self, inner: &ApplyPlan, block: BlockId, bitmap: &mut [u64]) {
-        let layout = &self.game.layout;
         let (losses, planes) = bitmap.split_at_mut(self.plane_words());
         self.kernel.settle(&self.settle, losses);
         let mut over = vec![0; losses.len()];
-        match layout.bid(block) {
-            bid if !self.game.board.takes_single_pieces() => mark_without_moves(&layout.moves_in(bid), &mut over),
-            bid => over[0] = u64::from(bid == Bid(0)),
-        }
-        let countdown = Countdown::new(self.kernel, inner, self.game.rule, layout.offset_bits(), losses);
-        countdown.run(&over, planes);
+        self.mark_over(block, &mut over);
+        let offset_bits = self.game.layout.offset_bits();
+        Countdown::new(self.kernel, inner, self.game.rule, offset_bits, losses).run(&over, planes);
     }
 
     /// Returns the losses of the first plane by pieces on offset cells, and the digest of all
@@ -219,13 +213,8 @@ impl Workload for RemovalGame<'_> {
         }
         // A position without a move is a loss in normal play, the default without updates, and a
         // win in misère.
-        let bid = self.game.layout.bid(block);
         if self.game.rule == Rule::Misere {
-            if !self.game.board.takes_single_pieces() {
-                mark_without_moves(&self.game.layout.moves_in(bid), &mut bitmap[..self.plane_words()]);
-            } else if bid == Bid(0) {
-                bitmap[0] |= 1;
-            }
+            self.mark_over(block, &mut bitmap[..self.plane_words()]);
         }
     }
 

@@ -79,12 +79,9 @@ impl Geometry {
             places.into_iter().eq(0..board.cells() as u8)
                 && moves.iter().all(|cells| known.contains(&spread(image, *cells)))
         });
-        let orientations: Vec<Orientation> = kept
-            .filter_map(|image| {
-                let (offset, bid) = (along(image, &offset_cells)?, along(image, &bid_cells)?);
-                Some(Orientation { offset, bid })
-            })
-            .collect();
+        let along_both = |image: &[u8]| Some((along(image, &offset_cells)?, along(image, &bid_cells)?));
+        let orientations = kept.filter_map(along_both).map(|(offset, bid)| Orientation { offset, bid });
+        let orientations: Vec<Orientation> = orientations.collect();
         let stays = |places: &[u8]| places.iter().copied().eq(0..places.len() as u8);
         if !orientations.first().is_some_and(|orientation| stays(&orientation.offset) && stays(&orientation.bid)) {
             return Err("the identity is not the first symmetry".into());
@@ -169,15 +166,12 @@ impl Geometry {
     /// its images.
     pub(crate) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
         let bid = self.bid(ordinal);
-        let mut children: Vec<Child<'_>> = self
-            .traces
-            .iter()
-            .filter(|trace| bid & trace.bid == trace.bid)
-            .map(|trace| {
-                let (ordinal, orientation) = self.blocks[(bid ^ trace.bid) as usize];
-                Child { ordinal, orientation: orientation.into(), moves: &trace.offsets }
-            })
-            .collect();
+        let traces = self.traces.iter().filter(|trace| bid & trace.bid == trace.bid);
+        let children = traces.map(|trace| {
+            let (ordinal, orientation) = self.blocks[(bid ^ trace.bid) as usize];
+            Child { ordinal, orientation: orientation.into(), moves: &trace.offsets[..] }
+        });
+        let mut children: Vec<Child<'_>> = children.collect();
         children.sort_by_key(|child| (child.ordinal, child.orientation));
         children
     }
@@ -185,12 +179,9 @@ impl Geometry {
     /// Returns one orientation to each block of the isomorphic group, the canonical block included.
     fn images(&self, ordinal: u32) -> impl Iterator<Item = &Orientation> {
         let bid = u64::from(self.bid(ordinal));
+        let block = move |orientation: &Orientation| self.blocks[spread(&orientation.bid, bid) as usize];
         let orientations = (0..).zip(&self.orientations);
-        orientations
-            .filter(move |(index, orientation)| {
-                self.blocks[spread(&orientation.bid, bid) as usize] == (ordinal, *index)
-            })
-            .map(|(_, orientation)| orientation)
+        orientations.filter(move |(index, to)| block(to) == (ordinal, *index)).map(|(_, to)| to)
     }
 
     /// Returns the number of blocks in the isomorphic group.
@@ -230,12 +221,10 @@ fn moves(board: &Board) -> Vec<u64> {
             let (down, right) = (last.row as i32 - first.row as i32, last.col as i32 - first.col as i32);
             let steps = down.max(right);
             let straight = [(0, steps), (steps, 0), (steps, steps)].contains(&(down, right));
-            if straight && steps >= 0 && board.max_take().is_none_or(|most| steps < most as i32) {
-                let at =
-                    |step: i32| (first.row as i32 + step * down.signum(), first.col as i32 + step * right.signum());
-                moves.insert(
-                    (0..=steps).map(at).fold(0, |run, (row, col)| run | Cell::new(row as u8, col as u8).mask()),
-                );
+            if straight && steps >= 0 && board.max_take().is_none_or(|most| (steps as u32) < most) {
+                let place = |from: u8, by: i32, step: i32| (i32::from(from) + step * by.signum()) as u8;
+                let cell = |step: i32| Cell::new(place(first.row, down, step), place(first.col, right, step));
+                moves.insert((0..=steps).fold(0, |run, step| run | cell(step).mask()));
             }
         }
     }

@@ -135,11 +135,8 @@ impl<'a> Witness<'a> {
         }
         // Of each move, the cells outside a word and the places in a word with its other cells.
         let places = |cells: u64| (0..64).filter(move |place| place & cells & 63 == cells & 63);
-        let moves = self.geometry.moves_in(ordinal);
-        let moves: Vec<(u64, u64)> = moves
-            .into_iter()
-            .map(|cells| (cells & !63, places(cells).fold(0, |bits, place| bits | 1_u64 << place)))
-            .collect();
+        let divide = |cells: u64| (cells & !63, places(cells).fold(0, |bits, place| bits | 1_u64 << place));
+        let moves: Vec<(u64, u64)> = self.geometry.moves_in(ordinal).into_iter().map(divide).collect();
         for (word, losing) in (0_u64..).zip(losing) {
             let possible = moves.iter().filter(|(outside, _)| (word * 64) & outside == *outside);
             *losing |= !possible.fold(0, |movable, (_, inside)| movable | inside);
@@ -162,7 +159,22 @@ impl<'a> Witness<'a> {
             return 0;
         }
         let is_loss = |offset: u64| own[(offset / 64) as usize] >> (offset % 64) & 1 == 1;
-        let finding = |offset: u64| self.contradiction(ordinal, offset, is_loss(offset), value);
+        let finding = |offset: u64| {
+            let position = self.geometry.position(ordinal, offset);
+            let rows_of = |position: u64| position::rows(self.board, position);
+            let mut children = self.geometry.children_of(position);
+            let because = if self.board.is_over(position) {
+                Reason::Empty(self.rule)
+            } else if !is_loss(offset) {
+                Reason::AllWins(children.count())
+            } else {
+                // Look-ups serve only to name the child; the check itself makes none.
+                let is_loss = |child: &u64| value(*child).is_some_and(Value::is_loss);
+                Reason::LosingChild(children.find(is_loss).map(rows_of))
+            };
+            let (rows, stored) = (rows_of(position), Value::from_loss(is_loss(offset)));
+            Finding::Position { block: ordinal, offset, rows, stored, because }
+        };
         self.list(ordinal, wrong, finding, findings)
     }
 
@@ -188,13 +200,11 @@ impl<'a> Witness<'a> {
             let (values, rule) = (self.values, self.rule);
             // One child of each number that there is.
             let first = values.first_number() as u32;
-            let children: Vec<u64> = cells(in_planes(reached) >> first)
-                .into_iter()
-                .map(|number| match values {
-                    Values::Remoteness => 2 << number | u64::from(value_at(number, rule).is_loss()),
-                    _ => 1 << number,
-                })
-                .collect();
+            let child = |number: u32| match values {
+                Values::Remoteness => 2 << number | u64::from(value_at(number, rule).is_loss()),
+                _ => 1 << number,
+            };
+            let children: Vec<u64> = cells(in_planes(reached) >> first).into_iter().map(child).collect();
             let rows = position::rows(self.board, self.geometry.position(ordinal, offset));
             let (stored, follows) = (in_planes(own), values.follows(rule, &children));
             Finding::Number { block: ordinal, offset, rows, values, stored, follows }
@@ -233,28 +243,6 @@ impl<'a> Witness<'a> {
             findings.push(Finding::More { block, differences, listed });
         }
         differences
-    }
-
-    fn contradiction(
-        &self,
-        block: u32,
-        offset: u64,
-        stored_loss: bool,
-        value: &dyn Fn(u64) -> Option<Value>,
-    ) -> Finding {
-        let position = self.geometry.position(block, offset);
-        let rows_of = |position: u64| position::rows(self.board, position);
-        let mut children = self.geometry.children_of(position);
-        let because = if self.board.is_over(position) {
-            Reason::Empty(self.rule)
-        } else if !stored_loss {
-            Reason::AllWins(children.count())
-        } else {
-            // Look-ups serve only to name the child; the check itself makes none.
-            let is_loss = |child: &u64| value(*child).is_some_and(Value::is_loss);
-            Reason::LosingChild(children.find(is_loss).map(rows_of))
-        };
-        Finding::Position { block, offset, rows: rows_of(position), stored: Value::from_loss(stored_loss), because }
     }
 }
 

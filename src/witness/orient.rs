@@ -14,9 +14,8 @@ use trinim_kernel::{Work, run_wide};
 const LINE_BITS: usize = 9;
 pub(crate) const LINE: usize = 8;
 const WORD_BITS: usize = 6;
-/// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
-const TILE_BITS_MAX: usize = 2 * LINE_BITS;
-const TILE_LINES: usize = 1 << (TILE_BITS_MAX - LINE_BITS);
+/// Lines of the largest tile, by the index bits above a line: nine that become the lowest.
+const TILE_LINES: usize = 1 << LINE_BITS;
 /// Lower limit on the index bits of a tile, to reduce the number of tiles.
 const TILE_BITS_MIN: usize = 16;
 /// By index bit of a word: the places in the word that have it.

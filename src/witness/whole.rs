@@ -71,12 +71,11 @@ impl<'a> Witnesses<'a> {
             Some(used) => used,
             None => Buffers { losing: Bitmap::zeroed(witness.planes * witness.words)?, tile: Tile::new() },
         };
-        let children = witness.geometry.children(block.0);
         Ok(BlockWitness {
             witness,
             free: self.chosen.is_none().then_some(&self.free),
             block: block.0,
-            children,
+            children: witness.geometry.children(block.0),
             checksums: &self.checksums,
             shown: BTreeSet::new(),
             changed: None,
@@ -121,16 +120,13 @@ impl Auditor for BlockWitness<'_> {
         if let Some(source) = changed {
             return Err(format!("the stream of block {source} is not the one that was compared when it was finished"));
         }
-        if let Some(child) =
-            self.children.iter().find(|child| !self.shown.contains(&(child.ordinal, child.orientation)))
-        {
-            let name = |ordinal| self.witness.geometry.position(ordinal, 0);
+        let is_missing = |child: &&Child<'_>| !self.shown.contains(&(child.ordinal, child.orientation));
+        if let Some(Child { ordinal: source, .. }) = self.children.iter().find(is_missing) {
+            let [from, to] = [*source, self.block].map(|ordinal| self.witness.geometry.position(ordinal, 0));
             return Err(format!(
-                "not all of the stream of block {} passed, which moves from block {} lead to (positions {:#x} and {:#x})",
-                child.ordinal,
-                self.block,
-                name(child.ordinal),
-                name(self.block)
+                "not all of the stream of block {source} passed, which moves from block {} lead to \
+                 (positions {from:#x} and {to:#x})",
+                self.block
             ));
         }
         let Some(Buffers { losing, .. }) = &mut self.buffers else { return Ok(()) };

@@ -134,28 +134,28 @@ fn imports_run_one_way() {
 
 /// The most lines of each room without unit tests. A commit that raises one lowers another.
 const CEILINGS: [(&str, usize); 19] = [
-    ("pipeline/src/", 10_470),
-    ("src/maintenance/", 2_295),
-    ("src/cli/", 2_178),
-    ("src/commands/", 3_144),
-    ("src/database/", 4_194),
+    ("pipeline/src/", 10_495),
+    ("src/maintenance/", 2_346),
+    ("src/cli/", 2_219),
+    ("src/commands/", 3_149),
+    ("src/database/", 4_165),
     ("src/evolve/", 8_391),
-    ("src/game/", 2_328),
-    ("src/job/", 929),
-    ("src/kernel/", 2_895),
-    ("src/layout/", 1_868),
-    ("src/papers/", 5_761),
-    ("src/plan/", 1_420),
+    ("src/game/", 2_334),
+    ("src/job/", 938),
+    ("src/kernel/", 2_860),
+    ("src/layout/", 1_825),
+    ("src/papers/", 5_559),
+    ("src/plan/", 1_426),
     ("src/plane/", 2_992),
-    ("src/play/", 1_246),
+    ("src/play/", 1_243),
     ("src/serve/", 2_503),
-    ("src/solve/", 1_361),
-    ("src/task/", 3_513),
-    ("src/terminal/", 2_935),
-    ("src/witness/", 1_232),
+    ("src/solve/", 1_320),
+    ("src/task/", 3_544),
+    ("src/terminal/", 2_969),
+    ("src/witness/", 1_204),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
-const CORE_AT_MOST: usize = 38_696;
+const CORE_AT_MOST: usize = 38_694;
 /// Programs beside the core.
 const BESIDE: [&str; 5] = ["src/evolve/", "src/papers/", "src/plane/", "src/serve/", "src/task/"];
 

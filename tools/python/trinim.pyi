@@ -79,7 +79,7 @@ class Board:
     """Cells, moves and symmetries."""
 
     def __init__(
-        self, board: int | str, *, min_take: int = 1, max_take: int | None = None
+        self, board: int | str, *, min_take: int | None = None, max_take: int | None = None
     ) -> None:
         """A triangle with this many layers, or a board by its name, like "rect:6x6"."""
 

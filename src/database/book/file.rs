@@ -159,21 +159,22 @@ pub struct BookIndex {
 }
 
 impl BookIndex {
-    /// Checks a header against the expected subject and the length of its file; returns the offset
-    /// and the length of the index.
+    /// Reads header and index of a file, and checks them against the expected subject and the
+    /// length of the file. Returns their bytes, too.
     ///
     /// # Errors
-    /// [`DatabaseError::Version`], [`DatabaseError::Corrupt`].
-    pub fn place(
-        path: &Path,
-        header: &[u8; HEADER_BYTES],
+    /// [`DatabaseError::Version`], [`DatabaseError::Corrupt`], [`DatabaseError::Io`].
+    pub fn with_bytes(
+        file: &dyn StorageFile,
         head: &BookHead,
         order: &BookOrder,
-        file_bytes: u64,
-    ) -> Result<(u64, usize), DatabaseError> {
+    ) -> Result<(BookIndex, [u8; HEADER_BYTES], Vec<u8>), DatabaseError> {
+        let (path, mut header) = (&file.path(), [0; HEADER_BYTES]);
+        file.read_exact_at(&mut header, 0)?;
+        let file_bytes = file.length()?;
         let corrupt = |at: usize, damage: Damage| Err(DatabaseError::corrupt(path, at as u64, damage));
-        let u32_at = |at| u32::from_le_bytes(number(header, at));
-        let u64_at = |at| u64::from_le_bytes(number(header, at));
+        let u32_at = |at| u32::from_le_bytes(number(&header, at));
+        let u64_at = |at| u64::from_le_bytes(number(&header, at));
         if header[..8] != MAGIC {
             return corrupt(0, "not a book".into());
         }
@@ -211,37 +212,17 @@ impl BookIndex {
             let expected = Expected::Exactly(index_at.saturating_add(index_bytes));
             return Err(DatabaseError::corrupt(path, None, Damage::Length { expected, found: file_bytes }));
         }
-        Ok((index_at, index_bytes as usize))
-    }
-
-    /// Parses the index behind a header that [`BookIndex::place`] accepted.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Corrupt`].
-    pub fn parse(
-        path: &Path,
-        header: &[u8; HEADER_BYTES],
-        index: &[u8],
-        head: &BookHead,
-        order: &BookOrder,
-    ) -> Result<BookIndex, DatabaseError> {
-        let index_at = u64::from_le_bytes(number(header, 48));
+        let mut index = vec![0; index_bytes as usize];
+        file.read_exact_at(&mut index, index_at)?;
         let corrupt = |at: u64, what: &'static str| Err(DatabaseError::corrupt(path, at, what));
-        if xxh3_64(index) != u64::from_le_bytes(number(header, 56)) {
+        if xxh3_64(&index) != u64_at(56) {
             return corrupt(index_at, "the hash of the index is wrong");
         }
-        let (rows, _) = index.as_chunks::<ROW_BYTES>();
-        let field = |row: &[u8; ROW_BYTES], at| u64::from_le_bytes(number(row, at));
-        let frames: Vec<FrameRow> = rows
-            .iter()
-            .map(|row| FrameRow {
-                first: field(row, 0),
-                offset: field(row, 8),
-                stored_bytes: field(row, 16),
-                hash: field(row, 24),
-            })
-            .collect();
-        let end = order.positions(head.empties_at_most());
+        let row = |row: &[u8; ROW_BYTES]| {
+            let [first, offset, stored_bytes, hash] = [0, 8, 16, 24].map(|at| u64::from_le_bytes(number(row, at)));
+            FrameRow { first, offset, stored_bytes, hash }
+        };
+        let frames: Vec<FrameRow> = index.as_chunks::<ROW_BYTES>().0.iter().map(row).collect();
         let mut at = HEADER_BYTES as u64;
         let most = zstd::zstd_safe::compress_bound(FRAME_LOSSES * NUMBER_BYTES) as u64;
         for (row, place) in frames.iter().zip((index_at..).step_by(ROW_BYTES)) {
@@ -251,24 +232,19 @@ impl BookIndex {
             at += row.stored_bytes;
         }
         let ascends = frames.is_sorted_by(|one, next| one.first < next.first);
-        if at != index_at || !ascends || frames.last().is_some_and(|last| last.first >= end) {
+        if at != index_at || !ascends || frames.last().is_some_and(|last| last.first >= positions) {
             return corrupt(index_at, "the frames do not fill the file in ascending order");
         }
-        let losses = u64::from_le_bytes(number(header, 32));
-        Ok(BookIndex { head: *head, losses, digest: number(header, 64), frames, end })
+        let digest = number(&header, 64);
+        Ok((BookIndex { head: *head, losses, digest, frames, end: positions }, header, index))
     }
 
     /// Reads header and index of a file.
     ///
     /// # Errors
-    /// Those of [`BookIndex::place`] and [`BookIndex::parse`]; [`DatabaseError::Io`].
+    /// Those of [`BookIndex::with_bytes`].
     pub fn open(file: &dyn StorageFile, head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
-        let (path, mut header) = (file.path(), [0; HEADER_BYTES]);
-        file.read_exact_at(&mut header, 0)?;
-        let (at, length) = BookIndex::place(&path, &header, head, order, file.length()?)?;
-        let mut index = vec![0; length];
-        file.read_exact_at(&mut index, at)?;
-        BookIndex::parse(&path, &header, &index, head, order)
+        BookIndex::with_bytes(file, head, order).map(|(index, ..)| index)
     }
 
     /// Reads the index of a whole file in memory.
@@ -310,11 +286,8 @@ impl BookIndex {
             gap |= u64::from(byte & 0x7f) << shift;
             shift += 7;
             if byte & 0x80 == 0 {
-                last = last
-                    .checked_add(gap)
-                    .and_then(|sum| sum.checked_add(1))
-                    .filter(|next| *next < end)
-                    .ok_or_else(|| corrupt("a number beyond the end of its frame"))?;
+                let next = last.checked_add(gap).and_then(|sum| sum.checked_add(1)).filter(|next| *next < end);
+                last = next.ok_or_else(|| corrupt("a number beyond the end of its frame"))?;
                 numbers.push(last);
                 (gap, shift) = (0, 0);
             }

@@ -67,17 +67,6 @@ enum Source {
     Book(Arc<Book>),
 }
 
-/// Numbers of pieces, or all: counting the pieces takes as long as finding a loss.
-#[derive(Clone)]
-struct Pieces(Option<RangeInclusive<u32>>);
-
-impl Pieces {
-    #[inline(always)]
-    fn contain(&self, position: u64) -> bool {
-        self.0.as_ref().is_none_or(|pieces| pieces.contains(&position.count_ones()))
-    }
-}
-
 impl Database {
     /// Returns every loss of the board, all images included: as many as in the census.
     ///
@@ -144,9 +133,12 @@ impl<'a> Listing<'a> {
         DatabaseError::corrupt(path, None, format!("the census lists {listed} positions, the blocks have {found}"))
     }
 
-    fn filter(&self) -> Pieces {
+    /// Returns whether a position is listed. If all are, its pieces are not counted: that takes as
+    /// long as finding a loss.
+    fn filter(&self) -> impl Fn(u64) -> bool + use<'a> {
         let all = *self.pieces.start() == 0 && *self.pieces.end() >= self.board().cells();
-        Pieces((!all).then(|| self.pieces.clone()))
+        let pieces = (!all).then(|| self.pieces.clone());
+        move |position| pieces.as_ref().is_none_or(|pieces| pieces.contains(&position.count_ones()))
     }
 
     fn walk(&self, part: usize, frames: usize) -> Result<FrameWalk<'a>, DatabaseError> {
@@ -166,9 +158,9 @@ impl<'a> Listing<'a> {
             Source::Blocks { frames } => (Some(self.walk(part, *frames)?.losses()), Vec::new()),
             Source::Book(book) => (None, book.losses_of(part, &self.pieces)?),
         };
-        let pieces = self.filter();
+        let is_listed = self.filter();
         let found = walk.into_iter().flatten().map(|(position, _)| position);
-        Ok(found.filter(move |position| pieces.contain(*position)).chain(listed))
+        Ok(found.filter(move |position| is_listed(*position)).chain(listed))
     }
 
     /// Returns the canonical losses of a part, with the size of their classes.
@@ -179,8 +171,8 @@ impl<'a> Listing<'a> {
         match &self.source {
             Source::Blocks { frames } => {
                 let walk = self.walk(part, *frames)?.losses().stored();
-                let (classes, pieces) = (frame::Classes::new(self.database, block_of(part, *frames)), self.filter());
-                let listed = walk.filter(move |(position, _)| pieces.contain(*position));
+                let (classes, is_listed) = (frame::Classes::new(self.database, block_of(part, *frames)), self.filter());
+                let listed = walk.filter(move |(position, _)| is_listed(*position));
                 Ok(Box::new(listed.filter_map(move |(position, _)| classes.represent(position))))
             }
             Source::Book(book) => Ok(Box::new(book.canonical_losses(part, &self.pieces)?.into_iter())),
@@ -193,8 +185,8 @@ impl<'a> Listing<'a> {
     /// Those of [`Listing::losses_of`]; [`DatabaseError::NotKept`] for a book, which lists losses.
     pub fn values_of(&self, part: usize) -> Result<impl Iterator<Item = (u64, Value)> + use<'a>, DatabaseError> {
         let Source::Blocks { frames } = &self.source else { return Err(self.database.not_kept()) };
-        let (walk, pieces) = (self.walk(part, *frames)?, self.filter());
-        Ok(walk.filter(move |(position, _)| pieces.contain(*position)))
+        let (walk, is_listed) = (self.walk(part, *frames)?, self.filter());
+        Ok(walk.filter(move |(position, _)| is_listed(*position)))
     }
 
     /// Returns the values of `size` positions, or of all if there are fewer, drawn without

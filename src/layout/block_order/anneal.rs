@@ -8,7 +8,8 @@
 
 use super::graph::Graph;
 use super::greedy::{self, Direction, Equals, Scoring};
-use crate::layout::Layout;
+use crate::layout::{Bid, Layout};
+use std::collections::BTreeSet;
 use trinim_game::random::Random;
 
 /// The share of a child that waits only for its last target.
@@ -69,16 +70,9 @@ impl Rule {
 
 /// Returns the images of every canonical block, its own BID among them.
 fn images(layout: &Layout) -> Vec<Vec<u32>> {
-    layout
-        .canonical
-        .iter()
-        .map(|&bid| {
-            let mut images: Vec<u32> = layout.symmetries.iter().map(|symmetry| symmetry.map_bid(bid).0).collect();
-            images.sort_unstable();
-            images.dedup();
-            images
-        })
-        .collect()
+    let images = |bid: Bid| layout.symmetries.iter().map(move |symmetry| symmetry.map_bid(bid).0);
+    let distinct = |bid: &Bid| images(*bid).collect::<BTreeSet<u32>>().into_iter().collect();
+    layout.canonical.iter().map(distinct).collect()
 }
 
 /// Returns the best of `orders` orders, or `best` with its peak if none has a lower one.

@@ -50,14 +50,8 @@ impl Scores {
                 places[usize::from(cell)].push((line, 1 << bit));
             }
         }
-        let starts = lines
-            .iter()
-            .scan(0, |next, line| {
-                let start = *next;
-                *next += 1 << line.len();
-                Some(start)
-            })
-            .collect();
+        let patterns = |lines: &[Vec<u8>]| lines.iter().map(|line| 1 << line.len()).sum::<usize>();
+        let starts = (0..lines.len()).map(|line| patterns(&lines[..line])).collect();
         Scores { max_take: board.max_take().unwrap_or(layers), lines, starts, places }
     }
 

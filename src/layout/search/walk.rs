@@ -5,6 +5,7 @@
 
 use super::score::Scores;
 use crate::layout::burnside;
+use std::collections::BTreeSet;
 use trinim_game::{Board, Symmetry};
 
 /// The orbits of cells under a group of symmetries, prepared for sums.
@@ -62,11 +63,8 @@ impl<'a> Orbits<'a> {
             moves: board.moves(),
             cycles: group.iter().map(|symmetry| burnside::cycles(symmetry, board.full())).collect(),
         });
-        let mut masks: Vec<u64> = (0..board.cells())
-            .map(|cell| group.iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell)))
-            .collect();
-        masks.sort_unstable();
-        masks.dedup();
+        let orbit_of = |cell: u32| group.iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell));
+        let masks: BTreeSet<u64> = (0..board.cells()).map(orbit_of).collect();
         let orbit = |mask: u64| {
             let mut places: Vec<(usize, usize)> = Vec::new();
             for cell in (0..board.cells() as usize).filter(|cell| mask >> cell & 1 == 1) {
@@ -132,17 +130,8 @@ impl<'a> Orbits<'a> {
 /// Offers every union of `bits` cells with its updates.
 pub(super) fn all(orbits: &Orbits<'_>, bits: u32, offer: &mut impl FnMut(u64, u128)) {
     // The cells remaining from each orbit on, to cut a walk that cannot become large enough.
-    let mut left: Vec<u32> = orbits
-        .orbits
-        .iter()
-        .rev()
-        .scan(0, |sum, orbit| {
-            *sum += orbit.cells;
-            Some(*sum)
-        })
-        .collect();
-    left.reverse();
-    left.push(0);
+    let cells = |orbits: &[Orbit]| orbits.iter().map(|orbit| orbit.cells).sum::<u32>();
+    let left: Vec<u32> = (0..=orbits.orbits.len()).map(|index| cells(&orbits.orbits[index..])).collect();
     from(orbits, &left, 0, bits, &mut orbits.empty(), offer);
 }
 

@@ -83,8 +83,8 @@ pub(crate) fn positions<'py>(
 impl Board {
     /// A triangle with this many layers, or a board by its name, like "rect:6x6" or "cram:4x5".
     #[new]
-    #[pyo3(signature = (board, *, min_take = 1, max_take = None))]
-    fn new(board: Shape, min_take: u32, max_take: Option<u32>) -> PyResult<Board> {
+    #[pyo3(signature = (board, *, min_take = None, max_take = None))]
+    fn new(board: Shape, min_take: Option<u32>, max_take: Option<u32>) -> PyResult<Board> {
         let name = match board {
             Shape::Layers(layers) => format!("triangle:{layers}"),
             Shape::Name(name) => name,
