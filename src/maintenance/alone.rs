@@ -152,7 +152,7 @@ impl Lists {
     }
 
     /// Compares the manifest with the sum of the blocks, unless `SUMS` confirms it, and `SUMS` with
-    /// the `expected` lines of the blocks. Returns whether the manifest can not be built again.
+    /// the `expected` lines of the blocks. Returns whether the manifest cannot be rebuilt.
     fn judge(
         &self,
         storage: &RealStorage,
@@ -375,7 +375,7 @@ const TRIED_BLOCKS: u64 = 10_000;
 
 /// Builds the manifest that all blocks add up to. They do not show what an audit compared: that is
 /// what the `found` manifest says, unless `SUMS` has the hash of another one. Returns whether it is
-/// the found one, or has the line of `SUMS`, or there is none.
+/// the found one or has the hash in `SUMS`, or `SUMS` has none.
 pub(super) fn rebuild(
     storage: &RealStorage,
     known: &TrustedManifest,
