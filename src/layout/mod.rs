@@ -57,8 +57,8 @@ use trinim_game::{BitPermutation, Board, Cell};
 pub const CELLS_MAX: u32 = 55;
 /// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
-/// Most canonical blocks that a database or a solve in tasks has: the manifest, which names each, is
-/// read as a whole. Ten layers have 2,804,480.
+/// Most canonical blocks of a database or a solve in tasks: the manifest, which names each, is read
+/// as a whole. Ten layers have 2,804,480.
 pub const CANONICAL_BLOCKS_MAX: u64 = 1 << 22;
 
 /// The division of a board's positions into blocks.
