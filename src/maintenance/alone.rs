@@ -370,7 +370,7 @@ pub(super) fn look_at_book(
 
 type FileSum = (Option<blake3::Hash>, u64);
 
-/// Most blocks of a game of which each number of audited blocks is tried.
+/// Up to this many blocks, every possible number of audited blocks is tried.
 const TRIED_BLOCKS: u64 = 10_000;
 
 /// Builds the manifest that all blocks add up to. They do not show what an audit compared: that is

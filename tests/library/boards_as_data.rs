@@ -4,9 +4,10 @@
 use crate::common::{Bitmaps, Solving, Way};
 use crate::numbers;
 use proptest::prelude::*;
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use trinim::database::{Database, Game, Values};
+use trinim::database::{Database, Game, Manifest, Values};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
 use trinim::maintenance::Request;
@@ -18,6 +19,27 @@ fn a_board_with_the_longest_name_has_parts() {
     let name = "n".repeat(64);
     let board = Board::from_toml(&format!("name = '{name}'\ncells = 4\nlines = [[0, 1, 2, 3]]"), Takes::ANY).unwrap();
     assert_eq!(board.part(0b1011).unwrap().board.cells(), 3);
+}
+
+/// With more cells, the numbers of positions would soon not fit 64 bits.
+#[test]
+fn a_board_of_more_cells_than_are_solved_is_refused() {
+    let row = |cells: u32| {
+        let line: Vec<u32> = (0..cells).collect();
+        Board::from_toml(&format!("name = 'row'\ncells = {cells}\nlines = [{line:?}]"), Takes::ANY).unwrap()
+    };
+    let game = |cells| Game { layout: Layout::new(&row(cells), &[]).unwrap(), board: row(cells), rule: Rule::Misere };
+    let (folder, _) = game(4).solve(Way::usual());
+    let sound = fs::read(folder.path().join("db/manifest.json")).unwrap();
+    for cells in [55, 56, 63, 64] {
+        let mut manifest: serde_json::Value = serde_json::from_slice(&sound).unwrap();
+        manifest["board"] = serde_json::to_value(row(cells).definition().unwrap()).unwrap();
+        let error = Manifest::parse(Path::new("m"), manifest.to_string().as_bytes()).unwrap_err().to_string();
+        assert_eq!(error.contains("cells: expected at most 55"), cells > 55, "{cells}: {error}");
+    }
+    for cells in [55, 56, 63] {
+        assert_eq!(Game::from_parameters(&game(cells).parameters()).is_some(), cells == 55, "{cells}");
+    }
 }
 
 /// A random board of some cells, from lines or from moves.

@@ -1,6 +1,6 @@
 //! Files that a forger sealed with right hashes: of all checks one alone can refuse each of them.
 
-use crate::common::{Solving, Way, check, copy, repair, scratch, tree};
+use crate::common::{Way, check, copy, repair, scratch, tree};
 use pipeline::codec::FRAME_WORDS;
 use pipeline::{BlockId, Metrics, RealStorage, Storage};
 use std::fs;
@@ -12,7 +12,6 @@ use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, FRAME_
 use trinim::database::{BlockForm, Database, DatabaseError, Game, Keep, Manifest, NimberCount, Terms, Values};
 use trinim::game::{Board, Definition, Rule, Takes};
 use trinim::kernel::Kernel;
-use trinim::layout::Layout;
 use trinim::maintenance::{self, Request};
 use trinim::solve::solve;
 use trinim::verify::{Depth, verify};
@@ -96,27 +95,6 @@ fn each_check_of_a_block_file() {
     is_refused("the hash of the index is wrong", read(&hashes));
     let index = BlockIndex::open(&pipeline::storage::MemoryFile::new(path, &sound), &form, block).unwrap();
     is_refused("the file ends early", index.stored(path, 2, &sound[..sound.len() - 1]));
-}
-
-/// With more cells, the numbers of positions would soon not fit 64 bits.
-#[test]
-fn a_board_of_more_cells_than_are_solved_is_refused() {
-    let row = |cells: u32| {
-        let line: Vec<u32> = (0..cells).collect();
-        Board::from_toml(&format!("name = 'row'\ncells = {cells}\nlines = [{line:?}]"), Takes::ANY).unwrap()
-    };
-    let game = |cells| Game { layout: Layout::new(&row(cells), &[]).unwrap(), board: row(cells), rule: Rule::Misere };
-    let (folder, _) = game(4).solve(Way::usual());
-    let sound = fs::read(folder.path().join("db/manifest.json")).unwrap();
-    for cells in [55, 56, 63, 64] {
-        let mut manifest: serde_json::Value = serde_json::from_slice(&sound).unwrap();
-        manifest["board"] = serde_json::to_value(row(cells).definition().unwrap()).unwrap();
-        let error = Manifest::parse(Path::new("m"), manifest.to_string().as_bytes()).unwrap_err().to_string();
-        assert_eq!(error.contains("cells: expected at most 55"), cells > 55, "{cells}: {error}");
-    }
-    for cells in [55, 56, 63] {
-        assert_eq!(Game::from_parameters(&game(cells).parameters()).is_some(), cells == 55, "{cells}");
-    }
 }
 
 /// Header of 128 bytes, frames, and an index row of first number, offset, length and hash for each.

@@ -162,7 +162,7 @@ fn a_finished_block_without_its_source_is_a_contradiction() {
     assert!(matches!(&ended, Err(Error::Workload { what }) if what.contains(story)), "{ended:?}");
 }
 
-/// The header of an entry claims its own length, which a check compares with that of the streams.
+/// The header of an entry claims a length. A check compares it with the length of the streams.
 #[test]
 fn an_entry_of_another_length_is_damage() {
     for placement in PLACEMENTS {

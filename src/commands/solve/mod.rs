@@ -142,7 +142,7 @@ fn carry_out(solve: Solve, folder: &Path, args: &SessionArgs, out: &mut Out) -> 
                 let (shown, quoted) = (folder.display(), quoted(&folder.to_string_lossy()));
                 out.warn(format_args!("{shown}/{FORMAT} is damaged: run trinim repair {quoted} to restore it"));
             }
-            args.progress.on(out)?;
+            args.progress.on(out)?; // Refuses a file of metrics that is not its own.
             if timeline.is_some() {
                 out.remark("nothing is solved, so no timeline is written");
             }
