@@ -215,7 +215,7 @@ pub struct ResourceArgs {
 impl ResourceArgs {
     /// Returns the resources for positions that are solved on the spot.
     pub fn of_a_part(self) -> Resources {
-        Resources { memory_bytes: self.memory.bytes(), threads: self.threads.count(), ..Resources::default() }
+        Resources { memory_bytes: self.memory.bytes_of(1), threads: self.threads.count(), ..Resources::default() }
     }
 
     /// Returns a solve with these threads and this memory. By default, a large board gets half of
@@ -250,16 +250,18 @@ impl ResourceArgs {
 #[derive(Clone, Copy, Args)]
 pub struct MemoryArgs {
     /// Memory budget: a size like 256MiB or 2GB, or a percentage of the usable memory [default:
-    /// 1GiB, or 50% if that is less; for more than 36 cells, half of the free memory]
+    /// 1GiB, or 50% if that is less; for a solve of more than 36 cells, half of the free memory]
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory,
           env = "TRINIM_MEMORY", hide_env = true)]
     memory: Option<Size>,
 }
 
 impl MemoryArgs {
-    /// Returns the memory budget of the whole program for work smaller than a solve.
-    pub fn bytes(self) -> u64 {
-        self.memory.map_or_else(job::usual_memory_bytes, |memory| memory.0)
+    /// Returns the memory budget of the whole program for work smaller than a solve; each of its
+    /// `parts` has the given one.
+    pub fn bytes_of(self, parts: u64) -> u64 {
+        let usual = || job::modest_bytes(parts.saturating_mul(job::USUAL_BYTES));
+        self.memory.map_or_else(usual, |memory| memory.0.saturating_mul(parts))
     }
 }
 

@@ -101,40 +101,31 @@ fn irreparable(path: &Path) -> Cow<'static, str> {
 
 /// The hint for a refusal of the system. A command that `continues` does so from a checkpoint when
 /// it is run again; others start over.
-fn of_system(error: &RunError, continues: bool) -> &'static str {
-    match (error, continues) {
-        (RunError::Thread { .. }, false) => {
-            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads"
+fn of_system(error: &RunError, continues: bool) -> String {
+    let more = |text| if continues { text } else { "" };
+    let again = format!("run the same command again{}", more(" to continue from the last checkpoint"));
+    match error {
+        RunError::Thread { .. } => {
+            let processes = "allow more processes (ulimit -u, or pids.max of the control group)";
+            format!("{processes}, or use fewer --threads{}{}", more(", and "), more(&again))
         }
-        (RunError::Thread { .. }, true) => {
-            "allow more processes (ulimit -u, or pids.max of the control group), or use fewer --threads, and run the \
-             same command again to continue from the last checkpoint"
+        RunError::OutOfMemory { .. } => {
+            format!(
+                "free memory on this machine, or use fewer --threads{}",
+                more(" or smaller blocks with --block-bits")
+            )
         }
-        (RunError::OutOfMemory { .. }, false) => "free memory on this machine, or use fewer --threads",
-        (RunError::OutOfMemory { .. }, true) => {
-            "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits"
+        error if error.is_too_many_files() => {
+            format!("allow more open files (ulimit -n){}, then {again}", more(" or use fewer --threads"))
         }
-        (error, false) if error.is_too_many_files() => {
-            "allow more open files (ulimit -n), then run the same command again"
+        error if error.is_full_disk() => {
+            let other = if continues { "raise --max-disk" } else { "choose another" };
+            format!("free space on this disk, or {other}, and {again}")
         }
-        (error, true) if error.is_too_many_files() => {
-            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again to continue from \
-             the last checkpoint"
+        RunError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            "choose another path, or change the permissions of this one".to_owned()
         }
-        (error, false) if error.is_full_disk() => {
-            "free space on this disk, or choose another, and run the same command again"
-        }
-        (error, true) if error.is_full_disk() => {
-            "free space on this disk, or raise --max-disk, and run the same command again to continue from the last \
-             checkpoint"
-        }
-        (RunError::Io { source, .. }, _) if source.kind() == io::ErrorKind::PermissionDenied => {
-            "choose another path, or change the permissions of this one"
-        }
-        (_, false) => "fix the cause and run the same command again",
-        (_, true) => {
-            "fix the cause and run the same command again to continue from the last checkpoint, if there is one"
-        }
+        _ => format!("fix the cause and {again}{}", more(", if there is one")),
     }
 }
 

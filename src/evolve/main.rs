@@ -11,13 +11,14 @@ mod commands;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use commands::{Command, Refusal, SETTINGS};
-use serde::Serialize;
+use commands::{Command, Refusal, SETTINGS, USAGE};
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use terminal::ending::Failure;
 use terminal::help;
 use terminal::refusal::by_variable;
+use terminal::schema::tagged;
 use terminal::streams::{self, PatientWriter};
 
 const EXAMPLES: &str = "\
@@ -45,8 +46,6 @@ struct Cli {
     command: Command,
 }
 
-/// Exit code for arguments that cannot be carried out.
-const USAGE: u8 = 2;
 /// Exit code for failed output.
 const SYSTEM: u8 = 4;
 
@@ -59,17 +58,6 @@ const GONE: [(&str, &str); 6] = [
     ("--quiet", "redirect standard error: 2> /dev/null"),
     ("--color", "there are no colours: omit it"),
 ];
-
-/// What `--json` prints, on one line, if a command fails before its report.
-#[derive(Serialize)]
-struct Failure<'a> {
-    schema: &'static str,
-    finished: bool,
-    command: &'static str,
-    exit_code: u8,
-    reason: &'a str,
-    hint: &'a str,
-}
 
 fn main() -> ExitCode {
     let code = carry_out();
@@ -91,20 +79,24 @@ fn carry_out() -> u8 {
         Ok(code) => return code,
         Err(error) => error,
     };
-    let Some(Refusal { message, hint }) = error.downcast_ref() else {
+    let Some(Refusal { message, hint, exit }) = error.downcast_ref() else {
         return failed(error.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind), &error);
     };
     // A formula is shown below the error in it; an argument begins no line of its own.
+    let label = if *exit == USAGE { "error: " } else { "" };
     for (number, part) in message.split("\n  ").enumerate() {
-        streams::line(format_args!("{}{part}", if number == 0 { "error: " } else { "  " }));
+        streams::line(format_args!("{}{part}", [label, "  "][number.min(1)]));
     }
-    streams::line(format_args!("hint: {hint}"));
+    let hint = Some(&**hint).filter(|hint| !hint.is_empty());
+    if let Some(hint) = hint {
+        streams::line(format_args!("hint: {hint}"));
+    }
     if json {
-        let (schema, finished, exit_code) = ("trinim.failure/1", false, USAGE);
-        let failure = Failure { schema, finished, command: name, exit_code, reason: message, hint };
-        let _ = writeln!(out, "{}", serde_json::to_string(&failure).unwrap_or_default()).and_then(|()| out.flush());
+        let failure = Failure { finished: false, command: name, exit_code: *exit, reason: message, hint };
+        let line = tagged("trinim.failure/1", &failure).unwrap_or_default();
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     }
-    USAGE
+    *exit
 }
 
 /// Returns the exit code for failed output; a closed pipe has no reader any more.
@@ -130,13 +122,11 @@ fn usage(error: Error) -> u8 {
     }
     if error.use_stderr() {
         // The error names arguments.
-        let error = Cli::try_parse_from(streams::shown_arguments()).err().unwrap_or(error);
+        let parsed = help::without_empty_variables(Cli::command()).try_get_matches_from(streams::shown_arguments());
+        let error = parsed.err().unwrap_or(error);
         let (text, words) = (error.render().to_string(), streams::shown_arguments().skip(1).collect::<Vec<_>>());
         by_variable(&text, &error, &Cli::command(), &words).lines().for_each(streams::line);
         return USAGE;
     }
-    let text = error.render();
-    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
-    let printed = PatientWriter::stdout().write_all(text.as_bytes());
-    printed.map_or_else(|failure| failed(failure.kind(), &failure), |()| 0)
+    help::print(&error).map_or_else(|failure| failed(failure.kind(), &failure), |()| 0)
 }

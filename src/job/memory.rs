@@ -9,8 +9,8 @@
 use pipeline::storage::read_regular;
 use std::path::{Path, PathBuf};
 
-/// Memory of a command unless another is given, in bytes.
-const USUAL_BYTES: u64 = 1 << 30;
+/// Memory of a command unless another is given, in bytes; where memory is scarce, half of it.
+pub const USUAL_BYTES: u64 = 1 << 30;
 
 /// Longest file that is read: the mounts of a host with many containers are some hundred KiB.
 const FILE_BYTES: u64 = 16 << 20;
@@ -34,12 +34,6 @@ pub fn memory() -> Option<Memory> {
 /// less.
 pub fn modest_bytes(bytes: u64) -> u64 {
     memory().map_or(bytes, |memory| bytes.min(memory.bytes / 2))
-}
-
-/// Returns the budget of a solve unless another is given, in bytes: 1 GiB, or half of the memory
-/// that this process may use where that is less.
-pub fn usual_memory_bytes() -> u64 {
-    modest_bytes(USUAL_BYTES)
 }
 
 /// Returns the memory that a process may use, from the `/proc` and `/sys` below `root`.

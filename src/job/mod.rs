@@ -19,7 +19,7 @@ mod memory;
 mod room;
 
 pub use builder::{KeepChoice, Solve};
-pub use memory::{Memory, memory, memory_below, modest_bytes, usual_memory_bytes};
+pub use memory::{Memory, USUAL_BYTES, memory, memory_below, modest_bytes};
 pub use room::{Alternative, JobPlan, free_bytes};
 
 use crate::database::{Audit, BOOK, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, SolveSpec, Terms, Values};

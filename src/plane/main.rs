@@ -12,8 +12,10 @@ mod commands;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{Exit, Refusal, json_line, note};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
+use terminal::ending::Failure;
+use terminal::help;
 use terminal::streams::{self, PatientWriter};
 
 const EXAMPLES: &str = "\
@@ -66,19 +68,6 @@ impl Command {
     }
 }
 
-/// What a command with `--json` prints on one line if it fails; standard error says the same.
-#[derive(serde::Serialize)]
-struct Failure<'a> {
-    /// False: there is no report.
-    finished: bool,
-    /// The command, like `plane at`.
-    command: String,
-    exit_code: u8,
-    reason: String,
-    /// What to do next; null if there is no advice.
-    hint: Option<&'a str>,
-}
-
 fn main() -> ExitCode {
     let exit = carry_out();
     streams::finish();
@@ -93,10 +82,7 @@ fn usage(refusal: clap::Error) -> Exit {
         refusal.render().to_string().lines().for_each(note);
         return Exit::Usage;
     }
-    let text = refusal.render();
-    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
-    let printed = PatientWriter::stdout().write_all(text.as_bytes());
-    printed.map_or_else(|error| failed(&error.into()), |()| Exit::Done)
+    help::print(&refusal).map_or_else(|error| failed(&error.into()), |()| Exit::Done)
 }
 
 fn carry_out() -> Exit {
@@ -112,7 +98,7 @@ fn carry_out() -> Exit {
         if json && !error.is::<io::Error>() {
             let command = format!("plane {}", matches.subcommand_name().unwrap_or_default());
             let hint = error.downcast_ref::<Refusal>().map(|refusal| &*refusal.hint);
-            let reason = error.to_string();
+            let (command, reason) = (&*command, &*error.to_string());
             let failure = Failure { finished: false, command, exit_code: exit as u8, reason, hint };
             // Standard error already says the same.
             let _ = json_line("trinim.failure/1", &failure, &mut out).and_then(|()| out.flush());

@@ -20,7 +20,7 @@ use trinim::cli::answers;
 use trinim::cli::args::{self, Size};
 use trinim::cli::board;
 use trinim::game::{Board, Takes};
-use trinim::job::usual_memory_bytes;
+use trinim::job::{USUAL_BYTES, modest_bytes};
 use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX};
 
 /// The limits for clients.
@@ -112,7 +112,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         };
         return Err(Refused::new(message, hint).into());
     }
-    let memory_bytes = args.memory.map_or_else(usual_memory_bytes, |memory| memory.0);
+    let memory_bytes = args.memory.map_or_else(|| modest_bytes(USUAL_BYTES), |memory| memory.0);
     let cache_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let small = args.boards()?;
     let refused = |error: std::io::Error| {

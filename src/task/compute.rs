@@ -320,7 +320,11 @@ impl<'a> Tasks<'a> {
                     let all = left.len();
                     let mut still = Vec::new();
                     for block in left {
-                        if self.is_committed(block)? { done.lock().skipped.push(block) } else { still.push(block) }
+                        if !self.is_committed(block)? {
+                            still.push(block);
+                        } else if !done.lock().computed.contains(&block) {
+                            done.lock().skipped.push(block);
+                        }
                     }
                     if still.len() == all {
                         return Err(error);

@@ -14,8 +14,8 @@ use trinim_kernel::bitmap_words;
 const SCHEMA: &str = "trinim.store/1";
 /// The program, because its encoder decides the bytes of a block.
 const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
-/// Limit on the length of a definition, in bytes.
-const BYTES_MAX: u64 = 1 << 20;
+/// Limit on the length of a definition, in bytes. A board of 4,096 moves of 64 cells takes less.
+const BYTES_MAX: u64 = 8 << 20;
 
 /// The content of `task.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

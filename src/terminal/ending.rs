@@ -32,15 +32,15 @@ fn from_here(text: &str) -> String {
 #[derive(Serialize, JsonSchema)]
 pub struct Failure<'a> {
     /// False: there is no report.
-    finished: bool,
+    pub finished: bool,
     /// The command, like `solve` or `task list`.
-    command: &'a str,
+    pub command: &'a str,
     /// The exit code, see the README.
-    exit_code: u8,
+    pub exit_code: u8,
     /// What went wrong, as on standard error.
-    reason: &'a str,
+    pub reason: &'a str,
     /// What to do next; null if there is no advice.
-    hint: Option<&'a str>,
+    pub hint: Option<&'a str>,
 }
 
 /// Returns the command of these arguments, with its subcommands, if it has `--json`.

@@ -150,7 +150,7 @@ impl OutputFile {
     }
 
     /// Returns the output at `path` for a file that is written repeatedly, which must be regular.
-    /// Whether its folder is writable shows at the first write.
+    /// Whether its folder can be written shows when it is begun.
     ///
     /// # Errors
     /// Returns [`Refused`] and [`Error::Io`] as [`OutputFile::claim`] does, and [`Refused`] for a

@@ -105,8 +105,7 @@ pub fn error(text: String) {
         if started.is_err() {
             // Without a thread, the caller waits for the reader.
             drop(queue);
-            let _ = io::stderr().write_all(text.as_bytes());
-            return;
+            return write_error(&text);
         }
         queue.has_writer = true;
     }
@@ -135,14 +134,19 @@ pub fn finish() {
     let _ = (0..LAST_MOMENTS).all(|_| is_late() && reads());
 }
 
+fn write_error(text: &str) {
+    let mut writer = PatientWriter { check: || Ok(()), ..PatientWriter::new(io::stderr()) };
+    // A failure has nowhere to be reported.
+    let _ = writer.write_all(text.as_bytes());
+}
+
 fn write_all() {
     let mut queue = QUEUE.lock();
     loop {
         CHANGED.wait_while(&mut queue, |queue| queue.texts.is_empty());
         let Some(text) = queue.texts.pop_front() else { continue };
         queue.is_writing = true;
-        // A failure has nowhere to be reported.
-        parking_lot::MutexGuard::unlocked(&mut queue, || _ = io::stderr().write_all(text.as_bytes()));
+        parking_lot::MutexGuard::unlocked(&mut queue, || write_error(&text));
         queue.is_writing = false;
         if queue.is_done() {
             queue.is_stalled = false;
@@ -187,46 +191,52 @@ extern "C" fn look_at_start() {
     WAS_CLOSED.store(fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
 }
 
-/// Writes to readers that may be slow: standard output, a pipe or a device. Its errors are those of
-/// the system, and that of [`check_stops_with`] if a stop was requested during a wait.
+/// Writes to readers that may be slow: standard output, a pipe or a device; waits if another
+/// program has made it non-blocking. Its errors are those of the system, and that of
+/// [`check_stops_with`] if a stop was requested during a wait.
 pub struct PatientWriter<W> {
     file: W,
     /// Bytes that a reader takes without holding up this thread.
     at_once: usize,
-    /// Whether the file refuses writes, an error that the standard library ignores.
+    /// Whether the file was closed.
     is_refused: bool,
+    /// Called during a wait, which its error ends.
+    check: fn() -> io::Result<()>,
 }
 
 impl PatientWriter<Stdout> {
     /// Returns standard output.
     pub fn stdout() -> PatientWriter<Stdout> {
-        let stdout = io::stdout();
-        let flags = fcntl_getfl(&stdout).unwrap_or(OFlags::empty());
-        let is_refused = WAS_CLOSED.load(Ordering::Relaxed) || !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
-        PatientWriter { is_refused, ..PatientWriter::new(stdout) }
+        PatientWriter { is_refused: WAS_CLOSED.load(Ordering::Relaxed), ..PatientWriter::new(io::stdout()) }
     }
 }
 
-impl<W: AsFd + Write> PatientWriter<W> {
+impl<W: AsFd> PatientWriter<W> {
     /// Returns a writer to an open file.
     pub fn new(file: W) -> PatientWriter<W> {
         let is_regular = fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file());
-        PatientWriter { at_once: if is_regular { usize::MAX } else { PIPE_BYTES }, file, is_refused: false }
+        let at_once = if is_regular { usize::MAX } else { PIPE_BYTES };
+        PatientWriter { file, at_once, is_refused: false, check: check_stop }
     }
 }
 
-impl<W: AsFd + Write> Write for PatientWriter<W> {
+impl<W: AsFd> Write for PatientWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_refused {
             return Err(Errno::BADF.into());
         }
-        while poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&LOOK))? == 0 {
-            check_stop()?;
-        }
         let bytes = &bytes[..self.at_once.min(bytes.len())];
-        self.file.write_all(bytes)?;
-        self.file.flush()?;
-        Ok(bytes.len())
+        loop {
+            let is_ready = poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&LOOK))? > 0;
+            match is_ready.then(|| rustix::io::write(&self.file, bytes)) {
+                // A terminal can refuse what it seemed ready for.
+                None | Some(Err(Errno::AGAIN)) => {
+                    (self.check)()?;
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Some(written) => return Ok(written?),
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

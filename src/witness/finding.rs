@@ -126,9 +126,9 @@ pub enum Reason {
 }
 
 impl Finding {
-    /// Returns whether a file is damaged: its values are then meaningless, and the remedy is a
-    /// repair.
+    /// Returns whether a file is damaged or unreadable: its values are then meaningless, and the
+    /// remedy is a repair.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Finding::File(_))
+        matches!(self, Finding::File(_) | Finding::Unchecked { .. })
     }
 }

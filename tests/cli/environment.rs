@@ -30,6 +30,24 @@ fn standard_input_that_does_not_block_is_waited_for() {
     }
 }
 
+#[test]
+fn standard_output_that_does_not_block_is_waited_for() {
+    let folder = scratch();
+    let (mut person, program) = terminal();
+    fcntl_setfl(&program, fcntl_getfl(&program).unwrap() | OFlags::NONBLOCK).unwrap();
+    let mut child = trinim(folder.path(), &["completions", "bash"]).stdout(program).spawn().unwrap();
+    // The terminal takes some kilobytes before anybody reads.
+    std::thread::sleep(Duration::from_millis(300));
+    let (mut shown, mut bytes) = (Vec::new(), [0; 512]);
+    while let Ok(count @ 1..) = person.read(&mut bytes) {
+        shown.extend(&bytes[..count]);
+    }
+    assert!(child.wait().unwrap().success());
+    let (expected, _) = ends(folder.path(), 0, &["completions", "bash"]);
+    assert!(expected.len() > 1 << 15);
+    assert!(text(&shown).replace("\r\n", "\n") == expected);
+}
+
 /// Standard error of a solve on a terminal, in this locale.
 fn bar_in(folder: &Path, locale: &[(&str, &str)], name: &str) -> String {
     let (mut person, program) = terminal();

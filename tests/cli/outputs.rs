@@ -26,6 +26,9 @@ fn outputs_replace_only_files_of_their_own() {
         ("man pages", "pages/trinim-positions.7", true),
     ];
     replace_nothing_else(path, &outputs);
+    // A folder of the system, in which nobody creates files.
+    let (_, error) = ends(path, 2, &["solve", "-k", "3", "--out", "new", "--metrics", "/proc/out"]);
+    assert!(error.contains("name a file in a folder that can be written"), "{error}");
     assert!(!path.join("new").exists());
     replace_their_own(path, &outputs, |command| (command == "export three --out out").then_some("--force"));
 }

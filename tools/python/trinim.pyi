@@ -130,7 +130,7 @@ class Move:
 
     @property
     def name(self) -> str:
-        """The move as a player writes it: "d-f"."""
+        """The move as a player writes it: "a1-b1"."""
 
     @property
     def taken(self) -> int:

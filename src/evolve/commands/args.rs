@@ -47,9 +47,8 @@ impl GameArgs {
 }
 
 impl Subject {
-    /// Returns the positions of the game.
-    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<Graph> {
-        let smaller = "use fewer or smaller heaps, or --states canonical";
+    /// Returns the positions of the game; if they are too many, refuses with the hint `smaller`.
+    pub fn graph(&self, ordering: Ordering, smaller: &str) -> anyhow::Result<Graph> {
         self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))
     }
 
@@ -58,7 +57,8 @@ impl Subject {
         HeldOut::new(&self.game, self.rule, self.target, ordering, most).map_err(|error| {
             let hint = match &error {
                 GameError::TooSmall(..) => "leave out --max to use a quick range",
-                _ => "use a smaller --max, or a smaller game",
+                _ if most.is_some() => "use a smaller --max, or a smaller game",
+                _ => "use a smaller game, or --max",
             };
             refused(format!("{}{error}", most.map_or(String::new(), |most| format!("--max {most}: "))), hint)
         })

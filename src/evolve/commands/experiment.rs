@@ -246,7 +246,9 @@ pub fn claims(args: &ClaimsArgs, json: bool, out: &mut dyn Write) -> anyhow::Res
     let found = args.points.search.with_bench(claims::runs(runs), &stop, |bench| claims::all(runs, bench));
     let claims = match found {
         Ok(claims) => claims,
-        Err(ClaimsError::Stopped) => return Ok(stop.code("before all runs were done: claims need all runs")),
+        Err(ClaimsError::Stopped) => {
+            return Err(stop.refusal("before all runs were done: claims need all runs").into());
+        }
         Err(error) => return Err(refused(error, "use fewer --runs")),
     };
     let (paper, agrees) = ("[Olt21]", !claims.iter().any(Claim::is_refuted));

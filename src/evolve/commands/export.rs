@@ -6,7 +6,6 @@ use clap::Args;
 use serde_json::json;
 use std::io::Write;
 use trinim_evolve::export::{Language, export};
-use trinim_evolve::games::Ordering;
 use trinim_evolve::language::simplify;
 
 const EXAMPLES: &str = "\
@@ -39,7 +38,7 @@ pub struct ExportArgs {
 }
 
 pub fn run(args: &ExportArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let scope = args.game.read()?.graph(Ordering::Descending)?.scope;
+    let scope = args.game.read()?.game.scope();
     let mut formula = args.formula.read(&scope)?;
     if args.simplify {
         formula = simplify(&formula);

@@ -16,7 +16,7 @@ mod settings;
 mod verify;
 
 use clap::Subcommand;
-pub use output::Refusal;
+pub use output::{Refusal, USAGE};
 pub use settings::SETTINGS;
 use std::io::Write;
 

@@ -8,35 +8,33 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use terminal::schema::Tagged;
 use terminal::streams;
 
 /// Exit code if a formula or a claim fails its check.
 pub const FAILED: u8 = 1;
+/// Exit code for arguments that cannot be carried out.
+pub const USAGE: u8 = 2;
 
 /// Arguments that cannot be carried out, and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
     pub message: String,
+    /// The hint; can be empty.
     pub hint: String,
+    /// The exit code.
+    pub exit: u8,
 }
 
 /// Turns an error of the library into a refusal.
 pub fn refused(error: impl Display, hint: &str) -> anyhow::Error {
-    Refusal { message: error.to_string(), hint: hint.to_owned() }.into()
-}
-
-/// A report after the name and version of its schema.
-#[derive(Serialize)]
-struct Document<'a, T> {
-    schema: &'a str,
-    #[serde(flatten)]
-    report: &'a T,
+    Refusal { message: error.to_string(), hint: hint.to_owned(), exit: USAGE }.into()
 }
 
 /// Writes a report as JSON, with its fields in their order.
 pub fn write_json(out: &mut dyn Write, schema: &str, report: &impl Serialize) -> anyhow::Result<()> {
-    Ok(writeln!(out, "{}", serde_json::to_string_pretty(&Document { schema, report })?)?)
+    Ok(writeln!(out, "{}", serde_json::to_string_pretty(&Tagged { schema, report })?)?)
 }
 
 /// Writes a report as JSON, with the fields of all objects in the order of their names.
@@ -119,7 +117,14 @@ impl Stop {
 
     /// Prints the progress of a stopped search on standard error, and returns its exit code.
     pub fn code(&self, came: impl Display) -> u8 {
-        streams::line(format_args!("stopped by a signal {came}"));
-        128 + self.signal.load(Ordering::Relaxed) as u8
+        let Refusal { message, exit, .. } = self.refusal(came);
+        streams::line(message);
+        exit
+    }
+
+    /// Returns the end of a stopped search that has no report.
+    pub fn refusal(&self, came: impl Display) -> Refusal {
+        let exit = 128 + self.signal.load(Ordering::Relaxed) as u8;
+        Refusal { message: format!("stopped by a signal {came}"), hint: String::new(), exit }
     }
 }

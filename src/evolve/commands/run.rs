@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
+use trinim_evolve::games::Ordering;
 use trinim_evolve::language::{Formula, Scope, simplify};
 use trinim_evolve::proof::HeldOut;
 use trinim_evolve::search::{
@@ -57,7 +58,11 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, json: bool, out: &mut dyn Write) -> anyhow::Result<u8> {
     let subject = args.game.read()?;
     let settings = args.settings.settings(subject.target)?;
-    let graph = subject.graph(settings.ordering)?;
+    let smaller = match settings.ordering {
+        Ordering::All => "use fewer or smaller heaps, or --states canonical",
+        _ => "use fewer or smaller heaps",
+    };
+    let graph = subject.graph(settings.ordering, smaller)?;
     let alphabet = args.settings.alphabet(&graph.scope)?;
     let help = "see trinim-evolve run --help";
     let problem = Problem::new(graph, alphabet, &settings).map_err(|error| refused(error, help))?;

@@ -65,7 +65,7 @@ struct Valuation {
 
 impl Valuation {
     fn new(subject: &Subject, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Valuation, Formula)> {
-        let graph = subject.graph(ordering)?;
+        let graph = subject.graph(ordering, "use fewer or smaller heaps")?;
         let (formula, zero) = (args.read(&graph.scope)?, args.zero);
         let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
             let position = graph.position(index as u32);

@@ -71,7 +71,7 @@ pub struct SettingsArgs {
     #[arg(long, value_enum, default_value = "paper")]
     pub preset: Preset,
 
-    /// Chromosomes [default: 100]
+    /// Chromosomes [default: 100; misere: 200]
     #[arg(long, alias = "pop", value_name = "N")]
     pub population: Option<usize>,
 
@@ -79,7 +79,7 @@ pub struct SettingsArgs {
     #[arg(long, value_name = "N")]
     pub generations: Option<u32>,
 
-    /// Genes of a chromosome [default: 15]
+    /// Genes of a chromosome [default: 15; misere: 25]
     #[arg(long, value_name = "N")]
     pub genes: Option<usize>,
 

@@ -270,13 +270,16 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
         for other in one + 1..heaps.len() {
             let mut step = heaps.to_vec();
             step.swap(one, other);
-            steps.push(step.clone());
+            steps.push(step);
             // The same sum, and earlier in lexicographic order.
-            if heaps[one] > 0 && heaps[other] < HEAP_MAX {
-                step.copy_from_slice(heaps);
-                step[one] -= 1;
-                step[other] += 1;
-                steps.push(step);
+            for bit in 0..31 {
+                let part = (1 << bit).min(heaps[one]).min(HEAP_MAX - heaps[other]);
+                if part > 0 {
+                    let mut step = heaps.to_vec();
+                    step[one] -= part;
+                    step[other] += part;
+                    steps.push(step);
+                }
             }
         }
     }
@@ -300,7 +303,7 @@ mod tests {
 
     #[test]
     fn formulas_that_fail_only_at_large_heaps_are_found() {
-        let cases: [(&str, &str, &[i32]); 13] = [
+        let cases: [(&str, &str, &[i32]); 14] = [
             ("nim:4,4", "65536 * (a1 xor a2)", &[0, 65_536]),
             ("nim:4,4", "a1 * a1 - a2 * a2", &[0, 65_536]),
             ("nim:4,4", "(a1 - a2) * (a1 + a2)", &[0, 65_536]),
@@ -318,6 +321,8 @@ mod tests {
             ("subtraction:1,2,3:20", "(a1 mod 1000000) mod 4 + a1 div 1000000", &[1_000_000]),
             ("subtraction:1,2,3:9,9", "((a1 xor a2) and 3) * (1 - (a1 or a2) div 536870912)", &[0, 536_870_913]),
             ("nim:4,4,4,4,4,4", "(a1^a2^a3^a4^a5^a6) and 65535", &[0, 0, 0, 0, 0, 65_536]),
+            // The smallest one is far from where it is first seen.
+            ("nim:3,3", "if(eq(a1+a2, 1000000000), 0, a1^a2)", &[0, 1_000_000_000]),
         ];
         for (game, text, expected) in cases {
             let found = wrong(game, Rule::Normal, Ordering::All, text);

@@ -1,7 +1,7 @@
 //! The commands, and what they share: arguments, refusals and printing.
 //!
 //! In JSON, heaps, amounts and indices are strings, because they may have any length. In text,
-//! numbers of more than 60 digits are shortened in the middle.
+//! the commands about one position shorten numbers of more than 60 digits in the middle.
 
 pub mod at;
 pub mod claims;
@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
+use terminal::schema::Tagged;
 use terminal::streams::{self, PatientWriter};
 use trinim_game::Rule;
 use trinim_plane::{UBig, heaps};
@@ -69,23 +70,15 @@ fn goal() -> impl TypedValueParser<Value = Rule> {
     })
 }
 
-/// A report, after the name and version of its schema.
-#[derive(Serialize)]
-struct Envelope<'a, T> {
-    schema: &'a str,
-    #[serde(flatten)]
-    report: &'a T,
-}
-
 /// Prints a report as JSON over several lines.
 fn json(schema: &str, report: &impl Serialize, out: &mut Out) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Envelope { schema, report })?;
+    serde_json::to_writer_pretty(&mut *out, &Tagged { schema, report })?;
     writeln!(out)
 }
 
 /// Prints a report as JSON on one line.
 pub fn json_line(schema: &str, report: &impl Serialize, out: &mut Out) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Envelope { schema, report })?;
+    serde_json::to_writer(&mut *out, &Tagged { schema, report })?;
     writeln!(out)
 }
 

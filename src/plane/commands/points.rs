@@ -62,8 +62,8 @@ pub struct PointsArgs {
     #[arg(long, ignore_case = true, default_value = "exact")]
     method: Method,
 
-    /// Compare all methods; no points are listed
-    #[arg(long)]
+    /// Compare all methods, in normal play; no points are listed
+    #[arg(long, conflicts_with_all = ["goal", "method", "csv"])]
     check: bool,
 
     /// List as CSV

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
-use terminal::exit::Refused;
+use terminal::exit::{Exit, Refused};
 use terminal::streams::PatientReader;
 use trinim::game::text::bare;
 
@@ -55,9 +55,8 @@ pub fn each(
             }
         }
     };
-    let failed = |error| Error::io("read", "standard input", error);
     // This thread ends with the process: nothing else can wake it.
-    thread::Builder::new().name("tasks".to_owned()).spawn(read_all).map_err(failed)?;
+    thread::Builder::new().name("tasks".to_owned()).spawn(read_all).map_err(|error| Error::Thread { source: error })?;
     let lines = Mutex::new(lines);
     let (busy, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
     // One thread waits for a line, the others for the lock, so all of them notice the end.
@@ -70,7 +69,9 @@ pub fn each(
             };
             match received {
                 Ok(line) => {
-                    let line = line.map_err(failed)?;
+                    let line = line.map_err(|error| {
+                        Refused::with(Exit::System, format!("cannot read standard input: {error}"), "")
+                    })?;
                     if !line.is_empty() && !ended.load(Ordering::Relaxed) {
                         busy.fetch_add(1, Ordering::Relaxed);
                         return parse_line(&line).map(Some).map_err(anyhow::Error::from);

@@ -213,7 +213,7 @@ fn compute_in(store: &OpenStore, args: &TaskArgs, watch: &Stopwatch, out: &mut O
     let options = TaskOptions {
         kernel: Kernel::detect(),
         threads: args::all_if_zero(args.threads),
-        memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
+        memory_bytes: args.memory.bytes_of(args.at_once.into()),
         at_once: args.at_once.into(),
         keeps_streams: args.batch == Some(Batch::Lines),
         wait: &wait,

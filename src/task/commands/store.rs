@@ -94,7 +94,7 @@ fn is_folder(name: &str) -> bool {
 fn open_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
     let storage = RealStorage::open(path).map_err(|error| match error {
         error if error.is_not_found() => {
-            usage(format!("--store {}: no such folder", path.display()), "run trinim task init to create a store")
+            usage(format!("{}: no such folder", path.display()), "run trinim task init to create a store")
         }
         error => no_folder(&path.to_string_lossy(), error),
     })?;
@@ -109,7 +109,7 @@ fn no_folder(name: &str, error: RunError) -> anyhow::Error {
     if !is_permanent {
         return error.into();
     }
-    usage(format!("--store {name}: {source}"), "name a folder, or s3://BUCKET/PREFIX")
+    usage(format!("{name}: {source}"), "name a folder, or s3://BUCKET/PREFIX")
 }
 
 /// Opens the store in a folder of this machine, which is created if it is missing.
@@ -120,12 +120,11 @@ pub fn create_folder(path: &Path) -> anyhow::Result<Box<dyn Store>> {
 fn open_bucket(name: &str, place: &str) -> anyhow::Result<Box<dyn Store>> {
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let store = BucketStore::s3(bucket, prefix.trim_end_matches('/')).map_err(|error| match &error {
-        error if error.is_not_found() => usage(
-            format!("--store {name}: no such bucket"),
-            "create it first, or check AWS_ENDPOINT_URL and AWS_REGION",
-        ),
+        error if error.is_not_found() => {
+            usage(format!("{name}: no such bucket"), "create it first, or check AWS_ENDPOINT_URL and AWS_REGION")
+        }
         RunError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
-            usage(format!("--store {name}: {source}"), "name it like s3://BUCKET/PREFIX, and check the variables AWS_*")
+            usage(format!("{name}: {source}"), "name it like s3://BUCKET/PREFIX, and check the variables AWS_*")
         }
         _ => error.into(),
     })?;
@@ -193,9 +192,9 @@ pub fn refusal(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Returns whether a file of a store has the summary of a block.
+/// Returns whether a file of a store has the summary of a block: only then its name is a number.
 fn is_summary(path: &Path) -> bool {
-    path.ancestors().skip(1).take(2).any(|folder| folder.ends_with(trinim_task::SUMMARIES))
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
 }
 
 /// Returns the exit code and the hint of an error of the store or of a block; `None` for errors
@@ -206,15 +205,23 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
     match error {
         RunError::Corrupt { path, .. } if is_summary(path) => Some((
             Exit::TaskRefused,
-            format!("remove {}: computing the block, or trinim task finish, writes it again", path.display()),
+            format!(
+                "remove {}: computing the block writes it again, and so does trinim task finish where values are kept",
+                path.display()
+            ),
         )),
         RunError::Io { path, .. } if error.is_not_found() && is_summary(path) => {
             refused("run trinim task finish, which writes it again")
         }
-        RunError::Corrupt { path, .. } => Some((
-            Exit::TaskRefused,
-            format!("nothing was overwritten; if {} is damaged, remove it and compute it again", path.display()),
-        )),
+        RunError::Corrupt { path, .. } => {
+            let is_block = path.extension().is_some_and(|extension| extension == "blk");
+            let more = if is_block { ", and its summary where only counts are kept," } else { "" };
+            let hint = format!(
+                "nothing was overwritten; if {} is damaged, remove it{more} and compute it again",
+                path.display()
+            );
+            Some((Exit::TaskRefused, hint))
+        }
         RunError::Version { .. } => refused("use the version of trinim that created this store"),
         RunError::NotEmpty { .. } => Some((Exit::Usage, "choose another place for the store, new or empty".to_owned())),
         RunError::Workload { .. } => refused(OTHER),
@@ -231,7 +238,10 @@ fn run_error(error: &RunError) -> Option<(Exit, String)> {
         RunError::Limit { what: "length of an object in bytes", .. } => {
             Some((Exit::Usage, "create another store with smaller blocks: trinim task init --block-bits".to_owned()))
         }
-        error if error.is_not_found() => again("compute the source first, or wait until its file is visible here"),
+        RunError::Io { operation: "read the source", .. } if error.is_not_found() => {
+            again("compute the source first, or wait until its file is visible here")
+        }
+        error if error.is_too_many_files() => again("allow more open files (ulimit -n)"),
         error if error.is_full_disk() => again("free space in the store"),
         RunError::Io { .. } | RunError::Poisoned => again("the store failed; the same command may succeed later"),
         RunError::OutOfMemory { .. } => again("free memory on this machine, or run fewer tasks at a time"),

@@ -4,13 +4,13 @@ use super::store::{self, OpenStore, StoreArgs, with_store};
 use super::usage;
 use clap::Args;
 use pipeline::storage::ScratchFolder;
-use pipeline::{BlockId, Stopwatch};
+use pipeline::{BlockId, Error as RunError, Stopwatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::FromStr;
-use terminal::exit::{Exit, Refused};
+use terminal::exit::{self, Exit, Refused};
 use terminal::output::{Out, counted, seconds};
 use trinim::cli::args::{JsonArgs, ThreadsArgs};
 use trinim::cli::folders::keep_all;
@@ -18,6 +18,7 @@ use trinim::cli::work;
 use trinim::database::Database;
 use trinim::maintenance::Request;
 use trinim::verify::{self, Share};
+use trinim_task::Error;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,7 +125,11 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for finding in &report.found.findings {
         out.line(format_args!("{} {finding}", out.paint.bad("wrong:")))?;
     }
-    let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
+    let verdict = match work::exit_of(&report.found) {
+        Exit::Done => out.paint.good("correct"),
+        Exit::Refuted => out.paint.bad("wrong"),
+        _ => out.paint.bad("damaged"),
+    };
     Ok(out.table(&[
         ("verdict", verdict),
         ("share", format!("{} of {}, {}", report.shard, report.shards, counted(report.found.blocks, "block"))),
@@ -136,21 +141,34 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 /// Copies what a share needs from a bucket into a temporary folder: its blocks and the blocks of
 /// their children; all blocks for the first share, which checks the list of files.
 fn fetch(store: &OpenStore, shard: Shard, threads: usize) -> anyhow::Result<ScratchFolder> {
-    let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.")?;
+    // Trouble here is not trouble of the store.
+    let refused = |error: anyhow::Error| {
+        let hint = "free space in the folder for temporary files, or name another one with TMPDIR";
+        Refused::with(Exit::System, exit::reason(&error), hint)
+    };
+    let folder = ScratchFolder::new(&std::env::temp_dir(), "trinim-share.").map_err(|error| refused(error.into()))?;
     let own = BlockId::share(store.spec().blocks(), shard.number - 1, shard.of);
     let sources = |block| store.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
     let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {}).map_err(damaged)?;
+    let copied = trinim_task::copy(&*store.files, &*target, store.spec(), blocks, threads, |_| {});
+    copied.map_err(|error| match &error {
+        Error::Run(RunError::Io { path, .. }) if path.starts_with(folder.path()) => refused(error.into()).into(),
+        _ => damaged(error),
+    })?;
     Ok(folder)
 }
 
-/// Gives damage that the check finds its exit code.
-fn damaged(error: trinim_task::Error) -> anyhow::Error {
-    let is_damage = matches!(error, trinim_task::Error::Run(pipeline::Error::Corrupt { .. }));
+/// Gives damage that the check finds, and a block that is missing, their exit code.
+fn damaged(error: Error) -> anyhow::Error {
+    let is_corrupt = matches!(error, Error::Run(RunError::Corrupt { .. }));
+    let is_missing = matches!(&error, Error::Run(error) if error.is_not_found());
     match store::refusal(error.into()).downcast::<Refused>() {
-        Ok(refused) if is_damage => Refused::with(Exit::Corrupt, refused.to_string(), refused.hint).into(),
+        // A summary is made again by `finish`.
+        Ok(refused) if is_corrupt || is_missing && refused.exit != Exit::TaskRefused => {
+            Refused::with(Exit::Corrupt, refused.to_string(), refused.hint).into()
+        }
         Ok(refused) => refused.into(),
         Err(error) => error,
     }

@@ -98,7 +98,7 @@ pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
             ));
         }
     };
-    let layout = args.blocks.layout(&board, args.memory.bytes())?;
+    let layout = args.blocks.layout(&board, args.memory.bytes_of(1))?;
     let game = Game { board, rule: args.rule, layout };
     let audit = args.audit.unwrap_or_else(|| Audit::usual(&game.board));
     let terms = Terms { keep, audit, ..Terms::default() };

@@ -33,6 +33,7 @@ use object_store::{
 };
 use pipeline::parallel::check_threads;
 use pipeline::{Damage, Error, Expected};
+use reqwest::Url;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,8 +50,6 @@ const RETRY_TIME: Duration = Duration::from_secs(45);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time limit of a request with all its bytes, unless the environment sets another one.
 const REQUEST_TIME: &str = "300 s";
-/// The variable that sets it.
-const REQUEST_TIME_VARIABLE: &str = "AWS_TIMEOUT";
 /// The most bytes of one request to S3.
 pub const PUT_BYTES_MAX: u64 = 5 << 30;
 /// What [`Error::Limit`] says about a longer file.
@@ -124,18 +123,17 @@ impl BucketStore {
         }
         // Fails if the process already has a provider, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(RetryConfig {
-            max_retries: RETRIES,
-            retry_timeout: RETRY_TIME,
-            backoff: BackoffConfig::default(),
-        });
-        if std::env::var_os(REQUEST_TIME_VARIABLE).is_none() {
-            builder = builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), REQUEST_TIME);
+        let invalid = |said: String| Error::io("use", place, io::Error::new(ErrorKind::InvalidInput, said));
+        let retry = RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIME, backoff: BackoffConfig::default() };
+        let timeout = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
+        let mut builder = AmazonS3Builder::new().with_retry(retry).with_config(timeout, REQUEST_TIME);
+        for (name, value) in std::env::vars_os().filter(|(_, value)| !value.is_empty()) {
+            let Some(name) = name.to_str().filter(|name| name.starts_with("AWS_")) else { continue };
+            let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
+            let value = value.to_str().filter(|value| is_valid(&key, value));
+            builder = builder.with_config(key, value.ok_or_else(|| invalid(format!("{name} is invalid")))?);
         }
-        let objects = builder.build().map_err(|error| {
-            let invalid = io::Error::new(ErrorKind::InvalidInput, message(&error));
-            Error::io("use", place, invalid)
-        })?;
+        let objects = builder.with_bucket_name(bucket).build().map_err(|error| invalid(message(&error)))?;
         let store = BucketStore::new(Arc::new(objects), place, prefix)?;
         store.begin(super::DEFINITION, 1)?;
         Ok(store)
@@ -182,6 +180,16 @@ impl BucketStore {
             send().await
         });
         answer.map_err(|error| self.failed(operation, name, &error))
+    }
+}
+
+/// Returns whether the client takes a variable's value: it panics where a request cannot carry one.
+fn is_valid(key: &AmazonS3ConfigKey, value: &str) -> bool {
+    use AmazonS3ConfigKey::{ContainerCredentialsFullUri, Endpoint, MetadataEndpoint, S3Endpoint, StsEndpoint};
+    let is_address = |value| Url::parse(value).is_ok_and(|url| url.has_host() && url.scheme().starts_with("http"));
+    match key {
+        ContainerCredentialsFullUri | Endpoint | MetadataEndpoint | S3Endpoint | StsEndpoint => is_address(value),
+        _ => value.bytes().all(|byte| matches!(byte, b' '..=b'~')),
     }
 }
 

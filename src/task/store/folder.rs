@@ -12,7 +12,7 @@
 
 use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
 use parking_lot::Mutex;
-use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
+use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, list, read_whole};
 use pipeline::{Error, Storage};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -38,16 +38,15 @@ impl FolderStore {
         FolderStore { storage, writer, next: AtomicU64::new(0), made: Mutex::default() }
     }
 
-    /// Makes the folder of a file, unless [`Store::prepare`] makes it.
+    /// Makes the folder of a file. Tools that copy files only lose an empty one.
     fn make_folder(&self, name: &str) -> Result<(), Error> {
         let folder = folder_of(name);
-        let parent = folder_of(folder);
-        if parent.is_empty() || self.made.lock().contains(folder) {
+        if folder.is_empty() || self.made.lock().contains(folder) {
             return Ok(());
         }
         self.storage.create_dir(folder)?;
         // The process that made it may have been killed before its name was safe.
-        self.storage.sync_dir(parent)?;
+        self.storage.sync_dir(folder_of(folder))?;
         self.made.lock().insert(folder.to_owned());
         Ok(())
     }
@@ -125,6 +124,7 @@ impl Store for FolderStore {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let last = name.rsplit('/').next().unwrap_or(name);
         let temporary = format!("{TEMPORARY}/{last}.{}.{number}", self.writer);
+        self.make_folder(&temporary)?;
         let created = self.storage.create(&temporary, Create::New).and_then(|file| {
             file.write_all_at(bytes, 0)?;
             file.sync()?;
@@ -140,12 +140,7 @@ impl Store for FolderStore {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error> {
-        let found = match self.storage.list(folder) {
-            // It has no files yet.
-            Err(error) if error.is_not_found() && !folder_of(folder).is_empty() => return Ok(Vec::new()),
-            found => found?,
-        };
-        let files = found.into_iter().filter(|entry| entry.kind == EntryKind::File);
+        let files = list(&*self.storage, folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
         Ok(files.map(|entry| (entry.name, entry.length)).collect())
     }
 
@@ -162,11 +157,9 @@ impl Store for FolderStore {
 
     fn temporaries(&self) -> Result<Vec<Temporary>, Error> {
         let mut found = Vec::new();
-        for entry in self.storage.list(TEMPORARY)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
-            let name = format!("{TEMPORARY}/{}", entry.name);
-            if is_temporary(&entry.name) {
-                found.push(Temporary { idle: self.storage.idle(&name)?, name });
-            }
+        for (name, _) in self.list(TEMPORARY)?.into_iter().filter(|(name, _)| is_temporary(name)) {
+            let name = format!("{TEMPORARY}/{name}");
+            found.push(Temporary { idle: self.storage.idle(&name)?, name });
         }
         Ok(found)
     }

@@ -73,7 +73,7 @@ pub trait Store: Send + Sync {
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error>;
 
     /// Returns the names of the files in a folder, without it, and their lengths in bytes. A
-    /// missing subfolder has no files.
+    /// missing folder has no files.
     ///
     /// # Errors
     /// [`Error::Io`].

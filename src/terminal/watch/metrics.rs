@@ -67,14 +67,17 @@ const BEGIN: &str = "# HELP trinim_state ";
 const METRICS: OutputKind =
     OutputKind { flag: "--metrics", what: "metrics file", is_own: |line| line.starts_with(BEGIN) };
 
-/// Checks that there is no file at this path, or only metrics of an earlier command.
+/// Checks that a file can be written at this path, and that there is none, or only metrics of an
+/// earlier command.
 ///
 /// # Errors
 /// Returns [`Refused`].
 pub fn check(path: &Path) -> anyhow::Result<()> {
-    OutputFile::look_regular(path, METRICS).map(drop).map_err(|error| match error.is::<Refused>() {
+    let begun = OutputFile::look_regular(path, METRICS).and_then(|file| Ok(drop(file.begin()?)));
+    let hint = "name a file in a folder that can be written";
+    begun.map_err(|error| match error.is::<Refused>() {
         true => error,
-        false => Refused::new(format!("--metrics: {error:#}"), "name a file in a folder that can be read").into(),
+        false => Refused::new(format!("--metrics: {error:#}"), hint).into(),
     })
 }
 

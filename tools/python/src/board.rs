@@ -4,6 +4,7 @@ use crate::error::{not_a_position, refused};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 use std::path::PathBuf;
 use trinim::game::{Rule, Takes, position};
 use trinim::play::Names;
@@ -25,6 +26,7 @@ pub(crate) enum Shape {
 pub(crate) enum Position {
     Mask(u64),
     Text(String),
+    Other(Py<PyAny>),
 }
 
 impl Position {
@@ -33,6 +35,12 @@ impl Position {
         let mask = match self {
             Position::Mask(mask) => mask,
             Position::Text(text) => position::parse(board, &text).map_err(not_a_position)?,
+            Position::Other(given) => {
+                return Err(Python::attach(|py| match given.bind(py) {
+                    given if given.is_instance_of::<PyInt>() => not_a_position(format!("{given} is not a mask")),
+                    _ => PyTypeError::new_err("a position is an integer or a string"),
+                }));
+            }
         };
         check(board, mask, None)?;
         Ok(mask)
@@ -68,7 +76,7 @@ pub(crate) fn positions<'py>(
     let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
     if kind != "u" && kind != "i" && !is_empty {
         let dtype = array.getattr("dtype")?;
-        return Err(PyTypeError::new_err(format!("positions are integers, not {dtype}")));
+        return Err(PyTypeError::new_err(format!("positions are integers of at most 64 bits, not {dtype}")));
     }
     let shape = array.getattr("shape")?;
     let flat = numpy.call_method1("array", (array, "uint64"))?.call_method1("reshape", (-1,))?;

@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pipeline::parallel;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,9 +17,13 @@ use trinim::play::Names;
 use trinim::{Value, random::Random};
 
 /// Positions that a thread looks up between two looks at a stop.
-const BATCH: usize = 1 << 24;
-/// Fewer positions are not worth a thread.
+const BATCH: usize = 1 << 21;
+/// Fewer positions are not worth another thread.
 const POSITIONS_A_THREAD: usize = 1 << 16;
+/// Fewer positions are looked up before anybody wants to stop them.
+const POSITIONS_AT_ONCE: usize = 1 << 10;
+/// The most positions that are drawn, as in `trinim export --sample`.
+const DRAWN_AT_MOST: u64 = 10_000_000;
 
 /// The values of a solved board.
 #[pyclass(frozen, module = "trinim")]
@@ -80,7 +85,7 @@ impl Database {
             ended.map(|()| found).map_err(|mut errors| errors.swap_remove(0))
         };
         // A thread costs more than a few look-ups.
-        let found = if flat.len() < POSITIONS_A_THREAD {
+        let found = if flat.len() < POSITIONS_AT_ONCE {
             py.detach(|| {
                 let mut found = vec![T::default(); flat.len()];
                 fill(flat, &mut found).map(|()| found)
@@ -93,8 +98,15 @@ impl Database {
     }
 
     fn listing(&self, pieces: Option<(u32, u32)>) -> PyResult<Listing<'_>> {
-        let (least, most) = pieces.unwrap_or((0, self.0.board().cells()));
-        Listing::new(&self.0, least..=most).map_err(of_database)
+        Listing::new(&self.0, self.pieces(pieces)?).map_err(of_database)
+    }
+
+    fn pieces(&self, given: Option<(u32, u32)>) -> PyResult<RangeInclusive<u32>> {
+        let cells = self.0.board().cells();
+        match given.unwrap_or((0, cells)) {
+            (least, most) if least <= most && most <= cells => Ok(least..=most),
+            _ => Err(wrong(&format!("pieces are from 0 to {cells}, the fewest first"))),
+        }
     }
 }
 
@@ -242,12 +254,11 @@ impl Database {
         seed: u64,
         pieces: Option<(u32, u32)>,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let board = self.0.board();
-        let (least, most) = pieces.unwrap_or((0, board.cells()));
-        if most > board.cells() || least > most {
-            return Err(wrong(&format!("pieces are from 0 to {}, the fewest first", board.cells())));
+        let (board, pieces) = (self.0.board(), self.pieces(pieces)?);
+        if count > DRAWN_AT_MOST {
+            return Err(wrong(&format!("count is at most {DRAWN_AT_MOST}")));
         }
-        let mut drawn = py.detach(|| drawn(board, &(least..=most), count, &mut Random::new(seed)));
+        let mut drawn = py.detach(|| drawn(board, &pieces, count, &mut Random::new(seed)));
         drawn.sort_unstable();
         Ok(drawn.into_pyarray(py))
     }

@@ -11,6 +11,7 @@ mod wait;
 use board::{Board, Position, rule};
 use database::Database;
 use error::{of_answer, of_database, of_job, refused, wrong};
+use numpy::PyArray1;
 use pipeline::storage::ScratchFolder;
 use pipeline::{Event, Options};
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use trinim::database::{BuiltIn, Values};
-use trinim::job::{KeepChoice, Monitor, usual_memory_bytes};
+use trinim::job::{KeepChoice, Monitor, USUAL_BYTES, modest_bytes};
 use trinim::kernel::Kernel;
 use trinim::play::{Answers, OnTheSpot};
 use trinim::solve::{PartSolver, parts};
@@ -58,7 +59,7 @@ fn solve(
     if block_bits.is_some_and(|bits| !(1..=40).contains(&bits)) {
         return Err(wrong("block_bits is from 1 to 40"));
     }
-    let memory = memory.unwrap_or_else(usual_memory_bytes);
+    let memory = memory.unwrap_or_else(|| modest_bytes(USUAL_BYTES));
     let solve =
         Solve::new(&board.0, rule).values(values).keep(keep).memory_bytes(memory).threads(self::threads(threads));
     let solve = block_bits.into_iter().fold(solve, Solve::block_bits);
@@ -104,7 +105,7 @@ fn value(
     memory: Option<u64>,
     threads: usize,
 ) -> PyResult<bool> {
-    let memory = memory.unwrap_or_else(usual_memory_bytes);
+    let memory = memory.unwrap_or_else(|| modest_bytes(USUAL_BYTES));
     let (board, rule) = (&board.0, self::rule(rule)?);
     let position = position.on(board)?;
     let (threads, memory_bytes) = (self::threads(threads), plan::engine_bytes(memory));
@@ -129,6 +130,8 @@ fn value(
 #[pymodule(name = "trinim")]
 fn package(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    // Loads NumPy's interface: later, a signal that arrives meanwhile would be a panic.
+    PyArray1::<u64>::zeros(py, 0, false);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Board>()?;
     module.add_class::<Database>()?;

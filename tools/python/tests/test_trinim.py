@@ -130,6 +130,17 @@ class Values(Folder):
             self.assertIn("cell 0 in the lowest bit", caught.exception.hint)
         with self.assertRaises(TypeError):
             database.values([1.5])
+        with self.assertRaisesRegex(TypeError, "at most 64 bits"):
+            database.values([2**64])
+        for wrong_mask in (-1, 2**64, 1024):
+            with self.assertRaises(trinim.RefusedError):
+                database.moves(wrong_mask)
+        with self.assertRaises(TypeError):
+            database.moves(1.5)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(ValueError, "at most 10000000"):
+            database.random(10**13)
+        with self.assertRaises(ValueError):
+            database.losses(pieces=(5, 2))
         with self.assertRaises(trinim.NotKeptError):
             database.nimbers([1])
         with self.assertRaises(trinim.NotKeptError):

@@ -144,6 +144,10 @@ fn what_is_interrupted_keeps_what_was_found() {
     let report = interrupted(&["experiment", "3", "--runs", "100000", "--json"], "TERM", 143);
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["interrupted"], true);
     assert_eq!(interrupted(&["claims", "--runs", "100000"], "INT", 130), "");
+    let failure: Value =
+        serde_json::from_str(&interrupted(&["claims", "--runs", "100000", "--json"], "TERM", 143)).unwrap();
+    assert_eq!((&failure["schema"], &failure["exit_code"]), (&"trinim.failure/1".into(), &143.into()));
+    assert_eq!(failure["reason"], "stopped by a signal before all runs were done: claims need all runs");
 }
 
 #[test]

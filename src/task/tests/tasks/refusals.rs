@@ -1,7 +1,7 @@
 //! Refusals with name and exit code, in `sessions`; nothing is changed.
 
 use super::whole::{seal, solved, store_in, work};
-use crate::common::program::ends;
+use crate::common::program::{ends, outcome, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
 use pipeline::storage::pass_on;
@@ -51,6 +51,33 @@ fn a_summary_of_another_form_is_refused() {
     fs::write(&summary, [content, &hash].concat()).unwrap();
     let (_, error) = ends(path, 65, &["finish", "--store", "s"]);
     assert!(error.contains("summaries of another form"), "{error}");
+}
+
+/// Whatever the store is called, a source that is late may come, and a folder that was lost because
+/// it was empty is made again.
+#[test]
+fn a_store_may_have_any_name_and_lack_empty_folders() {
+    let folder = scratch();
+    let path = folder.path();
+    for name in ["plain", "summaries"] {
+        ends(path, 0, &["init", "--store", name, "-k", "4", "--block-bits", "6"]);
+        for lost in ["db", "summaries", "tmp"] {
+            fs::remove_dir(path.join(name).join(lost)).unwrap();
+        }
+        ends(path, 0, &["list", "--store", name]);
+        ends(path, 0, &["sweep", "--store", name]);
+        let (_, error) = ends(path, 75, &["--store", name, "--batch", "1", "--wait", "0s"]);
+        assert!(error.contains("compute the source first"), "{error}");
+        ends(path, 0, &["--store", name, "--batch", "0"]);
+        ends(path, 0, &["--store", name, "--batch", "1"]);
+    }
+    ends(path, 0, &["--store", "plain", "--batch", "2,3,4,5,6,7"]);
+    ends(path, 0, &["finish", "--store", "plain"]);
+    let (_, error) = ends(path, 2, &["copy", "--store", "plain", "--to", "/dev/null/x"]);
+    assert!(error.starts_with("error: /dev/null/x: Not a directory"), "{error}");
+    let mut command = trinim(path, &["--store", "plain", "--batch", "-"]);
+    let (code, _, error) = outcome(command.stdin(fs::File::open(path).unwrap()));
+    assert!(code == 4 && error.contains("cannot read standard input: Is a directory"), "{code} {error}");
 }
 
 /// Changes one byte of a file.

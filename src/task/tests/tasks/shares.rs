@@ -70,6 +70,19 @@ fn the_shares_of_a_check_find_what_the_whole_check_finds() {
     compare("a damaged block", false);
     fs::write(&last, &bytes).unwrap();
     compare("intact again", true);
+    // A share without the damaged block accuses no sound file either.
+    let first = path.join("db/000000.blk");
+    fs::rename(&first, path.join("first")).unwrap();
+    let database = Database::open(path).unwrap();
+    let of = blocks.len() as u32;
+    for index in 0..of {
+        let counts = task::counts(&store, SolveSpec::from(&game), index, of).unwrap();
+        let share = Share { index, of, losses_by_pieces: &counts };
+        let report = verify::verify_share(&database, &share, &Request::on(1)).unwrap().unwrap();
+        assert_eq!(report.is_clean(), report.findings.is_empty());
+        assert_eq!(report.damaged, !report.findings.is_empty(), "{index}: {report:?}");
+    }
+    fs::rename(path.join("first"), &first).unwrap();
     // A wrong census with a correct sum.
     let manifest = path.join("db/manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();

@@ -5,8 +5,9 @@ use crate::common::program::{outcome, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
@@ -41,6 +42,13 @@ fn in_bucket(folder: &Path, address: &str, args: &[&str]) -> Command {
     command.env("AWS_ENDPOINT", address).env("AWS_ALLOW_HTTP", "true");
     command.env("AWS_ACCESS_KEY_ID", "x").env("AWS_SECRET_ACCESS_KEY", "x").env("AWS_REGION", "us-east-1");
     command
+}
+
+/// Removes an object, as another program does.
+fn remove(address: &str, name: &str) {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+    write!(stream, "DELETE /bucket/{name} HTTP/1.1\r\n\r\n").unwrap();
+    assert!(std::io::read_to_string(stream).unwrap().starts_with("HTTP/1.1 204"));
 }
 
 /// The listing of these objects.
@@ -86,6 +94,10 @@ fn bucket() -> String {
                     "200 OK".to_owned(),
                     format!("<DeleteResult>{}</DeleteResult>", removed.collect::<String>()).into_bytes(),
                 )
+            }
+            ("DELETE", _) => {
+                objects.remove(&name);
+                ("204 No Content".to_owned(), Vec::new())
             }
             ("PUT", Some(_)) => ("412 Precondition Failed".to_owned(), Vec::new()),
             ("PUT", None) => {
@@ -154,12 +166,54 @@ fn a_store_in_a_bucket_is_one_in_a_folder() {
             (1..=of).for_each(|share| drop(both(0, &format!("verify --store STORE --shard {share}/{of} --json"))));
         }
         both(0, "copy --store STORE --to STORE-copy --json");
+        if keep == "database" {
+            let verify = ["verify", "--store", &place, "--shard", "1/1"];
+            let mut command = in_bucket(folder.path(), &address, &verify);
+            let (code, _, error) = outcome(command.env("TMPDIR", folder.path().join("missing")));
+            assert!(code == 4 && error.contains("name another one with TMPDIR"), "{code} {error}");
+            remove(&address, &format!("{name}/db/000003.blk"));
+            fs::remove_file(folder.path().join(&name).join("db/000003.blk")).unwrap();
+            let (code, _, error) = outcome(&mut in_bucket(folder.path(), &address, &verify));
+            assert!(code == 3 && error.contains("000003.blk"), "{code} {error}");
+            let (code, out, _) =
+                outcome(&mut in_bucket(folder.path(), &address, &["verify", "--store", &name, "--shard", "1/1"]));
+            assert!(code == 3 && out.contains("damaged"), "{code} {out}");
+        }
         // The store is named, not the folder that its files were copied to.
         if keep == "counts" {
             let refused = both(2, "verify --store STORE --shard 1/1 --json");
             let [reason, hint] = ["reason", "hint"].map(|field| refused[0][field].as_str().unwrap());
             assert!(reason == "STORE keeps counts only, not every value" && hint.contains("--layers 5"), "{refused:?}");
         }
+    }
+}
+
+/// The client panics at what no request can carry.
+#[test]
+fn variables_that_are_impossible_are_refused_by_name() {
+    let folder = scratch();
+    let address = serve(|_, _, _, _| ("404 Not Found".to_owned(), b"<Error><Code>NoSuchKey</Code></Error>".to_vec()));
+    let list = |name: &str, value: &str| {
+        let mut command = in_bucket(folder.path(), &address, &["list", "--store", "s3://bucket/k"]);
+        let (code, _, error) = outcome(command.env(name, value));
+        assert_eq!(code, 2, "{name}: {error}");
+        error
+    };
+    for (name, value) in [
+        ("AWS_ENDPOINT", "minio:9000"),
+        ("AWS_ENDPOINT_URL", "http://"),
+        ("AWS_ENDPOINT_URL_S3", "ftp://minio/"),
+        ("AWS_ACCESS_KEY_ID", "x\n"),
+        ("AWS_SESSION_TOKEN", "x\n"),
+        ("AWS_REGION", "us-\u{e9}"),
+    ] {
+        let error = list(name, value);
+        assert!(error.contains(&format!("s3://bucket/k: {name} is invalid")), "{error}");
+    }
+    // An empty variable is unset.
+    for name in ["AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN", "AWS_SKIP_SIGNATURE", "AWS_TIMEOUT"] {
+        let error = list(name, "");
+        assert!(error.contains("is not a store of tasks"), "{error}");
     }
 }
 
