@@ -139,7 +139,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/cli/", 2_212),
     ("src/commands/", 3_149),
     ("src/database/", 4_165),
-    ("src/evolve/", 8_391),
+    ("src/evolve/", 8_393),
     ("src/game/", 2_334),
     ("src/job/", 932),
     ("src/kernel/", 2_860),
@@ -150,8 +150,8 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/play/", 1_243),
     ("src/serve/", 2_503),
     ("src/solve/", 1_320),
-    ("src/task/", 3_544),
-    ("src/terminal/", 2_969),
+    ("src/task/", 3_578),
+    ("src/terminal/", 2_982),
     ("src/witness/", 1_204),
 ];
 /// The rooms that no program can leave out: the solver, its engine, its program.
