@@ -39,8 +39,8 @@ def listed(book: Book) -> NDArray[np.uint64]:
     return np.concatenate([book.numbers(frame) for frame in range(book.frames)])
 
 
-def write_book(folder: Path, numbers: list[int]) -> None:
-    """A book of other numbers, with the hashes that belong to them."""
+def write_book(folder: Path, numbers: list[int], more: bytes = b"") -> None:
+    """A book of other numbers, with the hashes that belong to them; `more` follows each frame."""
     frames, index, at = b"", b"", 128
     for first in range(0, len(numbers), FRAME_LOSSES):
         part = numbers[first : first + FRAME_LOSSES]
@@ -51,7 +51,7 @@ def write_book(folder: Path, numbers: list[int]) -> None:
                 raw.append(step & 127 | 128)
                 step >>= 7
             raw.append(step)
-        frame = zstandard.compress(bytes(raw))
+        frame = zstandard.compress(bytes(raw)) + more
         row = part[0], at, len(frame), xxhash.xxh3_64_intdigest(frame)
         index += np.array(row, "<u8").tobytes()
         frames += frame

@@ -16,7 +16,7 @@ exit codes, which are those of trinim:
   2  a wrong argument, no finished database, or one that cannot be compared
   3  files are damaged
   4  a file cannot be read
-  7  the database has another version"""
+  7  the database has another version, or a board with too many symmetries"""
 
 
 def compared(folder: str) -> str:

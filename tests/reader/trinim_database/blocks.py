@@ -60,7 +60,7 @@ class Blocks:
             raise Damaged(f"{path}: the hash of frame {number} is wrong")
         size = min(FRAME_WORDS, self.stream_words - number * FRAME_WORDS)
         try:
-            decoded = rows.decode(row.codec, stored, size)
+            decoded = rows.decode_published(row.codec, stored, size)
         except Damaged as error:
             raise Damaged(f"{path}: frame {number}: {error}") from error
         self._cache[key] = decoded

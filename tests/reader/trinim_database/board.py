@@ -20,6 +20,8 @@ from trinim_database.errors import Damaged, Unsupported
 Masks = NDArray[np.uint64]
 MOST_SYMMETRIES = 10_000
 """Boards with more, which are products of boards with few lines, are not read."""
+WHOLE_GROUP = 48
+"""On boards with more symmetries, the program uses some of them, and no file says which."""
 
 
 def index(row: int, column: int) -> int:
@@ -77,6 +79,17 @@ class Board:
             if tuple(image) not in found:
                 found.append(tuple(image))
         return tuple(found)
+
+    @property
+    def has_whole_group(self) -> bool:
+        """Whether the program uses all symmetries, so that it is known what is canonical."""
+        return len(self.symmetries) <= WHOLE_GROUP
+
+    def need_whole_group(self) -> None:
+        """Raises `Unsupported` if it is not known what is canonical."""
+        if not self.has_whole_group:
+            raise Unsupported(f"the board has more than {WHOLE_GROUP} symmetries, and no file says "
+                              "which of them the program used")
 
     @property
     def numbered(self) -> tuple[tuple[int, ...], ...]:
@@ -140,7 +153,7 @@ class DataBoard(Board):
     def read(cls, data: dict[str, Any]) -> DataBoard:
         """The board of a manifest, or of the parameters of a run."""
         count = len(data["cells"])
-        taken = tuple(sum(1 << cell for cell in move) for move in data["moves"])
+        taken = tuple(mask_of(move) for move in data["moves"])
         if not taken or list(taken) != sorted(set(taken)) or taken[0] == 0 or taken[-1] >> count:
             raise Damaged("the moves of the board are not in order, or not on its cells")
         return cls(0, None, count, taken, data["name"])
@@ -209,6 +222,13 @@ class DataBoard(Board):
 def cells(mask: int) -> list[int]:
     """The cells of a mask, ascending."""
     return [cell for cell in range(mask.bit_length()) if mask >> cell & 1]
+
+
+def mask_of(cells: Sequence[int]) -> int:
+    """The mask of the cells of a move."""
+    if len(set(cells)) != len(cells):
+        raise Damaged(f"a move has a cell twice: {cells}")
+    return sum(1 << cell for cell in cells)
 
 
 def permute(masks: Masks, image: Sequence[int]) -> Masks:

@@ -117,7 +117,9 @@ class Book:
             raise Damaged(f"{self.path}: the hash of frame {frame} is wrong")
         count = min(FRAME_LOSSES, self.losses - frame * FRAME_LOSSES)
         try:
-            raw = zstandard.ZstdDecompressor().decompress(stored, max_output_size=9 * count)
+            raw = zstandard.ZstdDecompressor().decompress(
+                stored, max_output_size=9 * count, allow_extra_data=False
+            )
         except zstandard.ZstdError as error:
             raise Damaged(f"{self.path}: frame {frame}: {error}") from error
         groups = np.frombuffer(raw, np.uint8)

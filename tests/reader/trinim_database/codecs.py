@@ -41,11 +41,15 @@ def _numbered_rows(stored: bytes, words: int) -> Words:
     masks = np.frombuffer(reader.take(8 * distinct), np.uint8)
     present = np.unpackbits(masks, bitorder="little")
     octets = np.zeros(64 * distinct, np.uint8)
-    octets[present == 1] = np.frombuffer(reader.take(int(present.sum())), np.uint8)
+    octets[present == 1] = given = np.frombuffer(reader.take(int(present.sum())), np.uint8)
     table = octets.view("<u8")
     tail = np.frombuffer(reader.take(8 * rest), "<u8")
     reader.end()
     if count and int(numbers.max()) >= distinct:
         raise Damaged("a row has a number that no distinct row has")
     decoded = table.reshape(-1, 8)[numbers].reshape(-1)
+    # The first of equal rows has the next number.
+    first = rows.links_of(decoded) == 0
+    if not given.all() or not np.array_equal(numbers[first], np.arange(distinct)):
+        raise Damaged("distinct rows are not distinct, not in order, or have bytes that are 0")
     return np.concatenate([decoded, tail]).astype(np.uint64)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,13 @@ import zstandard
 from numpy.typing import NDArray
 
 from trinim_database.blocks import Blocks, set_bits
-from trinim_database.board import Board, DataBoard, Masks, distinct, permute
+from trinim_database.board import Board, DataBoard, Masks, distinct, mask_of, permute
 from trinim_database.book import Book
 from trinim_database.errors import Damaged, DatabaseError, NotKept, Unsupported
 from trinim_database.layout import PLANES, Layout, game_lines, layout_lines, text
 
 SCHEMA = "trinim.database/1"
+KEEP = re.compile("database|counts|book:(0|[1-9][0-9]*)")
 CLASS = np.dtype([("position", "<u8"), ("orbit_size", "u1")])
 
 
@@ -54,7 +57,8 @@ class Database:
                 raise Unsupported(f"{path} has another format or version: {schema}")
             self.rule: str = self.manifest["rule"]
             self.keep: str = self.manifest["keep"]
-            self._pieces = int(self.keep.removeprefix("book:")) if self.keep[:5] == "book:" else 0
+            if self.rule not in ("normal", "misere") or not KEEP.fullmatch(self.keep):
+                raise ValueError(f"rule {self.rule}, keep {self.keep}")
             self.planes = 1
             self._bids: list[int] = [block["bid"] for block in self.manifest["blocks"]]
             self._counts: list[dict[str, int]] = self.manifest["by_pieces"]
@@ -69,9 +73,10 @@ class Database:
         if self.keep == "database":
             identity = xxhash.xxh3_64_intdigest(text(self._game + self._layout_lines))
             self._blocks = Blocks(self.folder, identity, self.layout.words * self.planes)
-        elif self._pieces:
+        elif self.keep != "counts":
             identity = xxhash.xxh3_64_intdigest(text(self._game))
-            self.book = Book(self.folder / "book", self.board, self._pieces, identity)
+            pieces = int(self.keep.removeprefix("book:"))
+            self.book = Book(self.folder / "book", self.board, pieces, identity)
 
     def _read_board(self, path: Path, manifest: str) -> None:
         raw = None
@@ -136,15 +141,44 @@ class Database:
         if self._blocks:
             ordinal, offset = self.locate(position)
             return self._blocks.bit(ordinal, offset)
-        winning = [sum(1 << cell for cell in move) for move in self.manifest["winning_first_moves"]]
         taken = self.board.full ^ position
         if taken == 0:
-            return not winning
+            return not self.winning_first_moves
         if taken in self.board.moves:
-            return taken in winning
+            return taken in self.winning_first_moves
         if self.book and position.bit_count() >= self.book.pieces:
             return self.book.is_loss(position)
         raise NotKept(f"{self.folder} keeps {self.keep}, not the value of {position:#x}")
+
+    @cached_property
+    def winning_first_moves(self) -> list[int]:
+        """The winning moves of the full board, of a database that does not keep all values."""
+        winning = [mask_of(move) for move in self.manifest["winning_first_moves"]]
+        if winning != sorted({*winning} & {*self.board.moves}):
+            raise Damaged(f"{self.folder}: the winning first moves are not in order, or no moves")
+        return winning
+
+    def orbits(self) -> list[tuple[int, int]]:
+        """For each stored block its smallest image, and the number of its images.
+
+        Raises `Damaged` unless the blocks in the manifest are those that have to be stored. If the
+        program uses only some of the symmetries, images of each other are among them.
+        """
+        path, layout, bids = self.folder / "manifest.json", self.layout, self._bids
+        if len(bids) * len(layout.symmetries) < 1 << len(layout.bid_cells):
+            raise Damaged(f"{path}: blocks are missing")
+        smallest = layout.smallest_images().astype(np.int_)
+        sizes = np.bincount(smallest)
+        canonical = np.flatnonzero(sizes).tolist()
+        if self.board.has_whole_group:
+            is_right = bids == canonical
+        else:
+            is_right = bids == sorted({*bids}) and 0 <= bids[0] and bids[-1] < len(smallest)
+            is_right = is_right and {*smallest[bids].tolist()} == {*canonical}
+        if not is_right:
+            raise Damaged(f"{path}: the blocks are not the canonical ones")
+        found = smallest[bids]
+        return list(zip(found.tolist(), sizes[found].tolist(), strict=True))
 
     def number(self, position: int) -> int:
         """The nimber of a position, or its distance to the end."""
@@ -195,6 +229,7 @@ class Database:
     def losses_by_block(self) -> Iterator[Masks]:
         """All losses that are kept, a part at a time; images included, each position once."""
         if self.book:
+            self.board.need_whole_group()
             for frame in range(self.book.frames):
                 yield distinct(np.concatenate(self.board.images(self.book.positions(frame))))
             return
@@ -220,6 +255,7 @@ class Database:
 
     def canonical_losses(self) -> NDArray[np.void]:
         """The canonical loss of each class of images, and the size of the class; sorted."""
+        self.board.need_whole_group()
         if self.book:
             parts = [self.book.positions(frame) for frame in range(self.book.frames)]
         else:

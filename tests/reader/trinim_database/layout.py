@@ -53,13 +53,21 @@ class Layout:
         """The positions at offsets of a block."""
         return permute(offsets, self.offset_cells) | np.uint64(self.join(bid))
 
-    def canonical_bids(self) -> list[int]:
-        """The numbers of the canonical blocks, ascending."""
+    def smallest_images(self) -> Masks:
+        """For each block the smallest one that a symmetry takes it to."""
         bids = np.arange(1 << len(self.bid_cells), dtype=np.uint64)
         smallest = bids
-        for image in self.symmetries:
-            turned = [self.bid_cells.index(image[cell]) for cell in self.bid_cells]
+        for turned in {
+            tuple(self.bid_cells.index(image[cell]) for cell in self.bid_cells)
+            for image in self.symmetries
+        }:
             smallest = np.minimum(smallest, permute(bids, turned))
+        return smallest
+
+    def canonical_bids(self) -> list[int]:
+        """The numbers of the canonical blocks, ascending."""
+        smallest = self.smallest_images()
+        bids = np.arange(len(smallest), dtype=np.uint64)
         return [int(bid) for bid in np.flatnonzero(smallest == bids)]
 
     def leading(self, bid: int) -> dict[int, tuple[int, ...]]:

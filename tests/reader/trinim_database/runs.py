@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,10 @@ from trinim_database.errors import Damaged, DatabaseError, Unsupported
 from trinim_database.layout import PLANES, Layout, game_lines, layout_lines, text
 
 FRAME_WORDS = 1 << 17
+LONG_FRAME_WORDS, LONG_STREAM_WORDS = 1 << 19, 1 << 23
+"""Words of a frame that streams of so many words and more can have, too."""
+LONGEST_ROUTES = 64 << 20
+PUBLISHED = re.compile(r"db/[A-Za-z0-9_-][A-Za-z0-9._-]*")
 STEP = 4096
 
 
@@ -99,6 +104,13 @@ class Bytes:
         """The next number of so many bytes."""
         return int.from_bytes(self.take(length), "little")
 
+    def flag(self) -> bool:
+        """The next byte, 0 or 1."""
+        found = self.number(1)
+        if found > 1:
+            raise Damaged(f"{self.what} has {found} before byte {self.at}, not 0 or 1")
+        return found == 1
+
     def expect(self, expected: bytes) -> None:
         """Raises `Damaged` unless the next bytes are these."""
         found = self.take(len(expected))
@@ -140,6 +152,7 @@ class Run:
         self.generation = max(generations)
         last = self._read_manifest(identity)
         self._read_journal(last)
+        self._compare_extents()
         self._read_layout()
 
     def _file(self, name: str) -> bytes:
@@ -158,6 +171,8 @@ class Run:
         for _ in range(fields.number(4)):
             lengths = fields.number(2), fields.number(4)
             name, value = (fields.take(length).decode() for length in lengths)
+            if name in self.parameters:
+                raise Damaged(f"{what} has the parameter {name} twice")
             self.parameters[name] = value
         fields.end()
 
@@ -222,8 +237,10 @@ class Run:
         for _ in range(fields.number(4)):
             block = fields.number(4)
             published = None
-            if fields.number(1):
+            if fields.flag():
                 name = fields.take(fields.number(2)).decode()
+                if not PUBLISHED.fullmatch(name):
+                    raise Damaged(f"{what}: block {block} has a file {name!r}")
                 published = name, fields.number(8), fields.number(16)
             summary = fields.take(fields.number(4))
             extents = tuple(_extent(fields) for _ in range(fields.number(4)))
@@ -231,6 +248,18 @@ class Run:
                 raise Damaged(f"{what}: block {block} stands twice, or has another's extents")
             self.records[block] = Record(block, published, summary, extents)
         fields.end()
+
+    def _compare_extents(self) -> None:
+        """Raises `Damaged` if entries share bytes, or are where a log has none."""
+        ends: dict[Path, int] = {}
+        extents = [extent for record in self.records.values() for extent in record.extents]
+        for extent in sorted(extents, key=lambda extent: extent.offset):
+            path = self.log(extent)
+            if (extent.generation > self.generation or extent.offset % STEP
+                    or extent.offset < ends.get(path, 0)
+                    or extent.offset + extent.length >= 1 << 63):
+                raise Damaged(f"{path}: no entry can be at byte {extent.offset}")
+            ends[path] = extent.offset + extent.length
 
     def _read_layout(self) -> None:
         """The board and its layout, from the parameters."""
@@ -253,6 +282,7 @@ class Run:
             self.planes = self.board.cells + PLANES[self.values]
         self.keep = given.get("keep", "database")
         self.layout = Layout(self.board, bid_cells, offset_cells)
+        self.board.need_whole_group()
         self.bids = self.layout.canonical_bids()
         game = game_lines(layers, raw, self.rule, most)
         self.game = xxhash.xxh3_64_intdigest(text(game))
@@ -320,8 +350,13 @@ class Run:
         header.expect(b"TLEN" + number(1, 2) + number(shared, 2) + number(extent.source, 4))
         frames, words, routes = header.number(4), header.number(8), header.number(4)
         raw = fields.take(header.number(4))
-        if xxhash.xxh3_64_intdigest(raw) != header.number(8) or frames != -(-words // FRAME_WORDS):
-            raise Damaged(f"{what}: the hash of the routes or the number of frames is wrong")
+        if xxhash.xxh3_64_intdigest(raw) != header.number(8) or len(raw) > LONGEST_ROUTES:
+            raise Damaged(f"{what}: the hash of the routes is wrong, or their length")
+        frame_words = FRAME_WORDS
+        if words >= LONG_STREAM_WORDS and frames == -(-words // LONG_FRAME_WORDS):
+            frame_words = LONG_FRAME_WORDS
+        if frames != -(-words // frame_words) or words != self.layout.words * self.planes:
+            raise Damaged(f"{what} has {words} words in {frames} frames")
         parts = []
         hashes = number(own, 8)
         for frame in range(frames):
@@ -330,9 +365,11 @@ class Run:
             fixed = Bytes(start, what)
             fixed.expect(b"TLFR")
             codec = fixed.number(4)
-            size = min(FRAME_WORDS, words - frame * FRAME_WORDS)
+            size = min(frame_words, words - frame * frame_words)
             fixed.expect(number(frame, 4) + number(size, 4))
             payload = fields.take(fixed.number(8))
+            if len(payload) > 8 * size:
+                raise Damaged(f"{what}: frame {frame} is longer than its words")
             if (xxhash.xxh3_64_intdigest(payload) != fixed.number(8)
                     or xxhash.xxh3_64_intdigest(start, own) != int.from_bytes(digest, "little")):
                 raise Damaged(f"{what}: a hash of frame {frame} is wrong")
@@ -342,6 +379,8 @@ class Run:
         if xxhash.xxh3_64_intdigest(hashes) != extent.hash:
             raise Damaged(f"{what}: the hash of the extent is wrong")
         read = _routes(raw, routes, what)
+        if not extent.shared and [route.target for route in read] != [extent.bucket]:
+            raise Damaged(f"{what} has not the one route to block {extent.bucket}")
         return Entry(extent.source, read, np.concatenate(parts))
 
 
@@ -355,7 +394,7 @@ def _record(data: bytes, head: bytes) -> bytes | None:
 
 
 def _extent(fields: Bytes) -> Extent:
-    bucket, shared = fields.number(4), fields.number(1) == 1
+    bucket, shared = fields.number(4), fields.flag()
     generation, offset, length = fields.number(8), fields.number(8), fields.number(8)
     return Extent(bucket, shared, generation, offset, length, fields.number(8), fields.number(4))
 

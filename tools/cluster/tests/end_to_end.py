@@ -8,9 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.session import Session, starts
+from tests.session import Session, joined, starts
 from tests.whole import LAYOUT, LONG, TASK, TRINIM, Whole, output
-from trinim_cluster import service
 
 
 class Solves(Whole):
@@ -192,34 +191,11 @@ class Solves(Whole):
         """Its program says another version: it gets no block, and the run says why."""
         foreign = 'if [ "$1" = --version ] && [ -n "$FOREIGN" ]; then echo trinim 9.9.9; exit 0; fi'
         program = self.wrapper(foreign)
-        file = self.folder / "scheduler.json"
-        told: list[dict[str, object]] = []
-        scheduler = service.Service(
-            "scheduler",
-            service.scheduler_arguments("127.0.0.1", 0, str(file), None),
-            self.folder / "scheduler.log",
-            told.append,
-        )
-        scheduler.tend()
-        self.addCleanup(scheduler.stop)
-        os.environ["FOREIGN"] = "1"
-        try:
-            worker = service.Service(
-                "worker",
-                service.worker_arguments(
-                    1, str(file), None, None, local_directory=str(self.folder)
-                ),
-                self.folder / "worker.log",
-                told.append,
-            )
-            worker.tend()
-        finally:
-            del os.environ["FOREIGN"]
-        self.addCleanup(worker.stop)
+        file = joined(self, self.folder, [{"FOREIGN": "1"}])
         session = Session(
             self.folder,
             str(self.store),
-            ["--trinim", program, "--scheduler-file", str(file), "--patience", "10s", *LAYOUT],
+            ["--trinim", program, "--scheduler-file", file, "--patience", "10s", *LAYOUT],
             local=False,
         )
         self.addCleanup(session.end)

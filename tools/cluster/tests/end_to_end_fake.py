@@ -6,7 +6,7 @@ import time
 import unittest
 from pathlib import Path
 
-from tests.session import Session, starts
+from tests.session import Session, joined, starts
 
 FAKE = str(Path(__file__).with_name("fake_trinim.py"))
 LONG = 600.0  # seconds after which a session counts as hanging, on a busy machine
@@ -241,6 +241,26 @@ class Sessions(unittest.TestCase):
         )
         self.assertEqual(session.wait(LONG), 75, session.said())
         self.assertIn("no worker is connected", session.report()["reason"])
+
+    def test_a_host_without_the_store_condemns_no_task(self) -> None:
+        """It answers at once, and would get most tasks."""
+        seconds = {"FAKE_SECONDS": "0.2"}
+        file = joined(self, self.folder, [seconds | {"FAKE_UNMOUNTED": "1"}, seconds])
+        session = Session(
+            self.folder,
+            str(self.store),
+            ["--trinim", FAKE, "--layers", "3", "--retries", "0", "--scheduler-file", file],
+            local=False,
+        )
+        self.addCleanup(session.end)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(session.report()["digest"], self.digest(3))
+
+    def test_options_that_a_task_refuses(self) -> None:
+        session = self.session("--memory", "none", layers=2)
+        self.assertEqual(session.wait(LONG), 2, session.said())
+        self.assertIn("--memory none", session.said())
+        self.assertEqual((starts(self.starts), session.events()), (0, []))
 
     def test_options_that_contradict_each_other(self) -> None:
         for contradiction in (

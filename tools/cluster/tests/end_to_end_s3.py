@@ -118,7 +118,7 @@ class Buckets(Whole):
         absent = f"s3://not-{BUCKET}/x"
         code, said = refused({}, "init", "--store", absent, "--layers", "3")
         self.assertEqual(code, 2)
-        self.assertIn(f"--store {absent}: no such bucket", said)
+        self.assertIn(f"{absent}: no such bucket", said)
         # Another solve at the same place, by the driver.
         output(TASK, "init", "--store", self.place(), "--layers", "7")
         session = self.session(program=TASK)

@@ -6,8 +6,8 @@ of theirs. So a wrong order, a lost block or a torn file changes the digest.
 
 Environment: FAKE_SECONDS, how long a block takes; FAKE_STARTS, a file to which each start of a task
 adds a line; FAKE_FAULTS, a folder in which a file BLOCK (or "sweep") holds exit codes to give, one
-a line, the last one again and again; FAKE_VERSION. A sweep that follows removes nothing: it adds
-to the file `told` what it lists and is told.
+a line, the last one again and again; FAKE_VERSION; FAKE_UNMOUNTED, so that tasks find no store. A
+sweep that follows removes nothing: it adds to the file `told` what it lists and is told.
 """
 
 import argparse
@@ -50,6 +50,10 @@ def main() -> None:
     arguments = parser.parse_args()
     store: Path = arguments.store
     task = store / "task.json"
+    if arguments.memory == "none":
+        parser.error("--memory none")
+    if arguments.batch is not None and "FAKE_UNMOUNTED" in os.environ:
+        stop(2, f"--store {store}: no such folder")
     if arguments.command == "init":
         if arguments.layers is None:
             parser.error("--layers is missing")

@@ -8,9 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from trinim_cluster import service
 
 
 class Session:
@@ -111,6 +115,23 @@ class Session:
 
     def said(self) -> str:
         return self.errors.read_text()[-3000:]
+
+
+def joined(test: unittest.TestCase, folder: Path, workers: Sequence[Mapping[str, str]]) -> str:
+    """A scheduler and workers with one slot and these variables; the file to join them with."""
+    file = str(folder / "scheduler.json")
+    arguments = service.scheduler_arguments("127.0.0.1", 0, file, None)
+    services: list[tuple[list[str], Mapping[str, str]]] = [(arguments, {})]
+    for environment in workers:
+        arguments = service.worker_arguments(1, file, None, None, local_directory=str(folder))
+        services.append((arguments, environment))
+    for number, (arguments, environment) in enumerate(services):
+        name = f"{arguments[0]}-{number}"
+        kept = service.Service(name, arguments, folder / f"{name}.log", lambda event: None)
+        with mock.patch.dict(os.environ, environment):
+            kept.tend()
+        test.addCleanup(kept.stop)
+    return file
 
 
 def starts(path: Path) -> int:

@@ -48,7 +48,7 @@ class Left(unittest.TestCase):
             left = seconds_left(plan, set(), 0.0, chance.randint(1, 50), 1.0)
             assert left is not None
             self.assertLessEqual(left, plan.cost)
-            self.assertGreaterEqual(left, plan.critical_path)
+            self.assertGreaterEqual(left, max(plan.longest.values()))
 
     def test_speed_forgets_old_executions(self) -> None:
         speed = Speed()
@@ -135,6 +135,16 @@ class Patient(unittest.TestCase):
         self.assertIn("no worker", patience.over(11.0) or "")
         patience.workers(1, 11.0)
         self.assertIsNone(patience.over(100.0))
+
+    def test_a_long_block_after_a_failure_is_progress(self) -> None:
+        patience = Patience(10.0)
+        patience.workers(2, 0.0)
+        patience.success(False, 0.0)
+        self.assertIsNone(patience.over(1e6))
+        patience.success(False, 11.0)
+        self.assertIn("no task succeeds since 11 s", patience.over(1e6) or "")
+        patience.success(True, 12.0)
+        self.assertIsNone(patience.over(1e6))
 
     def test_a_store_that_fails_while_workers_are_there(self) -> None:
         patience = Patience(10.0)

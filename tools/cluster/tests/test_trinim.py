@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,14 @@ class Program(unittest.TestCase):
             self.store.init(["--layers", "3", "--keep", "database"])
         self.assertEqual(raised.exception.code, 65)
         self.assertIn("another run", str(raised.exception))
+
+    def test_options_are_tried_without_a_task(self) -> None:
+        self.store.init(["--layers", "2"])
+        self.store.check_options(["--threads", "4"])
+        with self.assertRaises(TrinimError) as raised:
+            self.store.check_options(["--memory", "none"])
+        self.assertEqual(raised.exception.code, 2)
+        self.assertEqual(self.store.listing(), [])
 
     def test_a_task(self) -> None:
         self.store.init(["--layers", "2"])
@@ -147,9 +156,31 @@ class Program(unittest.TestCase):
         self.assertIn("another version", result["message"])
         self.assertEqual(self.store.listing(), [])
 
+    def test_a_host_without_the_store_leaves(self) -> None:
+        self.store.init(["--layers", "2"])
+        job = self.store.task([0], [])
+        with (
+            mock.patch.dict(os.environ, {"FAKE_UNMOUNTED": "1"}),
+            mock.patch.object(work, "leave") as leave,
+        ):
+            result = work.compute(job, trinim.version(FAKE))
+        self.assertEqual((result["code"], result["foreign"]), (2, True))
+        self.assertIn("no such folder", result["message"])
+        leave.assert_called_once_with(result["message"])
+
+    def test_who_leaves(self) -> None:
+        """All but the worker in the driver's process, which nothing starts again."""
+        for address, leaves in (("tcp://10.0.0.1:1", True), ("inproc://10.0.0.1/1/1", False)):
+            worker = mock.Mock(address=address)
+            with mock.patch.object(work, "get_worker", return_value=worker):
+                work.leave("why")
+            self.assertEqual(worker.loop.add_callback.called, leaves, address)
+
     def test_no_program(self) -> None:
-        result = work.compute(trinim.Job([str(self.folder / "absent")]), "")
-        self.assertEqual(result["code"], 127)
+        with mock.patch.object(work, "leave") as leave:
+            result = work.compute(trinim.Job([str(self.folder / "absent")]), "")
+        self.assertIs(trinim.verdict(result["code"]), Verdict.AGAIN)
+        leave.assert_called_once_with(result["message"])
         with self.assertRaises(FileNotFoundError):
             trinim.find("no-such-trinim")
 
@@ -198,6 +229,30 @@ class Processes(unittest.TestCase):
         kept.stop()
         self.assertEqual([event["event"] for event in told[:3]], ["started", "ended", "started"])
         self.assertEqual(told[1]["code"], 0)
+
+    def test_standard_error_may_be_a_socket(self) -> None:
+        """As it is under the journal of systemd."""
+        here, there = socket.socketpair()
+        with here, there:
+            command = [sys.executable, "-m", "trinim_cluster", "scheduler", "--port", "1"]
+            command += ["--scheduler-file", str(self.folder / "file")]
+            with subprocess.Popen(command, stderr=there.fileno()) as scheduler:
+                self.addCleanup(scheduler.kill)
+                self.assertIn(b'"started"', here.recv(1000))
+                scheduler.send_signal(signal.SIGTERM)
+                self.assertEqual(scheduler.wait(60), 143)
+
+    def test_a_service_overwrites_nothing(self) -> None:
+        """Where its standard error is the file that this process writes to."""
+        with (self.folder / "log").open("wb", buffering=0) as log:
+            kept = Service("one", ["scheduler", "--version"], log.fileno(), lambda event: None)
+            log.write(b"before\n")
+            kept.start()
+            assert kept.process is not None
+            kept.process.wait()
+            log.write(b"after\n")
+        lines = (self.folder / "log").read_text().splitlines()
+        self.assertEqual((lines[0], lines[-1], len(lines)), ("before", "after", 3))
 
     def test_stop_ends_the_process(self) -> None:
         arguments = service.scheduler_arguments("127.0.0.1", 0, str(self.folder / "file"), None)

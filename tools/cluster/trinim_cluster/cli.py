@@ -41,10 +41,12 @@ if TYPE_CHECKING:
 
 COMPLETE = 0
 FAILED = 1
-USAGE = 2
+USAGE = trinim.USAGE
 UNCHECKED = 4
 REFUSED = trinim.REFUSED
 NO_PROGRESS = trinim.TRY_AGAIN
+# Exit codes of `trinim-task` that are those of this command; the last are those of signals.
+KEPT = (USAGE, REFUSED, NO_PROGRESS, 129, 130, 143)
 
 
 class Stop(Exception):
@@ -89,25 +91,25 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
                 code = run_worker(arguments)
             case _:
                 code = plan(arguments, others)
-    except Stop as stop:
+        sys.stdout.flush()
+    except (Stop, OSError) as error:
+        stop = error if isinstance(error, Stop) else Stop(FAILED, str(error))
         print(f"error: {stop.reason}", file=sys.stderr)
         if stop.hint is not None:
             print(f"hint: {stop.hint}", file=sys.stderr)
         if getattr(arguments, "json", False) and stop.code != USAGE:
-            print(
-                json.dumps(
-                    {
-                        "schema": "trinim.failure/1",
-                        "finished": False,
-                        "command": f"cluster {arguments.command}",
-                        "exit_code": stop.code,
-                        "reason": stop.reason,
-                        "hint": stop.hint,
-                    }
-                )
-            )
+            failure = {
+                "schema": "trinim.failure/1",
+                "finished": False,
+                "command": f"cluster {arguments.command}",
+                "exit_code": stop.code,
+                "reason": stop.reason,
+                "hint": stop.hint,
+            }
+            # What cannot be written may be why.
+            with suppress(OSError):
+                print(json.dumps(failure), flush=True)
         code = stop.code
-    sys.stdout.flush()
     errors.drain()
     # Threads of Dask that wait for the process of a task would hold up an orderly end.
     os._exit(code)
@@ -129,24 +131,33 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
     store = store_of(arguments)
     ledger, version = open_store(store, arguments, init)
     report: dict[str, Any] | None = None
+    trouble = ""
     sweeper = Sweeper(store) if arguments.keep == "counts" else None
 
     def rounds(driver: Driver) -> None:
-        nonlocal report
+        nonlocal report, trouble
         for _ in range(FINISHES):
             driver.run()
             if sweeper is not None:
                 sweeper.end()
             if not ledger.complete:
                 raise failures(ledger, FAILED)
-            report = finish(store, ledger)
-            if report is not None:
-                break
+            try:
+                store.sweep()
+                report = store.finish()
+                return
+            except TrinimError as error:
+                if error.code != NO_PROGRESS:
+                    raise
+                trouble = str(error)
+            # The store misses blocks, or could not be read: what it misses is open again.
+            time.sleep(2.0)
+            ledger.recheck(store.listing())
 
     hear = sweeper or (lambda event: None)
     driver = drive(arguments, store, store, ledger, version, hear, rounds)
     if report is None:
-        raise Stop(NO_PROGRESS, "the listing of the store lacks committed blocks", CONTINUE)
+        raise Stop(NO_PROGRESS, trouble, CONTINUE)
     report["cluster"] = figures(driver, begin)
     if arguments.json:
         print(json.dumps(report))
@@ -177,6 +188,7 @@ def verify(arguments: argparse.Namespace) -> int:
     store = store_of(arguments)
     try:
         version = trinim.version(store.program)
+        store.check_options(task_options(arguments))
         blocks = parse(store.plan(None)).blocks
     except TrinimError as error:
         raise Stop(trinim_code(error), str(error)) from error
@@ -219,7 +231,9 @@ def store_of(arguments: argparse.Namespace) -> Store:
     except FileNotFoundError as error:
         raise Stop(USAGE, str(error)) from error
     location = arguments.store
-    if "://" not in location:
+    kind, colon, place = location.partition(":")
+    is_kind = colon and kind.isalnum() and (place.startswith("/") or kind.lower() == "s3")
+    if not is_kind:
         # Workers have other working directories.
         location = os.path.abspath(location)
     return Store(program, location)
@@ -365,6 +379,7 @@ def open_store(store: Store, arguments: argparse.Namespace, init: list[str]) -> 
     try:
         version = trinim.version(store.program)
         store.init([*init, "--keep", arguments.keep])
+        store.check_options(task_options(arguments))
         plan = parse(store.plan(arguments.batches))
     except TrinimError as error:
         raise Stop(trinim_code(error), str(error)) from error
@@ -374,8 +389,8 @@ def open_store(store: Store, arguments: argparse.Namespace, init: list[str]) -> 
 
 
 def trinim_code(error: TrinimError) -> int:
-    """Usage, refusal and "try again" keep their exit codes; anything else is a failure."""
-    return error.code if error.code in (USAGE, REFUSED, NO_PROGRESS) else FAILED
+    """Usage, refusal, "try again" and signals keep their exit codes; all else is a failure."""
+    return error.code if error.code in KEPT else FAILED
 
 
 def task_options(arguments: argparse.Namespace) -> list[str]:
@@ -385,19 +400,6 @@ def task_options(arguments: argparse.Namespace) -> list[str]:
         if value is not None:
             options += [f"--{name}", value]
     return options
-
-
-def finish(store: Store, ledger: Ledger) -> dict[str, Any] | None:
-    """The report, or None if the store misses blocks: their tasks are open again then."""
-    try:
-        store.sweep()
-        return store.finish()
-    except TrinimError as error:
-        if error.code != NO_PROGRESS:
-            raise
-    time.sleep(2.0)
-    ledger.recheck(store.listing())
-    return None
 
 
 def failures(ledger: Ledger, code: int) -> Stop:
@@ -488,6 +490,9 @@ class Folder:
             print(f"logs of the local processes: {self.path}", file=sys.stderr)
 
 
+STDERR = 2
+
+
 def run_scheduler(arguments: argparse.Namespace) -> int:
     """A scheduler on a fixed port, until a signal comes."""
     file = os.path.abspath(arguments.scheduler_file)
@@ -496,7 +501,7 @@ def run_scheduler(arguments: argparse.Namespace) -> int:
     with suppress(FileNotFoundError):
         os.unlink(file)
     options = service.scheduler_arguments(arguments.host, arguments.port, file, tls)
-    return keep_running(Service("scheduler", options, Path("/dev/stderr"), say), None)
+    return keep_running(Service("scheduler", options, STDERR, say), None)
 
 
 def run_worker(arguments: argparse.Namespace) -> int:
@@ -512,7 +517,7 @@ def run_worker(arguments: argparse.Namespace) -> int:
         host=arguments.host,
         local_directory=arguments.local_directory or tempfile.gettempdir(),
     )
-    return keep_running(Service("worker", options, Path("/dev/stderr"), say), arguments.patience)
+    return keep_running(Service("worker", options, STDERR, say), arguments.patience)
 
 
 def say(event: dict[str, object]) -> None:
@@ -524,15 +529,19 @@ def keep_running(kept: Service, patience: float | None) -> int:
     stopped: list[int] = []
     catch(stopped)
     well = time.monotonic()
+    enough = 2.0 * service.DEATH_TIMEOUT
     try:
         while not stopped:
             kept.tend()
             time.sleep(0.2)
             now = time.monotonic()
-            if kept.lives_longer_than(2.0 * service.DEATH_TIMEOUT):
+            if kept.lives_longer_than(enough):
                 well = now
             if patience is not None and now - well > patience:
-                raise Stop(NO_PROGRESS, f"no scheduler was reachable for {patience:.0f} s")
+                brief = (
+                    f"in {patience:.0f} s, the {kept.name} never ran for longer than {enough:.0f} s"
+                )
+                raise Stop(NO_PROGRESS, f"{brief}; see above")
     finally:
         kept.stop()
     return 128 + stopped[0]

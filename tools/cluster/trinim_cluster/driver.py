@@ -81,12 +81,14 @@ class Scheduler:
 class Patience:
     """How long there was no progress: without workers, and while no task succeeds.
 
-    A long block is progress: the clocks run only while something is known to be wrong.
+    A long block is progress: the clocks run only while something is known to be wrong. For tasks,
+    that is known when one has ended, so that the second clock stands still in between.
     """
 
     limit_s: float
     _without_workers: float | None = None
     _without_success: float | None = None
+    _failing_s: float = 0.0
 
     def workers(self, count: int, now: float) -> None:
         if count > 0:
@@ -99,15 +101,17 @@ class Patience:
             self._without_success = None
         elif self._without_success is None:
             self._without_success = now
+        self._failing_s = 0.0 if self._without_success is None else now - self._without_success
 
     def over(self, now: float) -> str | None:
         """What was missing for too long."""
-        for since, what in (
-            (self._without_workers, "no worker is connected to a scheduler"),
-            (self._without_success, "no task succeeds"),
+        without_s = 0.0 if self._without_workers is None else now - self._without_workers
+        for seconds, what in (
+            (without_s, "no worker is connected to a scheduler"),
+            (self._failing_s, "no task succeeds"),
         ):
-            if since is not None and now - since > self.limit_s:
-                return f"{what} since {now - since:.0f} s"
+            if seconds > self.limit_s:
+                return f"{what} since {seconds:.0f} s"
         return None
 
 

@@ -63,11 +63,6 @@ class Plan:
     def cost(self) -> float:
         return sum(task.cost for task in self.tasks.values())
 
-    @property
-    def critical_path(self) -> float:
-        """Cost of the longest path: no number of machines is faster than this."""
-        return max(self.longest.values(), default=0.0)
-
 
 def longest_paths(tasks: Sequence[Task], targets: dict[int, list[int]]) -> dict[int, float]:
     """For each task, the cost of the longest path from it to the end, its own included."""

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,7 +126,7 @@ class Service:
 
     name: str
     arguments: Sequence[str]
-    log: Path
+    log: Path | int
     tell: Callable[[dict[str, object]], None]
     process: subprocess.Popen[bytes] | None = None
     starts: int = 0
@@ -155,7 +156,9 @@ class Service:
     def start(self) -> None:
         self._began = time.monotonic()
         self.starts += 1
-        with self.log.open("ab") as log:
+        # A descriptor is passed on. By name, a socket cannot be opened, and in a file, what this
+        # process writes next would overwrite what the new one appends.
+        with self.log.open("ab") if isinstance(self.log, Path) else nullcontext(self.log) as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "trinim_cluster.service", str(os.getpid()), *self.arguments],
                 stdin=subprocess.DEVNULL,

@@ -16,6 +16,7 @@ from typing import Any
 from trinim_cluster.ledger import Verdict
 
 DONE = 0
+USAGE = 2
 REFUSED = 65
 TRY_AGAIN = 75
 
@@ -91,6 +92,10 @@ class Store:
         lines = self._run("list", ["--json"]).splitlines()
         runs = [json.loads(line) for line in lines if line.strip()]
         return [block for run in runs for block in range(run["first"], run["last"] + 1)]
+
+    def check_options(self, options: Sequence[str]) -> None:
+        """Starts what computes tasks, with these options and without a task: it ends at once."""
+        self._run("--batch=-", options)
 
     def finish(self) -> dict[str, Any]:
         """Writes manifest and lists; the report of `solve --json`."""

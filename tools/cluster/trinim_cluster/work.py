@@ -181,9 +181,10 @@ def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
 
     The result has `code`, `message`, `report` (of `--json`, also of a failure; or null), `host`,
     `worker` (its address) and the times `began` and `ended`, in seconds of this host's clock.
-    `code` is 65 if the program here is another version than the driver's: it would compute no block
-    of this run, and the worker leaves the cluster. Whoever keeps it running starts it again, more
-    and more slowly.
+    A host on which no task of this run can succeed is no fault of the task: the worker leaves the
+    cluster, and the task is tried again elsewhere. So it is if the program is missing there, which
+    is code 75; if it has another version, or finds no store, `foreign` is set. Whoever keeps the
+    worker running starts it again, more and more slowly.
     """
     began = time.time()
     result: dict[str, Any] = {
@@ -214,21 +215,31 @@ def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
             code, output, errors = ask([*job.command, *at_once], line)
     except (OSError, trinim.TrinimError) as error:
         # No such program here, or no memory for a process: another worker may do better.
-        return result | {"code": 127, "message": str(error), "ended": time.time()}
+        leave(str(error))
+        return result | {"code": trinim.TRY_AGAIN, "message": str(error), "ended": time.time()}
     result["code"] = code
     result["ended"] = time.time()
     with suppress(ValueError):
         result["report"] = json.loads(output)
     if code != trinim.DONE:
         result["message"] = trinim.last_words(errors, output)
+    if code == trinim.USAGE:
+        # The driver has tried the options on its own host: here, the folder of the store is missing.
+        leave(result["message"])
+        result["foreign"] = True
     return result
 
 
 def leave(reason: str) -> None:
-    """Closes the worker that runs this, once the result of this task is delivered."""
+    """Closes the worker that runs this, once the result of this task is delivered.
+
+    That in the driver's own process stays: nothing would start it again, and there is no other.
+    """
     try:
         worker = get_worker()
     except ValueError:
+        return
+    if worker.address.startswith("inproc://"):
         return
     worker.loop.add_callback(
         lambda: worker.loop.call_later(
