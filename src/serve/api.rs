@@ -58,7 +58,11 @@ pub async fn position(request: ApiRequest) -> Result<Response, Problem> {
     let (offer, position) = request.query(&["board", "rule", "p"])?.position(&request.app)?;
     request.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
     let (deep, source, may_solve) = (request.app.deep.clone(), offer.clone(), request.may_solve);
-    let found = move |_: &Offer| Ok((position_of(&*deep.answers(&source, position, may_solve)?, position)?, true));
+    let found = move |offer: &Offer| match deep.answers(&source, position, may_solve) {
+        // What is stored can lack moves that a solve adds, so it has no tag.
+        Err(problem) if !may_solve => Ok((position_of(&*offer.answers, position).map_err(|_| problem)?, false)),
+        answers => Ok((position_of(&*answers?, position)?, true)),
+    };
     request.answer(&offer, true, found).await
 }
 

@@ -1,7 +1,7 @@
 //! The state that all requests share: the boards, a limit on work, and counts in the text format of
 //! Prometheus.
 
-use crate::deep::DeepSolver;
+use crate::deep::{DeepSolver, PATIENCE};
 use crate::health::Health;
 use crate::offer::Offers;
 use crate::origin::Origins;
@@ -45,7 +45,7 @@ impl App {
         Arc::new(App {
             offers,
             origins,
-            deep: Arc::default(),
+            deep: Arc::new(DeepSolver::with_patience(PATIENCE)),
             health: Health::default(),
             metrics: Metrics::default(),
             places: Arc::new(Semaphore::new(places)),

@@ -1,8 +1,9 @@
 //! Positions that take long to solve: one at a time for all clients, in a folder, with progress.
 //!
 //! A client gets the progress of the solve, and asks again. A solve that no client asks about any
-//! more is abandoned. The last finished solve answers for all subsets of its pieces, even to
-//! clients that are not allowed to begin one (`origin.rs`).
+//! more is abandoned. The result waits as long for its client before another solve begins, and then
+//! answers for all subsets of its pieces, even to clients that are not allowed to begin a solve
+//! (`origin.rs`).
 
 use crate::offer::{AT_ONCE, Offer};
 use crate::reply::Problem;
@@ -26,7 +27,7 @@ use trinim::solve::{PartError, PartSolver};
 /// Memory of a solve, unless the process can use less than twice that.
 const MEMORY_BYTES: u64 = 512 << 20;
 /// The time after which a solve without a request is abandoned.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Interval between looks at a solve.
 const LOOK: Duration = Duration::from_millis(50);
 /// Time limit for a solve to end when the server stops.
@@ -37,12 +38,6 @@ pub struct DeepSolver {
     solves: Mutex<Solves>,
     /// See [`PATIENCE`].
     patience: Duration,
-}
-
-impl Default for DeepSolver {
-    fn default() -> DeepSolver {
-        DeepSolver::with_patience(PATIENCE)
-    }
 }
 
 #[derive(Default)]
@@ -66,6 +61,8 @@ struct FinishedSolve {
     position: u64,
     /// An error is reported once: the next request begins again.
     answers: Result<Arc<OnTheSpot>, PartError>,
+    /// When a client last asked for it; `None` once a client has it.
+    waits: Option<Instant>,
 }
 
 impl DeepSolver {
@@ -101,7 +98,7 @@ impl DeepSolver {
         };
         if let Some(found) = state.solved.take_if(|solved| is_for_this(solved)) {
             let answers = found.answers.map_err(AnswerError::Solve)?;
-            state.solved = Some(FinishedSolve { answers: Ok(answers.clone()), ..found });
+            state.solved = Some(FinishedSolve { answers: Ok(answers.clone()), waits: None, ..found });
             return Ok(answers);
         }
         if !may_solve {
@@ -113,7 +110,7 @@ impl DeepSolver {
         }
         // The worker removes its entry when it ends, unless it panics.
         if state.running.take_if(|running| running.worker.is_finished()).is_some() {
-            return Err(Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position could not be solved"));
+            return Err(Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"));
         }
         if let Some(running) = &mut state.running {
             if !answers_this(&running.offer, running.position) {
@@ -121,6 +118,10 @@ impl DeepSolver {
             }
             running.asked = Instant::now();
             return Err(Problem::solving(Some(running.done)));
+        }
+        // Its client is between two questions.
+        if state.solved.as_ref().and_then(|solved| solved.waits).is_some_and(|at| at.elapsed() < self.patience) {
+            return Err(Problem::solving(None));
         }
         // Frees its folder and memory before the next solve takes as much.
         state.solved = None;
@@ -160,10 +161,10 @@ impl DeepSolver {
             Ok(Arc::new(OnTheSpot::new(Some(offer.answers.clone()), solver)))
         });
         let mut state = self.solves.lock();
-        state.running = None;
+        let waits = state.running.take().map(|running| running.asked);
         // The next request begins an abandoned solve again.
         if !stop.load(Ordering::Relaxed) {
-            state.solved = Some(FinishedSolve { offer: offer.clone(), position, answers: solved });
+            state.solved = Some(FinishedSolve { offer: offer.clone(), position, answers: solved, waits });
         }
     }
 
@@ -214,7 +215,7 @@ mod tests {
         let out = Out::new(ColorChoice::Never, true);
         let offers = Offers::open(&[], &[], 1 << 20, 36, &out).expect("what is built in");
         let offer = offers.find("triangle:9", Rule::Misere).expect("nine layers").clone();
-        let deep = Arc::new(DeepSolver::default());
+        let deep = Arc::new(DeepSolver::with_patience(PATIENCE));
         let position = (1 << 36) - 1;
         let status = |position: u64, may_solve: bool| {
             let found = deep.answers(&offer, position, may_solve);
@@ -246,12 +247,44 @@ mod tests {
         assert_eq!((status(position, false), last().is_some()), (403, true));
         assert_eq!((status(position, true), last()), (500, None));
         let finish = |answers| {
-            deep.solves.lock().solved = Some(FinishedSolve { offer: offer.clone(), position, answers });
+            deep.solves.lock().solved = Some(FinishedSolve { offer: offer.clone(), position, answers, waits: None });
         };
         finish(Err(PartError::TooMany { pieces: 36, limit: 0, component_limit: 0 }));
         assert_eq!([false, true].map(|may_solve| status(position, may_solve)), [403, 500]);
         let solver = in_memory(offer.answers.board(), offer.rule, AT_ONCE);
         finish(Ok(Arc::new(OnTheSpot::new(Some(offer.answers.clone()), solver))));
         assert_eq!([position, position >> 4, position << 1].map(|position| status(position, false)), [200, 200, 403]);
+    }
+
+    /// Clients that ask in turn do not lose their results to each other.
+    #[test]
+    fn a_result_waits_for_its_client_before_another_solve_begins() {
+        let out = Out::new(ColorChoice::Never, true);
+        let offers = Offers::open(&[], &[], 1 << 20, 36, &out).expect("what is built in");
+        let offer = offers.find("triangle:9", Rule::Misere).expect("nine layers").clone();
+        let [one, other] = [(1 << 29) - 1, ((1 << 29) - 1) << 9];
+        // The status for a client, and whether the first result is there then.
+        let ask = |deep: &Arc<DeepSolver>, position: u64| {
+            let found = deep.answers(&offer, position, true);
+            let status = found.map_or_else(|problem| problem.into_response().status().as_u16(), |_| 200);
+            (status, deep.solves.lock().solved.as_ref().is_some_and(|solved| solved.position == one))
+        };
+        let failed = || {
+            let answers = Err(PartError::TooMany { pieces: 36, limit: 0, component_limit: 0 });
+            Some(FinishedSolve { offer: offer.clone(), position: one, answers, waits: Some(Instant::now()) })
+        };
+        let deep = Arc::new(DeepSolver::with_patience(Duration::MAX));
+        deep.solves.lock().solved = failed();
+        assert_eq!([other, one, one].map(|position| ask(&deep, position)), [(202, true), (500, false), (202, false)]);
+        while deep.solves.lock().solved.is_none() {
+            std::thread::sleep(LOOK);
+        }
+        assert_eq!([other, one, other].map(|position| ask(&deep, position)), [(202, true), (200, true), (202, false)]);
+        deep.close();
+        // Its client is gone.
+        let deep = Arc::new(DeepSolver::with_patience(Duration::ZERO));
+        deep.solves.lock().solved = failed();
+        assert_eq!(ask(&deep, other), (202, false));
+        deep.close();
     }
 }

@@ -38,14 +38,9 @@ pub fn draw(
         if found.is_none() || value.is_some_and(|wanted| found != Some(wanted)) {
             continue;
         }
-        let is_wanted = match wins {
-            None => true,
-            Some(wins) => {
-                let here = survey(answers, drawn)?;
-                here.unknown() == 0 && here.winning().len() == wins
-            }
-        };
-        if is_wanted {
+        let Some(wins) = wins else { return Ok(Some(drawn)) };
+        let here = survey(answers, drawn)?;
+        if here.unknown() == 0 && here.winning().len() == wins {
             return Ok(Some(drawn));
         }
     }

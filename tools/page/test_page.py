@@ -6,6 +6,7 @@ a folder of page sources that are tested in place of those in the program.
 
 import gzip
 import http.client
+import json
 import os
 import re
 import subprocess
@@ -586,8 +587,12 @@ class Page(unittest.TestCase):
         page = self.open("#play&board=triangle:9&opponent=person&moves=" + ",".join(names))
         self.says(page, "Second wins")
         self.assertLess(len(page.evaluate("location.hash")), 350)
-        odd = self.open("#play&board=triangle:99&rule=nim&opponent=god&moves=a,b,zz")
-        for wrong in "board triangle:99", "rule nim", "opponent god", "move zz":
+        # Moves of another board are not played on this one.
+        odd = self.open("#play&board=triangle:99&moves=a,b")
+        self.says(odd, "board triangle:99")
+        self.assertEqual((self.moves(odd), self.held(odd)), ([], 10))
+        odd = self.open("#play&board=triangle:4&rule=nim&opponent=god&moves=a,b,zz")
+        for wrong in "rule nim", "opponent god", "move zz":
             self.says(odd, wrong)
         # Pages are entries of the history, moves are not.
         odd.click("nav a:nth-child(2)")
@@ -630,6 +635,130 @@ class Page(unittest.TestCase):
                 self.assertFalse(page.locator("#b-trouble").is_visible())
                 self.assertEqual(len(self.moves(page)), 4)
                 page.context.close()
+
+    def settle(self, page):
+        """Waits until the page has dealt with the answers that it has got."""
+        page.evaluate("fetch('v1/boards').then(answer => answer.text())")
+
+    def held_back(self, page, waiting):
+        """The next request that is held back."""
+        end = time.monotonic() + PATIENCE
+        while not waiting:
+            self.assertLess(time.monotonic(), end)
+            page.wait_for_timeout(20)
+        return waiting.pop()
+
+    def test_failures_of_the_server_are_said_in_its_words(self):
+        statuses = []
+        why = "the position cannot be solved"
+
+        def answer(route):
+            route.fulfill(status=statuses.pop(), json={"detail": why}) if statuses else route.continue_()
+
+        page = self.open("#play&board=triangle:4&opponent=perfect", before=lambda one: one.route("**/v1/reply?*", answer), fails=True)
+        self.says(page, "Your turn")
+        # What failed once is not begun again unless that is wanted.
+        statuses.append(500)
+        self.take_one(page)
+        self.says(page, why, "#trouble")
+        page.click("#again")
+        self.says(page, "Your turn")
+        # A server that is too busy is asked again for a while.
+        statuses.extend([503, 502])
+        self.take_one(page)
+        self.says(page, "Your turn")
+        self.assertEqual((statuses, page.locator("#b-trouble").is_visible()), ([], False))
+        statuses.extend([503] * 4)
+        self.take_one(page)
+        self.says(page, why, "#trouble")
+        # One line of many: what is not known stays so, what failed can be asked for again.
+        for error, is_known in ("the value of this position is not known here: 4 pieces", True), ("too many requests: try again later", False):
+            def fail(route):
+                positions = route.request.post_data.splitlines()
+                failures = [json.dumps({"position": position, "error": error}) for position in positions]
+                route.fulfill(content_type="application/x-ndjson", body="\n".join(failures))
+
+            page = self.open(STUDY, before=lambda one: one.route("**/v1/positions?*", fail, times=1))
+            if not is_known:
+                self.says(page, error, "#trouble")
+                page.click("#again")
+            self.until(page, "document.querySelectorAll('#graph a').length === 7")
+            self.assertEqual((page.locator("#graph circle").count(), page.locator("#b-trouble").is_visible()), (7 * is_known, False))
+
+    def test_answers_that_come_too_late_change_nothing(self):
+        waiting = []
+        hold = lambda route: waiting.append(route)
+        page = self.open(BEGUN, before=lambda one: one.route("**/v1/random?*", hold))
+        self.says(page, "Your turn")
+        page.click("#t-puzzles")
+        late = self.held_back(page, waiting)
+        # The board still shows the game, which is not the puzzle.
+        asked = []
+        page.on("request", lambda one: asked.append(one.url.split("?")[0]))
+        for _ in range(2):
+            page.mouse.click(*self.center(page, "d"))
+        self.settle(page)
+        self.assertEqual(asked, [self.address + "v1/boards"])
+        page.click("#t-play")
+        self.says(page, "Your turn")
+        late.continue_()
+        self.settle(page)
+        self.assertEqual((page.url.split("#")[1][:5], ",".join(self.moves(page))), ("play&", BEGUN.split("moves=")[1]))
+        # The puzzle of an earlier day behind that of a later one.
+        late = []
+        for day in "20261104", "20261105":
+            page.evaluate(f"location.hash = '{PUZZLE.replace('20261105', day)}'")
+            late.append(self.held_back(page, waiting))
+        late.pop().continue_()
+        self.says(page, "5 November.")
+        position = self.position(page)
+        late.pop().continue_()
+        self.settle(page)
+        self.assertEqual((self.position(page), self.game(page)["day"]), (position, "20261105"))
+        # The failure of a try or a hint behind another page.
+        right = self.solution(page)
+        for act in lambda: self.take(page, right), lambda: page.get_by_role("button", name="Hint").click():
+            page = self.open(PUZZLE, before=lambda one: one.route("**/v1/position?*", hold), fails=True)
+            self.says(page, "One move wins.")
+            act()
+            late = self.held_back(page, waiting)
+            page.click("#t-play")
+            self.says(page, "Your turn")
+            late.fulfill(status=500, json={"detail": "of a puzzle"})
+            self.settle(page)
+            self.assertFalse(page.locator("#b-trouble").is_visible())
+
+    def test_a_game_that_is_left_can_be_taken_back(self):
+        page = self.open("#play&board=triangle:4&opponent=beginner&first=1")
+        self.says(page, "Your turn")
+        self.take_one(page)
+        self.until(page, f"{COUNT} === 3")
+        before = self.moves(page)
+        # The opponent's first move neither hides the way back nor is a game to go back to.
+        for _ in range(2):
+            page.click("#new")
+            self.says(page, "Your turn")
+        page.click("#back-to")
+        self.says(page, "Your turn")
+        self.assertEqual(self.moves(page), before)
+        page = self.open(STUDY)
+        page.click("#set-up")
+        for name in "a", "d":
+            self.cell(page, name).click()
+        page.click("#done")
+        page.click("#play-on")
+        page.click("#back-to")
+        self.says(page, "Your turn")
+        self.assertEqual(",".join(self.moves(page)), BEGUN.split("moves=")[1])
+        # What was played otherwise is kept, too, behind a puzzle.
+        page = self.open("#analyse&board=triangle:4&opponent=person&moves=a,b")
+        page.click("#back")
+        self.take(page, [2, 2])
+        self.says(page, "instead: b1", "#moves")
+        page.click("#t-puzzles")
+        self.says(page, "One move wins.")
+        page.click("#t-analyse")
+        self.says(page, "instead: b1", "#moves")
 
     def test_the_page_works_below_a_path_of_a_proxy(self):
         proxy = Front(self.address, prefix="/games/trinim")
@@ -709,6 +838,9 @@ class Page(unittest.TestCase):
         self.assertEqual(self.game(page)["first"], "1")
         page = self.open("#play&board=triangle:4&rule=misere&opponent=club&moves=g-j,a,d-f,b,c")
         self.until(page, "document.querySelector('#story').textContent")
+        # No move is left to hint at.
+        page.keyboard.press("?")
+        self.assertTrue(page.locator("#hint").is_disabled())
 
     def test_every_bar_of_the_graph_is_a_link_with_its_value(self):
         order, left = "eabcdfghij", 1023
@@ -747,6 +879,20 @@ class Page(unittest.TestCase):
         self.assertEqual(page.evaluate(focus), "b1, piece")
         self.says(page, "Easy took b1")
         self.assertEqual(page.evaluate(focus), "a1, piece")
+
+    def test_focus_stays_near_what_was_pressed(self):
+        page = self.open(PUZZLE)
+        self.says(page, "One move wins.")
+        for name, said in ("Hint", "It takes"), ("Solution", "does not count"):
+            page.get_by_role("button", name=name).press("Enter")
+            self.says(page, said, "#b-tries")
+            self.assertTrue(page.evaluate("document.querySelector('#b-tries').contains(document.activeElement)"), name)
+        page.locator(".calendar button").first.press("Enter")
+        self.until(page, "document.activeElement.matches('.calendar [aria-current]')")
+        self.assertEqual(self.game(page)["day"], "20261101")
+        page = self.open("#analyse&board=triangle:5&rule=misere&opponent=person&p=1/11/001/1111/11110")
+        page.locator("#wins button", has_text="more").press("Enter")
+        self.assertTrue(page.evaluate("document.activeElement === document.querySelectorAll('#wins button')[8]"))
 
     def test_the_analysis_agrees_with_the_definition(self):
         names = "abcdefghij"
@@ -822,6 +968,7 @@ class Page(unittest.TestCase):
             wrong = min(move for move in MOVES[4] if position & move == move and move != right)
             self.take(page, right)
             self.says(page, "Solved at once")
+            self.assertEqual(page.locator(".cell[aria-disabled='false']").count(), 0)
             self.says(page, "1 day in a row", "#b-days")
             self.inside(page, size, "#turn", "#board", "#b-tries .main")
             self.shot(page, f"puzzle-solved-{size[0]}")
@@ -889,7 +1036,10 @@ class Page(unittest.TestCase):
             page.get_by_role("button", name=name).click()
         self.says(page, "does not count", "#b-tries")
         page.reload()
-        page.get_by_role("button", name="Skip").click()
+        self.says(page, "Solved before.")
+        self.take(page, right)
+        self.says(page, "Solved again")
+        page.get_by_role("button", name="Next puzzle").click()
         self.until(page, "!location.hash.includes('20261105')")
         page.go_back()
         self.says(page, "Solved before.")
@@ -973,6 +1123,12 @@ class Page(unittest.TestCase):
         self.assertEqual((page.locator("#main").get_attribute("data-state"), self.held(page)), ("first", 15))
         page.click("#new")
         self.says(page, "Your turn")
+        # Where the opponent begins, only Start does.
+        page = self.open()
+        page.select_option("#first", "1")
+        self.says(page, "press Start", "#corner")
+        page.select_option("#opponent", "person")
+        self.says(page, "Drag along a line", "#corner")
 
     def test_parts_that_do_not_arrive_are_said_and_loaded_again(self):
         for part, address, act, shown in (
@@ -1244,6 +1400,25 @@ class Page(unittest.TestCase):
         self.assertFalse(page.locator("#solving").is_visible())
         page.wait_for_selector("#solve")
         self.assertEqual(self.held(page), 32)
+        # The percents go with the bar.
+        shares = [0.45]
+        solving = lambda route: route.fulfill(status=202, json={"done": shares.pop()}) if shares else route.continue_()
+        page = self.open(BEGUN, before=lambda one: one.route("**/v1/position?*", solving))
+        page.click("#hint")
+        self.says(page, "Solving: 45 %", "#value")
+        self.says(page, "wins.", "#news")
+        self.assertEqual(page.locator("#value").text_content(), "")
+
+    def test_stored_values_are_shown_without_a_solve(self):
+        started, address = serve("--layers", "4", "--spot-pieces", "40")
+        self.addCleanup(stop, started)
+        rows = "1/11/111/1111/11111/111111/1111111/11111111/110000000"
+        asked = []
+        watch = lambda page: page.on("request", lambda one: asked.append(one.url))
+        page = self.open(f"#play&board=triangle:9&opponent=person&p={rows}", address=address, before=watch)
+        page.select_option("#help", "values")
+        self.says(page, "First wins", "#value")
+        self.assertEqual([url for url in asked if "/v1/position?" in url], [])
 
     def test_nine_layers_are_played_to_the_end(self):
         # The same game every time: the seed is the page's.
@@ -1361,6 +1536,7 @@ class Page(unittest.TestCase):
                         continue
                     self.take(page, [0])
                     self.until(page, "location.hash.includes('moves=')")
+                    self.assertIn("identity=", page.locator("#t-statistics").get_attribute("href"))
                     links.append(page.evaluate("location.hash"))
                     again = self.open(links[-1], address=address)
                     self.assertEqual(self.position(again), self.position(page))

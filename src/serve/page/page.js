@@ -4,7 +4,7 @@ import { $, icon, keyOf, pictures } from "./board.js";
 import { Game, aboutOf, count, isPosition, pieces, replay, rowsOf, short, shown } from "./game.js";
 import {
   address, addressOf, ask, begin, change, epoch, events, flush, former, fresh, game, isAgainstProgram, keep, leave, load, names, offer, offered,
-  offers, place, remark, rulesOf, say, seed, store, stored, trouble, turnOf, view, visit, walk, wins,
+  offers, place, remark, replace, rulesOf, say, seed, store, stored, trouble, turnOf, view, visit, walk, wins,
 } from "./table.js";
 
 /** The parts of the page whose address holds a game, and those that have only a board. */
@@ -49,12 +49,6 @@ const SAYS = {
   play: (line) => (view.locked ? ["○", `Waiting for ${names()[1]}`, line] : ["●", turnOf(game.player), line]),
   analyse: (line) => ["", turnOf(game.player), line],
 };
-/** What stands in the corner of the board, unless it is the rules. */
-const CORNERS = {
-  first: () => "Drag along a line, or tap its first and its last piece. Tap one piece twice to take it alone.",
-  end: () => `The game in one picture. Filled: ${names()[0].replace("You", "you")} took it. Outlined: ${names()[1]} did. Numbers: at which move; “?”: a mistake.`,
-  analyse: () => "Dashes: the last move",
-};
 
 /** Shows the parts of a state, which name it in `data-in`. */
 function arrange(state) {
@@ -82,7 +76,7 @@ function changed({ news, begins = false, keeps = false }) {
   const left = `${pieces(count(game.position))} ${count(game.position) === 1 ? "is" : "are"} left.`;
   if (SAYS[state]) say(...SAYS[state](`${news ?? moved} ${left}`.trim()));
   $("rules-text").textContent = game.offer.rules;
-  $("corner").textContent = CORNERS[state]?.() ?? game.offer.rules;
+  $("corner").textContent = state !== "first" ? game.offer.rules : view.locked ? "The opponent begins: press Start." : $("how").textContent;
   steps(state);
   link();
   if (["play", "end", "analyse"].includes(state)) more(state, hadFocus);
@@ -99,9 +93,9 @@ function drawBoard(state) {
 }
 
 function steps(state) {
-  $("undone").hidden = !former || state !== "play" || game.moves.length > 0;
+  $("undone").hidden = !former || state !== "play" || game.moves.length > game.first;
   $("undo").disabled = $("back").disabled = $("first-step").disabled = before() < 0;
-  $("hint").disabled = view.locked;
+  $("hint").disabled = view.locked || game.winner() !== null;
   $("forward").disabled = $("last-step").disabled = !game.isPast;
   $("note").textContent = "";
 }
@@ -120,7 +114,7 @@ async function more(state, hadFocus, waits = false) {
 
 /** Plays a person's move, unless it loses a won game and that is to be said first. */
 async function attempt(move) {
-  if (page === "puzzles") return puzzles.attempt(move);
+  if (page === "puzzles") return puzzles?.attempt(move);
   if (isFirst) keep();
   isFirst = false;
   if (page === "analyse" || $("help").value !== "warnings" || warned === move.join()) return play(move);
@@ -151,17 +145,17 @@ async function reply(asked) {
 
 /** Puts what is shown into the address, and into the links to the other parts of the page. */
 function link() {
-  const all = { ...(table ?? game).parameters(), opponent: $("opponent").value };
-  const board = { board: $("boards").value, rule: $("rule").value };
-  const of = { play: all, analyse: all, puzzles: {}, statistics: board };
+  const kept = table ?? game;
+  const all = { ...kept.parameters(), opponent: $("opponent").value };
+  const of = { play: all, analyse: all, puzzles: {}, statistics: aboutOf(offered()) };
   if (page === "puzzles" && puzzles) of.puzzles = puzzles.parameters();
   for (const one of $("nav").children) {
     const which = one.id.slice(2);
     one.href = addressOf(which, of[which]);
-    if (which === page) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
+    one.ariaCurrent = which === page ? "page" : null;
   }
   address(isFirst ? null : addressOf(page, of[page]));
-  store("sessionStorage", "variations", { game: game.key, variations: game.variations });
+  store("sessionStorage", "variations", { game: kept.key, variations: kept.variations });
 }
 
 /** Reads an address; what it does not name stays, and what it names wrongly is said. */
@@ -178,10 +172,9 @@ async function restore(hash) {
   choose("boards", "board");
   rulesOf();
   for (const id of ["rule", "opponent", "first"]) choose(id);
-  if (given.has("identity") && given.get("identity") !== offered().identity) {
-    wrong.push(`${rowsOf(offered().board)} is a different board here`);
-    for (const one of ["p", "moves", "at", "day"]) given.delete(one);
-  }
+  const [isOther, isChanged] = ["board", "identity"].map((name) => given.has(name) && given.get(name) !== offered()[name]);
+  if (isChanged && !isOther) wrong.push(`${rowsOf(offered().board)} is a different board here`);
+  if (isChanged || isOther) for (const one of ["p", "moves", "at", "day"]) given.delete(one);
   const isGame = OF_GAME.includes(page) && (given.has("board") || given.has("p"));
   if (!game || isGame) {
     const start = given.get("p") ?? offered().start;
@@ -192,7 +185,7 @@ async function restore(hash) {
     const next = new Game(offered(), { start: isRight ? start : offered().start, first });
     wrong.push(replay(next, given.get("moves")?.split(",").filter(Boolean) ?? []));
     const kept = stored("sessionStorage", "variations");
-    if (game?.key === next.key) next.variations = game.variations;
+    if (table?.key === next.key) next.variations = table.variations;
     else if (kept.game === next.key && Array.isArray(kept.variations)) next.variations = kept.variations;
     if (given.has("at")) next.go(Number(given.get("at")) || 0);
     place(next);
@@ -211,6 +204,8 @@ async function show() {
   if (OF_GAME.includes(page)) return change({ keeps: true });
   const asked = leave();
   trouble(null);
+  // Until there is a puzzle, the board shows another game.
+  view.locked = true;
   const part = await load(page === "puzzles" ? "./puzzle.js" : "./stats.js", show);
   if (asked !== epoch) return;
   if ($("main").dataset.state !== page) say("", page === "puzzles" ? "Puzzles" : "Statistics", "");
@@ -220,7 +215,7 @@ async function show() {
   await part.open(offered(), given).catch((error) => { if (asked === epoch) trouble(error, show); });
 }
 
-function setUp(start, first) { place(new Game(game.offer, { start, first })); change(); }
+function setUp(start, first) { replace(new Game(game.offer, { start, first })); change(); }
 const undo = () => { if (before() >= 0) { game.go(before()); change({ news: "Taken back." }); } };
 const forward = () => { if (game.isPast) walk(game.at + 1); };
 const back = () => { if (before() >= 0) walk(before()); };

@@ -3,7 +3,7 @@
 import { $, button, element, key } from "./board.js";
 import { Game, aboutOf, pieces, plural, ruleOf, short, shown } from "./game.js";
 import { answerTo, positionOf, winning } from "./story.js";
-import { addressOf, ask, change, game, load, offerOf, offers, place, remark, say, store, stored, trouble, view, visit } from "./table.js";
+import { addressOf, ask, change, epoch, game, load, offerOf, offers, place, remark, say, store, stored, trouble, view, visit } from "./table.js";
 
 /** How far back the next open day may be, in days. */
 const BACK = 60;
@@ -57,7 +57,9 @@ export async function open(chosen, given) {
   month = day - (day % 100) + 1;
   // On large boards most positions have more pieces than one can think through.
   const few = offer.cells.length > 15 ? { pieces: 10 } : {};
+  const waits = epoch;
   const found = await ask("v1/random", { ...aboutOf(offer), ...few, wins: 1, seed: extra ? day * 1000 + extra : day });
+  if (waits !== epoch) return;
   place(new Game(offer, { start: found.position }));
   change({ begins: true, keeps: true });
   show();
@@ -67,13 +69,15 @@ export async function open(chosen, given) {
 function show(text = "", marks = [], isWrong = false) {
   if (!isSolved) headline();
   $("corner").textContent = isSolved ? "Green ring: the move that wins." : "Dashes: your try. Ring: the answer that beats it.";
-  view.choose(null);
-  view.mark(marks);
+  const hadFocus = $("b-tries").contains(document.activeElement);
   view.locked = isSolved || isShown;
+  view.update(game);
+  view.mark(marks);
   const sign = element("span", { className: "sign loss", textContent: "✕", hidden: !isWrong, ariaHidden: "true" });
   $("b-tries").replaceChildren(element("p", { className: "wide", role: "status", hidden: !text }, sign, text), ...(view.locked
     ? [button("Next puzzle", next, { className: "main" }), button("Share", share, {}, "share"), button("Play on", () => visit(addressOf("play", game.parameters())), {}, "play")]
     : [button("Hint", hint, {}, "hint"), button("Solution", solution), button("Skip", next, {}, "forward")]));
+  if (hadFocus) $("b-tries").querySelector("button").focus();
   calendar();
 }
 
@@ -86,25 +90,27 @@ function headline() {
   say("●", "One move wins. Find it.", `${name}. ${plural(game.legal().length, "move")}, ${ruleOf(game.offer)}.${past.join("")}`);
 }
 
-/** Does something with the move that wins. */
+/** Does something with the move that wins, unless the board is locked. */
 async function withWinner(act) {
-  const start = game.position;
+  const asked = epoch;
+  if (view.locked) return;
   try {
-    const [{ cells }] = winning(await positionOf(game, start));
-    if (start === game.position) act(cells);
+    const [{ cells }] = winning(await positionOf(game, game.position));
+    if (asked === epoch && !isSolved) act(cells);
   } catch (error) {
-    trouble(error, () => withWinner(act));
+    if (asked === epoch) trouble(error, () => withWinner(act));
   }
 }
 
-/** Tries a move: the one that wins solves the puzzle, another one is answered. */
+/** Tries a move on an unlocked board: the one that wins solves the puzzle, another is answered. */
 export async function attempt(move) {
-  if (isSolved || isShown) return;
+  if (view.locked) return;
   remark("");
-  const start = game.position;
+  const asked = epoch;
   try {
     const after = await positionOf(game, game.after(move));
-    if (start !== game.position || isSolved) return;
+    if (asked !== epoch || isSolved) return;
+    const isAgain = record.solved;
     isSolved = after.value === "loss";
     note({ tries: record.tries + 1, solved: isSolved && !record.shown });
     if (!isSolved) {
@@ -114,11 +120,11 @@ export async function attempt(move) {
     const far = after.distance ? `, and the game ends in ${plural(after.distance + 1, "move")}` : "";
     const how = record.tries > 1 ? ` in ${triesOf(record.tries)}` : record.tries && !record.hint ? " at once" : "";
     const help = record.shown ? ", but the solution was shown" : record.hint ? " with a hint" : "";
-    say("✓", `Solved${how}${help}`, `${shown(game, move)} wins: no answer to it does${far}.`);
+    say("✓", isAgain ? "Solved again" : `Solved${how}${help}`, `${shown(game, move)} wins: no answer to it does${far}.`);
     show("", [["quick", move]]);
     $("b-tries").querySelector(".main").focus();
   } catch (error) {
-    trouble(error, () => attempt(move));
+    if (asked === epoch) trouble(error, () => attempt(move));
   }
 }
 
@@ -168,6 +174,7 @@ function calendar() {
   const heads = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"].map((textContent) => element("span", { textContent }));
   const gap = Array.from({ length: (dateOf(month).getDay() + 6) % 7 }, () => element("span"));
   const best = Math.max(0, ...solved.filter((one) => stateOf(known, dayOf(dateOf(one, 1))) !== "solved").map((one) => streak(known, one)));
+  const hadFocus = $("b-days").contains(document.activeElement);
   $("b-days").replaceChildren(
     element("p", { className: "row" }, element("span", {}, element("b", { textContent: current }), ` ${current === 1 ? "day" : "days"} in a row`),
       element("small", { textContent: `Best ${best} · ${solved.filter((one) => isIn(one, now)).length} this month` })),
@@ -176,4 +183,5 @@ function calendar() {
     element("div", { className: "calendar" }, ...heads, ...gap, ...all),
     element("p", { className: "legend" }, key("solved", "Solved"), key("tried", "Tried"), key("today", "This one")),
   );
+  if (hadFocus) $("b-days").querySelector("[aria-current]")?.focus();
 }

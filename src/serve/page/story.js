@@ -32,13 +32,17 @@ export async function positionOf({ offer, about }, position, waits = true) {
   const { keep: kept, spot_pieces: spot } = offer;
   const [held, least] = [count(position), kept === "database" ? 0 : Number(kept.split(":")[1] ?? Infinity)];
   const isSolvable = held <= (spot ?? -1);
-  if (held >= least || (isSolvable && (waits || held <= AT_ONCE))) {
+  // The server begins to solve what it keeps without some moves.
+  if (!waits && isSolvable && held > AT_ONCE) {
+    const [found] = held >= least ? await askAll(about, [position]) : [];
+    if (found) return found;
+  } else if (held >= least || isSolvable) {
     return remember(among, keyOf(about, position), await ask("v1/position", { ...about, p: position }));
   }
   throw Object.assign(new Error("The value of this position is not known."), { unknown: true, isSolvable });
 }
 
-export const isWin = (found) => found?.value === "win";
+const isWin = (found) => found?.value === "win";
 /** Whether a move gives a won game away, by the values of the positions before and after it. */
 const isMistake = (values, index) => isWin(values[index]) && isWin(values[index + 1]);
 /** The moves that are known to win in a position; the quickest first, if it is timed. */
@@ -162,7 +166,7 @@ export async function values(state, waits) {
   const [asked, isAnalysis] = [epoch, state === "analyse"];
   for (const id of ["best", "wins"]) $(id).replaceChildren();
   $("b-value").hidden = isAnalysis && !waits;
-  if (isAnalysis) graph();
+  if (isAnalysis) { $("corner").textContent = "Dashes: the last move"; graph(); }
   try {
     const found = await positionOf(game, game.position, waits);
     if (asked !== epoch) return;
@@ -187,8 +191,7 @@ export async function values(state, waits) {
 
 /** How many moves win; of those that are known, if another one may win. */
 function shareOf(found, wins) {
-  const isPart = found.moves_not_kept > 0 && isWin(found);
-  const all = found.moves.length + (isPart ? 0 : found.moves_not_kept);
+  const [isPart, all] = [found.moves_not_kept > 0, found.moves.length];
   if (all === 1 && !isPart) return `The only move ${wins ? "wins" : "loses"}.`;
   return `${wins || "None"} of ${all}${isPart ? " known" : ""} moves ${wins > 1 ? "win" : "wins"}.`;
 }
@@ -234,7 +237,7 @@ function chips(found, best) {
     return found;
   });
   const more = buttons.splice(CHIPS);
-  const rest = more.length ? [button(`${more.length} more`, (one) => one.replaceWith(...more))] : [];
+  const rest = more.length ? [button(`${more.length} more`, (one) => { one.replaceWith(...more); more[0].focus(); })] : [];
   $("wins").replaceChildren(...buttons, ...rest);
 }
 
@@ -275,6 +278,7 @@ export async function end(hadFocus) {
   offer("retry", step ? "Play again" : "", fresh);
   for (const id of ["story", "slips"]) $(id).replaceChildren();
   if (hadFocus) $("next").focus();
+  $("corner").textContent = `The game in one picture. Filled: ${names()[0].replace("You", "you")} took it. Outlined: ${names()[1]} did. Numbers: at which move; “?”: a mistake.`;
   view.mark([]);
   paint([]);
   const found = await graph();

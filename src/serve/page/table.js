@@ -1,7 +1,7 @@
 // The table: the offers, the game, its address, and what the server knows. A change is an event.
 
 import { $, BoardView } from "./board.js";
-import { Game, count, short } from "./game.js";
+import { Game, short } from "./game.js";
 
 export const LEVELS = { beginner: "Easy", club: "Club", perfect: "Perfect", person: "Second" };
 export let offers = [];
@@ -49,10 +49,14 @@ export function place(next) {
   $("first").value = game.first;
 }
 
-/** Begins a game; the one before it can be taken back. */
-export function begin(next) {
-  if (game?.moves.length) former = game;
+/** Puts a game in place of the one before, which can be taken back if a person moved in it. */
+export function replace(next) {
+  if (game?.moves.length > game?.first) former = game;
   place(next);
+}
+
+export function begin(next) {
+  replace(next);
   seed = 1 + Math.floor(Math.random() * 1e9);
   keep();
   change({ begins: true });
@@ -61,7 +65,7 @@ export function begin(next) {
 export const fresh = () => begin(new Game(offered(), { first: Number($("first").value) }));
 /** Makes answers late that are waited for. */
 export function leave() { epoch += 1; progress(); return epoch; }
-export const send = (name, detail) => events.dispatchEvent(new CustomEvent(name, { detail }));
+const send = (name, detail) => events.dispatchEvent(new CustomEvent(name, { detail }));
 /** Shows the game after a change; `how`: news, begins, keeps the remark. */
 export function change(how = {}) { leave(); send("change", how); }
 
@@ -166,11 +170,9 @@ export function ask(path, parameters = {}, positions = null) {
 async function response(url, options) {
   for (let failures = 0; ; failures += 1) {
     const found = await fetch(url, options).catch(() => null);
-    if (found && found.status < 500) return found;
-    if (failures === RETRIES.length) {
-      const reason = found ? `The server answers ${found.status}.` : "No answer from the server.";
-      throw Object.assign(new Error(reason), { lost: true });
-    }
+    const isLast = failures === RETRIES.length;
+    if (found && (isLast || found.status < 502)) return found;
+    if (isLast) throw Object.assign(new Error("No answer from the server."), { lost: true });
     await pause(RETRIES[failures]);
   }
 }
@@ -190,14 +192,19 @@ async function answered(url, options, entry) {
   } finally {
     if (waits && entry.epoch === epoch) progress();
   }
-  if (found.ok) return options ? (await found.text()).trim().split("\n").map(JSON.parse) : found.json();
-  const { detail } = await found.json().catch(() => ({}));
-  throw Object.assign(new Error(short(detail || `The server answers ${found.status}.`, 200)), { unknown: found.status === 404 });
+  if (found.ok && !options) return found.json();
+  const all = found.ok ? (await found.text()).trim().split("\n").map(JSON.parse) : [await found.json().catch(() => ({}))];
+  // A line that failed can have an answer the next time.
+  const failed = found.ok ? all.find(({ error }) => error && !error.includes("not known here")) : all[0];
+  if (!failed) return all;
+  const reason = failed.error || failed.detail || `The server answers ${found.status}.`;
+  throw Object.assign(new Error(short(reason, 200)), { unknown: found.status === 404, lost: found.ok || found.status >= 500 });
 }
 
 /** Shows how far a solve is, null behind another one. The percents are not spoken. */
 function progress(done) {
   const isSolving = done !== undefined;
+  if (!isSolving && !$("solving").hidden) $("value").textContent = "";
   $("solving").hidden = $("stop").hidden = !isSolving;
   $("value").ariaLive = isSolving ? "off" : "polite";
   if (!isSolving) return;

@@ -161,6 +161,42 @@ fn positions_that_take_long_say_how_far_they_are() {
     assert!(!is_left());
 }
 
+/// A failed solve is reported once, in words that the description has, and begins again on request.
+#[test]
+fn a_solve_that_fails_is_an_error_in_words() {
+    let folder = scratch();
+    let path = folder.path().join("removed");
+    std::fs::create_dir(&path).unwrap();
+    let server = Server::start(&path, &["--layers", "3"]);
+    std::fs::remove_dir(&path).unwrap();
+    let asked = format!("/v1/position?{}", query("triangle:9", "misere", "0x1fffffff"));
+    for _ in 0..2 {
+        assert_eq!(server.own(&asked).status, 202);
+        let ended = (0..).map(|_| server.own(&asked)).find(|found| found.status != 202).unwrap();
+        assert_eq!((ended.status, &*ended.problem()), (500, "the position cannot be solved"));
+    }
+    let description = server.get("/v1/openapi.json").json();
+    let described = &description["components"]["responses"]["Broken"]["description"];
+    assert!(described.as_str().unwrap().contains("the position cannot be solved"), "{described}");
+}
+
+/// A client that may not begin a solve gets the value that is stored, even if moves are unknown.
+/// The answer has no tag then, because the server's own page gets the rest.
+#[test]
+fn stored_values_are_answered_to_all_clients() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3", "--spot-pieces", "40"]);
+    for (pieces, is_whole) in [(36, false), (38, false), (41, true), (45, true)] {
+        let position = format!("{:#x}", (1_u64 << pieces) - 1);
+        let one = server.get(&format!("/v1/position?{}", query("triangle:9", "misere", &position)));
+        assert_eq!((one.status, one.header("etag").is_some()), (200, is_whole), "{pieces}: {}", text(&one.body));
+        assert_eq!(one.json(), server.post("/v1/positions?board=triangle:9", &position).json(), "{pieces}");
+        let reply = server.get(&format!("/v1/reply?{}", query("triangle:9", "misere", &position)));
+        assert_eq!(reply.status, if is_whole { 200 } else { 403 }, "{pieces}");
+    }
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "a solve has begun");
+}
+
 /// The traces of one request in the server (a solve, a cached frame, an open file) do not change
 /// the answer to another: random questions about both rules of several boards, with deep positions.
 #[test]

@@ -293,7 +293,7 @@ fn foreign_names_and_pages_are_refused() {
 fn deep_solves_are_for_the_page() {
     let folder = scratch();
     let path = folder.path();
-    let deep = ["/v1/position", "/v1/reply"].map(|path| format!("{path}?board=triangle:9&p=0xfffffffff"));
+    let deep = ["/v1/position", "/v1/reply"].map(|path| format!("{path}?board=triangle:9&p=0x7ffffffff"));
     let none = Server::start(path, &["--layers", "3"]);
     let is_idle = || std::fs::read_dir(path).unwrap().next().is_none();
     let named = "origin: https://nim.example\r\n";
