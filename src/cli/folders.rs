@@ -168,7 +168,7 @@ fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> S
 /// Returns the command among the arguments of the program; options can come before it.
 fn command_of(words: &[String]) -> &str {
     let command = words.iter().find(|word| !is_of_program(word)).map_or("", String::as_str);
-    if command == "papers" { "papers report" } else { command }
+    if command == "papers" { "papers report --out report" } else { command }
 }
 
 fn ask(command: &str) -> String {

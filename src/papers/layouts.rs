@@ -9,6 +9,7 @@ use crate::counts::{Counts, GROUP_SIZES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::LazyLock;
+use trinim::layout::search::{Limit, unions};
 use trinim::layout::{Bid, Layout};
 use trinim_game::claims::{Claim, Paper};
 use trinim_game::{Board, Cell};
@@ -43,20 +44,8 @@ pub struct Figure {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
-    table: u32,
-    figure: String,
-    updates: u64,
-    blocks: u64,
-    block_mib: u64,
-    total_mib: u64,
-    groups: Option<[u64; 4]>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ListedLayouts {
-    row: Vec<Line>,
+    row: Vec<Row>,
     figure: Vec<Figure>,
 }
 
@@ -87,25 +76,6 @@ fn in_words(mirror: bool, rotation: bool) -> &'static str {
         (false, true) => "rotatable, not symmetric",
         (false, false) => "neither symmetric nor rotatable",
     }
-}
-
-/// Counts the sets of `cells` cells that a symmetry of the board maps to themselves.
-fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
-    let mut seen = vec![false; board.cells() as usize];
-    let mut sets = vec![0u64; cells + 1];
-    sets[0] = 1;
-    for start in 0..seen.len() {
-        let (mut length, mut cell) = (0, start);
-        while !std::mem::replace(&mut seen[cell], true) {
-            length += 1;
-            cell = usize::from(image[cell]);
-        }
-        // The set contains each cycle completely or not at all.
-        for size in (length..=cells).rev().filter(|_| length > 0) {
-            sets[size] += sets[size - length];
-        }
-    }
-    sets[cells]
 }
 
 /// What the text prints of boards and layouts, apart from the tables' counts.
@@ -149,15 +119,14 @@ fn symmetry(figure: &Figure) -> Claim {
 /// What section 4.2 says.
 fn nine_layers() -> Vec<Claim> {
     let nine = triangle(9);
-    let sets = |order: usize| {
-        let of_order = nine.symmetries().iter().find(|symmetry| {
-            let twice = symmetry.compose(symmetry);
-            !symmetry.is_identity()
-                && if order == 2 { twice.is_identity() } else { twice.compose(symmetry).is_identity() }
-        });
-        of_order.map_or(0, |symmetry| closed_sets(&nine, symmetry.image(), 13))
+    let sets = |group: &[usize]| {
+        let group: Vec<_> = group.iter().map(|symmetry| &nine.symmetries()[*symmetry]).collect();
+        let mut sets = 0_u64;
+        unions(&nine, &group, 13, Limit { sets: u64::MAX, seed: 0 }, &mut |_, _| sets += 1);
+        sets
     };
-    let (mirrored, rotated) = (sets(2), sets(3));
+    // The identity comes first, then the rotations, then the mirrors.
+    let (mirrored, rotated) = (sets(&[0, 3]), sets(&[0, 1, 2]));
     let counts = Counts::of(&figure("10(c)").layout());
     let factor = |all: f64, left: f64| format!("{:.2}", all / left);
     vec![
@@ -189,7 +158,7 @@ impl Figure {
 }
 
 /// The counts of a table's row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Inter-block updates.
     pub updates: u64,
@@ -209,20 +178,30 @@ fn by_size<S: Serializer>(groups: &Option<[u64; 4]>, serializer: S) -> Result<S:
     serializer.collect_map(groups.iter().flat_map(|groups| GROUP_SIZES.iter().zip(groups)))
 }
 
-#[derive(Clone, Debug)]
+/// A row of a table.
+#[derive(Debug, Deserialize)]
 pub struct Row {
     pub table: u32,
-    pub figure: &'static Figure,
-    pub reduced: bool,
+    figure: String,
+    #[serde(flatten)]
     pub published: Figures,
 }
 
 impl Row {
+    pub fn figure(&self) -> &'static Figure {
+        figure(&self.figure)
+    }
+
+    /// Returns whether redundancy is removed.
+    pub fn is_reduced(&self) -> bool {
+        self.table.is_multiple_of(2)
+    }
+
     /// Computes the same figures from the counts of the figure's layout on its board.
     pub fn computed(&self, counts: &Counts) -> Figures {
-        let cells = self.figure.layers * (self.figure.layers + 1) / 2;
-        let block_bytes = 1 << (cells - self.figure.cells.len() as u32 - 3);
-        let (updates, blocks) = match self.reduced {
+        let Figure { layers, cells, .. } = self.figure();
+        let block_bytes = 1 << (layers * (layers + 1) / 2 - cells.len() as u32 - 3);
+        let (updates, blocks) = match self.is_reduced() {
             true => (counts.canonical_updates, counts.canonical_blocks),
             false => (counts.updates, counts.blocks),
         };
@@ -233,21 +212,8 @@ impl Row {
 }
 
 /// Returns all rows of tables 1 to 4, in their order.
-pub fn rows() -> Vec<Row> {
-    const MIB: u64 = 1 << 20;
-    let row = |line: &Line| Row {
-        table: line.table,
-        figure: figure(&line.figure),
-        reduced: line.table.is_multiple_of(2),
-        published: Figures {
-            updates: line.updates,
-            blocks: line.blocks,
-            block_bytes: line.block_mib * MIB,
-            total_bytes: line.total_mib * MIB,
-            groups: line.groups,
-        },
-    };
-    LISTED.row.iter().map(row).collect()
+pub fn rows() -> &'static [Row] {
+    &LISTED.row
 }
 
 #[cfg(test)]
@@ -259,7 +225,7 @@ mod tests {
         assert_eq!((figures().len(), rows().len()), (12, 15));
         for figure in figures() {
             assert_eq!(figure.layout().bid_bits() as usize, figure.cells.len());
-            assert!(rows().iter().any(|row| row.figure.name == figure.name), "{}", figure.name);
+            assert!(rows().iter().any(|row| row.figure().name == figure.name), "{}", figure.name);
         }
     }
 }

@@ -11,13 +11,11 @@
 pub mod baseline;
 #[doc(hidden)]
 pub mod counts;
-mod draw;
 #[doc(hidden)]
 pub mod layouts;
 #[doc(hidden)]
 pub mod record;
 #[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
 pub mod search;
-mod table;
+#[doc(hidden)]
+pub mod table;

@@ -1,9 +1,11 @@
 //! The program `trinim-papers`: the command `papers` of trinim.
 
 mod commands;
+mod draw;
+mod report;
 
 use clap::{Parser, Subcommand};
-use commands::{SCHEMAS, bench, layout, report, solve};
+use commands::{SCHEMAS, bench, layout, solve};
 use std::process::ExitCode;
 use terminal::exit::Exit;
 use terminal::manual;
@@ -47,7 +49,7 @@ struct PapersArgs {
 enum PapersCommand {
     Solve(Box<solve::SolveArgs>),
     Layout(layout::LayoutArgs),
-    Report(report::ReportArgs),
+    Report(commands::report::ReportArgs),
     Bench(Box<bench::BenchArgs>),
 }
 
@@ -67,7 +69,7 @@ impl Program for Cli {
             Command::Papers(PapersArgs { command }) => match command {
                 PapersCommand::Solve(args) => solve::run(*args, out),
                 PapersCommand::Layout(args) => layout::run(args, out),
-                PapersCommand::Report(args) => report::run(args, out),
+                PapersCommand::Report(args) => commands::report::run(args, out),
                 PapersCommand::Bench(args) => bench::run(*args, out),
             },
             Command::Completions(args) => manual::complete(args, program::command::<Cli>(), Cli::NAME, out),

@@ -113,7 +113,7 @@ pub struct Row {
     /// machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// The reason why the case did not run.
+    /// The reason why the case has no figures: it was refused, or equals an earlier case.
     pub refused: Option<String>,
     /// The measured runs.
     pub runs: Vec<Run>,
@@ -187,12 +187,8 @@ impl Spread {
 fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
+    let last = sorted.len().checked_sub(1)?;
+    Some((sorted[last / 2] + sorted[last.div_ceil(2)]) / 2.0)
 }
 
 impl Figures {

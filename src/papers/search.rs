@@ -4,18 +4,13 @@
 //! \[SWLK12\] section 4. The search is organised by the symmetries that sets keep; [`unions`]
 //! explains this.
 //!
-//! | kept | unions of a given size, nine layers | examined |
-//! |---|---|---|
-//! | all six ([`SymmetryClass::All`]) | some hundreds at most | all |
-//! | a mirror at least ([`SymmetryClass::Mirror`]) | up to 3 million | all, as long as the limit allows |
-//! | any, or none ([`SymmetryClass::Any`]) | up to 4 * 10^12 | see below |
-//!
 //! [`SymmetryClass::Any`] examines the unions for all symmetries, for a mirror and for the
 //! rotations. The remaining sets keep no symmetry. Nothing divides their updates: there are at
 //! least `2^b * b / 2`, and more because cells share lines. That bound nearly always exceeds the
 //! best sets with a mirror, and then these sets need not be examined. Otherwise all are, or a local
 //! search takes a sample. For boards that are not triangles, the unions for all symmetries and
-//! those for none are examined.
+//! those for none are examined; a set among the latter that keeps some symmetries is scored again
+//! with them.
 //!
 //! # Invariants
 //! 1. [`Found::exhaustive`] says that no requested set has fewer updates than those found: each was
@@ -23,23 +18,25 @@
 //! 2. The same request gives the same answer on every machine.
 //! 3. Of sets that are images of each other only one is returned.
 
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trinim::layout::BID_BITS_MAX;
-use trinim::layout::search::{Limit, Rank, canonical_blocks, rank, unions};
-use trinim_game::{Board, Symmetry, position};
+use trinim::layout::search::{Limit, Rank, canonical_blocks, canonical_updates, rank, unions};
+use trinim_game::{Board, Cell, Symmetry, position};
 
 /// The symmetries that the sets must keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum SymmetryClass {
-    /// All symmetries of the board.
+    /// All symmetries of the board
     #[serde(rename = "d3")]
+    #[value(name = "d3")]
     All,
-    /// The mirror with the vertical axis, and possibly more.
+    /// At least one mirror
     Mirror,
-    /// Any symmetries, or none.
+    /// Any or none
     Any,
 }
 
@@ -75,7 +72,7 @@ pub struct ScoredLayout {
 pub struct Found {
     /// Whether all sets of the kind were examined.
     pub exhaustive: bool,
-    /// Sets examined.
+    /// Sets examined; a sample can examine a set several times.
     #[serde(rename = "sets")]
     pub looked_at: u64,
     /// Lower bound of the updates of sets without symmetry; only where one is known.
@@ -91,7 +88,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Returns the reason if there are more bits than the board or a layout has cells, or if a mirror
-/// is required of a board that is not a triangle.
+/// is required of a board without layers.
 pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
     let most = board.cells().min(BID_BITS_MAX);
     if request.bits > most {
@@ -100,12 +97,15 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
     let all: Vec<&Symmetry> = board.symmetries().iter().collect();
     let found = Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None };
     let mut best = Best { board, request, sets: BTreeMap::new(), found };
-    best.unions(&all);
+    best.unions(&all, 0);
+    let closed = best.found.looked_at;
     if board.layers().is_none() {
         // Of the groups between all symmetries and none, only a triangle's are known.
         match request.kept {
-            SymmetryClass::Mirror => return Err("mirror sets require a triangle: expected d3 or any".to_owned()),
-            SymmetryClass::Any if all.len() > 1 => best.unions(&all[..1]),
+            SymmetryClass::Mirror => {
+                return Err("mirror sets require a triangle without --min-take: expected d3 or any".to_owned());
+            }
+            SymmetryClass::Any if all.len() > 1 => best.unions(&all[..1], closed),
             SymmetryClass::All | SymmetryClass::Any => {}
         }
         return Ok(best.into_found());
@@ -116,14 +116,14 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, String> {
         _ => (all.clone(), all.clone()),
     };
     if request.kept != SymmetryClass::All {
-        best.unions(&mirror);
+        best.unions(&mirror, closed);
     }
     if request.kept == SymmetryClass::Any {
-        best.unions(&rotations);
+        best.unions(&rotations, closed);
         let bound = asymmetric_at_least(board, request.bits);
         best.found.asymmetric_at_least = Some(bound);
         if best.worst().is_none_or(|worst| worst > bound) {
-            best.unions(&all[..1]);
+            best.unions(&all[..1], best.found.looked_at);
         }
     }
     Ok(best.into_found())
@@ -162,10 +162,12 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Examines the unions of the orbits of `group`, all or a sample.
-    fn unions(&mut self, group: &[&Symmetry]) {
+    /// Examines the unions of the orbits of `group`: all, of which this many are already counted, or
+    /// a sample.
+    fn unions(&mut self, group: &[&Symmetry], counted: u64) {
         let Request { bits, limit, .. } = *self.request;
         let is_whole = unions(self.board, group, bits, limit, &mut |set, updates| self.offer(set, updates, group));
+        self.found.looked_at -= if is_whole { counted } else { 0 };
         self.found.exhaustive &= is_whole;
     }
 
@@ -178,37 +180,43 @@ impl Best<'_> {
     /// Records a set that `group` keeps, with its updates if it keeps nothing else.
     fn offer(&mut self, set: u64, updates: u128, group: &[&Symmetry]) {
         self.found.looked_at += 1;
-        if self.worst().is_some_and(|worst| updates > worst) {
+        let (worst, is_triangle) = (self.worst(), self.board.layers().is_some());
+        let is_worse = |updates| worst.is_some_and(|worst| updates > worst);
+        if is_triangle && is_worse(updates) {
             return;
         }
-        // The larger group has already examined the sets that keep more, with fewer updates.
         let images = self.board.symmetries().iter().map(|symmetry| symmetry.apply(set));
-        if images.clone().filter(|&image| image == set).count() != group.len() {
+        let updates = match images.clone().filter(|&image| image == set).count() {
+            kept if kept == group.len() => updates,
+            // The larger group has already examined the sets that keep more.
+            kept if is_triangle || kept == self.board.symmetries().len() => return,
+            _ => canonical_updates(self.board, &self.named(set)),
+        };
+        if is_worse(updates) {
             return;
         }
         // The images of a set with this mirror have other mirrors; for other groups, one of the
         // images is chosen.
         let with_image = group.len() == 1 || group.len() == 3;
-        if with_image && images.max_by_key(|image| image.reverse_bits()) != Some(set) {
-            return;
-        }
+        let set = images.filter(|_| with_image).max_by_key(|image| image.reverse_bits()).unwrap_or(set);
         self.sets.insert(rank(self.board, set, updates), set);
         if self.sets.len() > self.request.top {
             self.sets.pop_last();
         }
     }
 
+    fn named(&self, set: u64) -> Vec<Cell> {
+        position::cells(set).into_iter().map(|index| self.board.cell(index)).collect()
+    }
+
     fn into_found(self) -> Found {
-        let scored = |(rank, set): (Rank, u64)| {
-            let cells = position::cells(set);
-            let named: Vec<_> = cells.iter().map(|index| self.board.cell(*index)).collect();
-            ScoredLayout {
-                canonical_updates: rank.0,
-                canonical_blocks: canonical_blocks(self.board, &named),
-                symmetries: self.board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set).count(),
-                cells,
-            }
+        let scored = |(rank, set): (&Rank, &u64)| ScoredLayout {
+            cells: position::cells(*set),
+            canonical_updates: rank.0,
+            canonical_blocks: canonical_blocks(self.board, &self.named(*set)),
+            symmetries: self.board.symmetries().iter().filter(|symmetry| symmetry.apply(*set) == *set).count(),
         };
-        Found { sets: self.sets.into_iter().map(scored).collect(), ..self.found }
+        let sets = self.sets.iter().map(scored).collect();
+        Found { sets, ..self.found }
     }
 }

@@ -13,16 +13,12 @@ pub fn markdown(heads: &str, rows: &[Vec<String>]) -> String {
 
 /// Formats CSV (RFC 4180, but with plain line feeds); heads need no quotes.
 pub fn csv(heads: &str, rows: &[Vec<String>]) -> String {
-    let line = |row: &Vec<String>| row.iter().map(|field| csv_field(field)).collect::<Vec<_>>().join(",") + "\n";
-    format!("{heads}\n{}", rows.iter().map(line).collect::<String>())
-}
-
-/// Formats a field of CSV, quoted where RFC 4180 requires it.
-fn csv_field(text: &str) -> String {
-    match text.contains(['"', ',', '\n', '\r']) {
+    let field = |text: &String| match text.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
+        false => text.clone(),
+    };
+    let line = |row: &Vec<String>| row.iter().map(field).collect::<Vec<_>>().join(",") + "\n";
+    format!("{heads}\n{}", rows.iter().map(line).collect::<String>())
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Files that may do what the lints refuse elsewhere.
-const EXCEPTIONS: [&str; 15] = [
+const EXCEPTIONS: [&str; 14] = [
     "pipeline/src/measure/metrics.rs",
     "pipeline/src/parallel.rs",
     "pipeline/src/run/mod.rs",
@@ -58,8 +58,6 @@ const EXCEPTIONS: [&str; 15] = [
     "src/cli/mod.rs",
     "src/evolve/search/runs.rs",
     "src/kernel/lib.rs",
-    // The papers' strategies in blocks: a free core takes any block whose children are finished.
-    "src/papers/baseline/blocks.rs",
     // What it sees before the standard library does.
     "src/terminal/streams.rs",
     "tools/preload/src/lib.rs",
@@ -144,7 +142,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/job/", 932),
     ("src/kernel/", 2_860),
     ("src/layout/", 1_825),
-    ("src/papers/", 5_559),
+    ("src/papers/", 5_197),
     ("src/plan/", 1_426),
     ("src/plane/", 2_971),
     ("src/play/", 1_243),

@@ -8,11 +8,10 @@
 //! 1. Pull: a block is stored once, when it is finished. Push: it is stored after every update and
 //!    when it is finished.
 //! 2. Waiting blocks can start once the block is stored (pull) or once all its targets are (push).
-#![expect(clippy::disallowed_methods, reason = "a free core takes any block whose children are finished")]
 
 use super::scratch::Scratch;
 use super::{Redundancy, Run};
-use parking_lot::Mutex;
+use pipeline::parallel::for_each;
 use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
 use trinim::database::Game;
 use trinim::layout::Layout;
@@ -37,7 +36,13 @@ pub(super) fn solve(run: &Run<'_>, is_push: bool, redundancy: Redundancy, worker
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::from_graph(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
-    Session { run, is_push, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
+    let session = Session { run, is_push, layout, game, schedule, scratch };
+    let work = |(): &mut (), number| {
+        let _guard = StopAtEnd(&session.schedule);
+        let _lane = run.metrics.lane(|| format!("worker {}", number + 1));
+        session.work()
+    };
+    for_each(workers, workers, || Ok(()), work).map_err(|mut failures| failures.swap_remove(0))
 }
 
 struct Session<'a> {
@@ -48,7 +53,6 @@ struct Session<'a> {
     game: RemovalGame<'a>,
     schedule: Schedule,
     scratch: Scratch<'a>,
-    failure: Mutex<Option<Error>>,
 }
 
 struct Bitmaps {
@@ -58,40 +62,16 @@ struct Bitmaps {
     turned: Option<Bitmap>,
 }
 
-/// Stops the other workers when this one panics, so that the panic is reported instead of a
-/// deadlock.
-struct OnPanic<'a>(&'a Schedule);
+/// Stops the other workers when this one ends, by an error or a panic too: nobody waits for it.
+struct StopAtEnd<'a>(&'a Schedule);
 
-impl Drop for OnPanic<'_> {
+impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
-        }
+        self.0.stop();
     }
 }
 
 impl Session<'_> {
-    fn run(&self, workers: usize) -> Result<(), Error> {
-        std::thread::scope(|scope| {
-            for number in 1..=workers {
-                let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
-                    let _guard = OnPanic(&self.schedule);
-                    let _lane = self.run.metrics.lane(|| format!("worker {number}"));
-                    if let Err(error) = self.work() {
-                        self.failure.lock().get_or_insert(error);
-                        self.schedule.stop();
-                    }
-                });
-                // If the system refuses a thread, the others do its share.
-                if let (1, Err(source)) = (number, begun) {
-                    self.failure.lock().get_or_insert(Error::Thread { source });
-                    break;
-                }
-            }
-        });
-        self.failure.lock().take().map_or(Ok(()), Err)
-    }
-
     fn work(&self) -> Result<(), Error> {
         let words = self.game.stream_words();
         let mut bitmaps = Bitmaps { settled: Bitmap::zeroed(words)?, loaded: Bitmap::zeroed(words)?, turned: None };

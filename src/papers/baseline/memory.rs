@@ -57,16 +57,15 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     let _lane = run.metrics.lane(|| "worker 1".to_owned());
     let Game { board, rule, layout } = run.game;
     let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
-    if *rule == Rule::Misere {
-        // If every single piece can be taken, only the empty position is over.
-        let last = if board.takes_single_pieces() { 0 } else { board.full() };
-        let over = (0..=last).filter(|position| board.is_over(*position));
-        over.for_each(|position| set_win(wins.words_mut(), position));
-    }
     for positions in steps(1 << board.cells()) {
         run.go_on()?;
         let visited = positions.end - positions.start;
         let _time = run.metrics.enter(Stage::Settle);
+        // If every single piece can be taken, only the empty position is over.
+        if *rule == Rule::Misere && (positions.start == 0 || !board.takes_single_pieces()) {
+            let over = positions.clone().filter(|position| board.is_over(*position));
+            over.for_each(|position| set_win(wins.words_mut(), position));
+        }
         step(board.moves(), wins.words_mut(), positions);
         Counters::add(&run.counters.positions_visited, visited);
     }

@@ -13,6 +13,7 @@ use pipeline::storage::Create;
 use pipeline::{BlockId, Error, Metrics, Publication, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trinim::cli::choice::chosen;
 use trinim::solve::RemovalGame;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -44,7 +45,9 @@ impl<'a> Publisher<'a> {
         metrics: &'a Metrics,
     ) -> Result<Publisher<'a>, Error> {
         let mut parameters = Parameters(game.parameters());
-        parameters.0.extend(baseline.parameters());
+        // They prevent any other solve from continuing this one.
+        parameters.0.push(("strategy".to_owned(), baseline.name().to_owned()));
+        parameters.0.extend(baseline.redundancy().map(|kept| ("redundancy".to_owned(), chosen(kept))));
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
         let Opening { mut checkpoint, recovered, .. } = opened;
         if !recovered.is_empty() {

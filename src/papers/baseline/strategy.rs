@@ -1,5 +1,6 @@
 //! The papers' strategies and their names.
 
+use clap::ValueEnum;
 use std::fmt;
 
 /// A strategy from the papers.
@@ -19,13 +20,13 @@ pub enum Baseline {
     BlockPull(Redundancy),
 }
 
-/// Whether to evaluate every block or one of each isomorphic group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which blocks are evaluated (\[SWLK12\] 3.2 and 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Redundancy {
-    /// All `2^b` blocks (\[SWLK12\] 3.1).
-    Keep,
-    /// One block of each isomorphic group (\[SWLK12\] 3.2).
+    /// one block of each isomorphic group
     Remove,
+    /// every block
+    Keep,
 }
 
 impl Baseline {
@@ -44,33 +45,6 @@ impl Baseline {
         match self {
             Baseline::Forward | Baseline::Retrograde => None,
             Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy) => Some(redundancy),
-        }
-    }
-
-    /// Returns the parameters in the `FORMAT` of a run, which prevent any other solve from
-    /// continuing it; only the first for one in memory.
-    pub fn parameters(self) -> Vec<(String, String)> {
-        let values = [("strategy", Some(self.name())), ("redundancy", self.redundancy().map(Redundancy::name))];
-        values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
-    }
-
-    /// Returns this baseline with another redundancy; a baseline in memory stays the same.
-    #[must_use]
-    pub fn with_redundancy(self, redundancy: Redundancy) -> Baseline {
-        match self {
-            Baseline::BlockPush(_) => Baseline::BlockPush(redundancy),
-            Baseline::BlockPull(_) => Baseline::BlockPull(redundancy),
-            in_memory => in_memory,
-        }
-    }
-}
-
-impl Redundancy {
-    /// Returns the name used on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Redundancy::Keep => "keep",
-            Redundancy::Remove => "remove",
         }
     }
 }

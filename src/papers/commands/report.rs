@@ -12,10 +12,11 @@
 //!
 //! Nothing is synced, because a report can be made again.
 
+use super::occupant;
+use crate::report::{Contents, DatabaseRow, Earlier, FORMAT, FileRow, REPORT_JSON, Report, Solution};
 use clap::Args;
 use pipeline::storage::is_valid_name;
 use pipeline::{Error, RealStorage, Storage, storage};
-use schemars::JsonSchema;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -23,10 +24,8 @@ use std::path::{Path, PathBuf};
 use terminal::exit::{Exit, Refused};
 use terminal::file::{OutputFile, ParentsArgs};
 use terminal::output::{self, Out, counted, grouped};
-use terminal::refusal::quoted;
 use trinim::cli::args::JsonArgs;
 use trinim::database::Database;
-use trinim_papers::report::{self, Contents, DatabaseRow, REPORT_JSON, ReportError, Solution};
 
 /// Longest `report.json` that is read, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;
@@ -59,16 +58,6 @@ pub struct ReportArgs {
     json: JsonArgs,
 }
 
-/// What `trinim papers report` prints: the file `report.json` of the report.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the library writes the file: this is its form")]
-pub struct Report {
-    /// Whether the report is complete and contradicts nothing: exit code 0.
-    ok: bool,
-    #[schemars(flatten)]
-    contents: Contents,
-}
-
 pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     args.parents.check(&args.out)?;
     let earlier = earlier(&args.out)?;
@@ -76,10 +65,10 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     for folder in &args.folders {
         let database = Database::open(folder)?;
         refuse_inside(&args.out, database.folder())?;
-        solutions.push(Solution::read(&database).map_err(refusal)?);
+        solutions.push(Solution::read(&database)?);
     }
-    let report = report::Report::new(solutions).map_err(refusal)?;
-    write(&args.out, &report, earlier.as_ref())?;
+    let report = Report::new(solutions)?;
+    write(&args.out, &report, &earlier)?;
     for line in &report.contents.contradictions {
         output::note(format_args!("{} a published value is contradicted: {line}", out.error_paint.bad("wrong:")));
     }
@@ -88,40 +77,21 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else {
         print(&report, &args.out, out)?;
     }
-    Ok(if report.contents.contradictions.is_empty() { Exit::Done } else { Exit::Refuted })
+    Ok(if report.contents.ok { Exit::Done } else { Exit::Refuted })
 }
 
-/// Returns the error with its exit code and hint.
-fn refusal(error: ReportError) -> anyhow::Error {
-    let hint = match error {
-        ReportError::Database(error) => return error.into(),
-        ReportError::NotATriangle { ref path, .. } => {
-            format!("run trinim stats {} to see its counts", quoted(&path.to_string_lossy()))
-        }
-        ReportError::Disagreement { .. } => "run trinim verify DIR on both to see which is wrong".to_owned(),
-        _ => String::new(),
-    };
-    Refused::new(error.to_string(), hint).into()
-}
-
-/// Returns the report in the folder; `None` for a new or empty folder.
-fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
-    let refused = |what: &str| {
-        let hint = "choose another --out: a new or empty folder, or the folder of an earlier report";
-        Err(Refused::new(format!("{} {what}; nothing was written", folder.display()), hint).into())
-    };
-    match fs::metadata(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("open", folder, error).into()),
-        Ok(found) if !found.is_dir() => return refused("is not a folder"),
-        Ok(_) => {}
-    }
-    let Some(occupant) = storage::occupant(folder)? else { return Ok(None) };
+/// Returns the files of the report in the folder; none for a new or empty folder.
+fn earlier(folder: &Path) -> anyhow::Result<Vec<FileRow>> {
+    let Some(occupant) = occupant(folder)? else { return Ok(Vec::new()) };
     let path = folder.join(REPORT_JSON);
-    let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_JSON_BYTES);
-    match is_file.then(|| fs::read(&path).ok()).flatten().and_then(|bytes| Contents::parse(&bytes)) {
-        Some(earlier) => Ok(Some(earlier)),
-        None => refused(&format!("contains {occupant} but no report")),
+    let bytes = storage::read_regular(&path, REPORT_JSON_BYTES).ok().filter(|_| !path.is_symlink()).unwrap_or_default();
+    match serde_json::from_slice::<Earlier>(&bytes).ok().filter(|earlier| earlier.format == FORMAT) {
+        Some(earlier) => Ok(earlier.files),
+        None => {
+            let message = format!("{} contains {occupant} but no report; nothing was written", folder.display());
+            let hint = "choose another --out: a new or empty folder, or the folder of an earlier report";
+            Err(Refused::new(message, hint).into())
+        }
     }
 }
 
@@ -137,30 +107,29 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> anyhow::Result<()> {
+fn write(folder: &Path, report: &Report, earlier: &[FileRow]) -> anyhow::Result<()> {
     let storage = RealStorage::create(folder)?.with_syncs(false);
-    let rows = || earlier.into_iter().flat_map(|earlier| &earlier.files);
     // As far as the length of the file shows.
     let is_foreign = |name: &str| {
-        let is_earlier = |bytes| rows().any(|file| file.name == name && file.bytes == Some(bytes));
+        let is_earlier = |bytes| earlier.iter().any(|file| file.name == name && file.bytes == Some(bytes));
         let found = fs::symlink_metadata(folder.join(name));
         found.is_ok_and(|found| !found.is_file() || !is_earlier(found.len()))
     };
-    if let Some(document) = report.documents.iter().find(|document| is_foreign(&document.name)) {
-        let file = folder.join(&document.name);
+    if let Some((file, _)) = report.documents.iter().find(|(file, _)| is_foreign(&file.name)) {
+        let file = folder.join(&file.name);
         let message = format!("{} does not belong to an earlier report; nothing was written", file.display());
         return Err(Refused::new(message, "choose another --out, or move the file elsewhere").into());
     }
     let place = |name: &str, text: &str| OutputFile::at(&folder.join(name)).write(text);
     // Until the end the folder holds files of both reports, and `report.json` lists both.
-    let files = rows().chain(&report.contents.files).cloned().collect();
-    let begun = Contents { complete: false, files, ..report.contents.clone() };
+    let files = earlier.iter().chain(&report.contents.files).cloned().collect();
+    let begun = Contents { ok: false, complete: false, files, ..report.contents.clone() };
     place(REPORT_JSON, &begun.to_json())?;
-    for document in &report.documents {
-        place(&document.name, &document.text)?;
+    for (file, text) in &report.documents {
+        place(&file.name, text)?;
     }
     let made: BTreeSet<&str> = report.contents.files.iter().map(|file| &*file.name).collect();
-    for file in rows() {
+    for file in earlier {
         // This program never wrote a name that leads elsewhere.
         let is_ours = is_valid_name(&file.name) && storage::folder_of(&file.name).is_empty() && !is_foreign(&file.name);
         if is_ours && !made.contains(&*file.name) && storage.length(&file.name)?.is_some() {
@@ -170,7 +139,7 @@ fn write(folder: &Path, report: &report::Report, earlier: Option<&Contents>) -> 
     Ok(place(REPORT_JSON, &report.contents.to_json())?)
 }
 
-fn print(report: &report::Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
     let width = report.contents.databases.iter().map(|row| grouped(row.losses).len()).max().unwrap_or(0).max(6);
     writeln!(out, "layers  rule    {:>width$}      rate  start  winning moves", "losses")?;
     for row in &report.contents.databases {

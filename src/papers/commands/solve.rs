@@ -1,23 +1,26 @@
 //! `trinim papers solve`: solves a board with a strategy of the papers.
 
+use super::occupant;
 use clap::Args;
-use pipeline::{Error, Metrics, Options, RealStorage, Stage, Stopwatch, Storage};
+use pipeline::{Error, Metrics, Options, RealStorage, Stage, Stopwatch, Storage, storage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use terminal::exit::{Exit, Refused, Stopped};
+use terminal::exit::{Exit, Refused, Stopped, reason};
 use terminal::file::ParentsArgs;
 use terminal::output::{Out, bytes_per_second, counted, per_second, seconds};
 use terminal::progress::{ProgressArgs, Say, at_share, during};
+use terminal::refusal::quoted;
 use terminal::signals::Signals;
 use terminal::watch::{Blocks, Reading};
 use trinim::Solve;
 use trinim::cli::args::{self, BlocksArgs, JsonArgs, KernelArgs, ResourceArgs, Size};
 use trinim::cli::board::{RequiredBoard, default_folder};
-use trinim::cli::choice::named;
+use trinim::cli::choice::{chosen, named};
+use trinim::cli::hints::classify;
 use trinim::cli::machine::peak_rss_bytes;
 use trinim::cli::owner;
 use trinim::cli::scenario::LEAVE_OUT;
@@ -41,15 +44,15 @@ Examples:
 All strategies leave the database of trinim solve. They keep no checkpoints: after an interruption, begin again in a \
 new folder. forward and retrograde use one thread.";
 
-const STRATEGIES: &[(Baseline, &str, &str)] = &[
-    (Baseline::BlockPull(Redundancy::Remove), "block-pull", "a block loads all its children [SWLK12]"),
-    (Baseline::BlockPush(Redundancy::Remove), "block-push", "a block loads and stores all its targets [LWS09]"),
-    (Baseline::Retrograde, "retrograde", "board in memory, a loss marks its parents [LWS09]"),
-    (Baseline::Forward, "forward", "board in memory, a position looks at its children [Hsu]"),
-];
+/// `--strategy`, which `--redundancy` completes.
+type Strategy = fn(Redundancy) -> Baseline;
 
-const REDUNDANCIES: &[(Redundancy, &str, &str)] =
-    &[(Redundancy::Remove, "remove", "one block of each isomorphic group"), (Redundancy::Keep, "keep", "every block")];
+const STRATEGIES: &[(Strategy, &str, &str)] = &[
+    (Baseline::BlockPull, "block-pull", "a block loads all its children [SWLK12]"),
+    (Baseline::BlockPush, "block-push", "a block loads and stores all its targets [LWS09]"),
+    (|_| Baseline::Retrograde, "retrograde", "board in memory, a loss marks its parents [LWS09]"),
+    (|_| Baseline::Forward, "forward", "board in memory, a position looks at its children [Hsu]"),
+];
 
 /// Solve a board with a method of the papers
 #[derive(Args)]
@@ -64,10 +67,10 @@ pub struct SolveArgs {
 
     /// Strategy of the papers; does not change the database
     #[arg(long, value_name = "STRATEGY", value_parser = named(STRATEGIES))]
-    strategy: Baseline,
+    strategy: Strategy,
 
     /// Blocks to evaluate [default: remove]
-    #[arg(long, value_name = "WHAT", value_parser = named(REDUNDANCIES))]
+    #[arg(long, value_name = "WHAT", value_enum)]
     redundancy: Option<Redundancy>,
 
     #[command(flatten)]
@@ -130,7 +133,7 @@ pub struct Report {
     /// `block-pull`, `block-push`, `retrograde` or `forward`.
     strategy: &'static str,
     /// `remove`: one block of each isomorphic group is evaluated; `keep`: all.
-    redundancy: &'static str,
+    redundancy: String,
     /// Blocks loaded, by strategies that load blocks.
     block_loads: u64,
     /// Bytes of these loads.
@@ -164,17 +167,16 @@ pub struct Report {
 impl SolveArgs {
     /// Returns the strategy.
     fn baseline(&self) -> Result<Baseline, Refused> {
-        let strategy = self.strategy;
-        let is_in_memory = strategy.redundancy().is_none();
-        let redundancy = self.redundancy.map(|kept| ("redundancy", kept.name().to_owned(), "it visits every position"));
+        let baseline = (self.strategy)(self.redundancy.unwrap_or(Redundancy::Remove));
+        let redundancy = self.redundancy.map(|kept| ("redundancy", chosen(kept), "it visits every position"));
         let isa = self.kernel.kernel.map(Kernel::isa).filter(|isa| *isa != Isa::Scalar);
         let kernel = isa.map(|isa| ("kernel", isa.to_string(), "it takes one position at a time"));
-        match redundancy.or(kernel).filter(|_| is_in_memory) {
+        match redundancy.or(kernel).filter(|_| baseline.redundancy().is_none()) {
             Some((name, value, reason)) => {
-                let message = format!("--{name} {value} cannot be used with --strategy {strategy}: {reason}");
+                let message = format!("--{name} {value} cannot be used with --strategy {baseline}: {reason}");
                 Err(Refused::new(message, LEAVE_OUT))
             }
-            None => Ok(strategy.with_redundancy(self.redundancy.unwrap_or(Redundancy::Remove))),
+            None => Ok(baseline),
         }
     }
 
@@ -214,8 +216,8 @@ impl Needs {
             return Err(PlanError::Blocks { found: scratch_blocks, most: CANONICAL_BLOCKS_MAX }.into());
         }
         let Options { memory_bytes, threads, .. } = resources.options();
-        let (workers, budget_bytes) =
-            (baseline::workers(layout, baseline, memory_bytes, threads), resources.memory_bytes);
+        let workers = baseline::workers(layout, baseline, memory_bytes, threads);
+        let budget_bytes = resources.memory_bytes;
         let needed_bytes = PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1);
         if workers == 0 && baseline.redundancy().is_none() {
             let [budget, needed] = [binary(budget_bytes), binary_up(needed_bytes)];
@@ -229,7 +231,9 @@ impl Needs {
         }
         let needed_bytes = baseline::scratch_bytes(layout, baseline) + database_bytes;
         if needed_bytes > free_bytes {
-            return Err(PlanError::Disk { needed_bytes, free_bytes }.into());
+            let hint = "nothing was written; free disk space, or choose --out on a larger disk";
+            let message = PlanError::Disk { needed_bytes, free_bytes }.to_string();
+            return Err(Refused::with(Exit::System, message, hint).into());
         }
         let counts = Counts::of(layout);
         let (blocks, updates) = match baseline.redundancy() {
@@ -240,13 +244,6 @@ impl Needs {
     }
 }
 
-/// Refuses a folder that is not empty.
-fn refuse_begun(folder: &Path) -> anyhow::Result<()> {
-    let Some(occupant) = pipeline::storage::occupant(folder)? else { return Ok(()) };
-    let hint = "the papers' strategies keep no checkpoints: name a new folder with --out, or remove this one";
-    Err(Refused::new(format!("{} is not empty: it holds {occupant}", folder.display()), hint).into())
-}
-
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
@@ -254,7 +251,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let board = args.board.solvable()?;
     let usual = || format!("{}-{baseline}", default_folder(&board, args.rule, Values::Outcomes)).into();
     let folder: PathBuf = args.out.clone().unwrap_or_else(usual);
-    refuse_begun(&folder)?;
+    if let Some(occupant) = occupant(&folder)? {
+        let hint = "the papers' strategies keep no checkpoints: name a new folder with --out, or remove this one";
+        return Err(Refused::new(format!("{} is not empty: it holds {occupant}", folder.display()), hint).into());
+    }
     args.parents.check(&folder)?;
     let shown = args.progress.on(out)?;
     let (game, resources, needs) = out.announcing("planning", || {
@@ -278,14 +278,23 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         None => in_memory(&counters, positions, elapsed),
         Some(_) => in_blocks(&metrics, &counters, &needs, positions, elapsed),
     };
+    let start_over = format!("remove {} and start over", quoted(&folder.to_string_lossy()));
     let work = |_: Say<'_>| baseline::solve(&game, kernel, baseline, &storage, &options, &metrics, &counters);
     let solved = match during(&status, &signals, &shown, work).flatten() {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, &folder)),
         Err(Error::Interrupted) => {
-            let hint = format!("this strategy keeps no checkpoints: remove {} and start over", folder.display());
+            let hint = format!("this strategy keeps no checkpoints: {start_over}");
             return Err(Stopped { exit: signals.exit(), hint }.into());
         }
-        other => other?,
+        Err(error) => {
+            let error = error.into();
+            let exit = classify(&error, false).map_or(Exit::System, |(exit, _)| exit);
+            let is_begun = storage::occupant(&folder).is_ok_and(|occupant| occupant.is_some());
+            let hint = format!("fix the cause, {start_over}");
+            let is_lost = is_begun && [Exit::System, Exit::Corrupt].contains(&exit);
+            return Err(if is_lost { Refused::with(exit, reason(&error), hint).into() } else { error });
+        }
+        Ok(solved) => solved,
     };
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (counts, elapsed_s) = (metrics.snapshot(), watch.elapsed().as_secs_f64());
@@ -307,7 +316,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         offset_bits: game.layout.offset_bits(),
         resumed_blocks: 0,
         strategy: baseline.name(),
-        redundancy: baseline.redundancy().unwrap_or(Redundancy::Keep).name(),
+        redundancy: chosen(baseline.redundancy().unwrap_or(Redundancy::Keep)),
         block_loads: of(&counters.block_loads),
         block_bytes_read: of(&counters.block_bytes_read),
         block_bytes_written: of(&counters.block_bytes_written),
@@ -405,8 +414,9 @@ mod tests {
             assert_eq!(of(least, u64::MAX).unwrap().workers, 1);
             let needed_bytes = baseline::scratch_bytes(&game.layout, baseline) + kept;
             assert!(of(least, needed_bytes).is_ok());
-            let error = of(least, needed_bytes - 1).unwrap_err();
-            assert_eq!(error.downcast_ref(), Some(&PlanError::Disk { needed_bytes, free_bytes: needed_bytes - 1 }));
+            let error: Refused = of(least, needed_bytes - 1).unwrap_err().downcast().unwrap();
+            let least = PlanError::Disk { needed_bytes, free_bytes: needed_bytes - 1 };
+            assert_eq!((error.exit, error.to_string()), (Exit::System, least.to_string()));
         }
     }
 }

@@ -7,7 +7,8 @@
 //!   ● ● ⊗ ●
 //! ```
 
-use super::svg::{Anchor, EDGE, Path, Svg, WIDTH, text_width};
+use super::chart::range;
+use super::svg::{EDGE, Path, Svg, WIDTH, text_width};
 use trinim_game::Board;
 
 const PITCH: f64 = 21.0;
@@ -30,117 +31,72 @@ pub struct Sheet<'a> {
     pub lead: String,
     pub description: String,
     pub pictures: Vec<Picture>,
-    /// The words of the legend, usually [`MOVE_WORDS`]: for a piece that stays, one that is taken,
-    /// and an empty cell.
+    /// The words of the legend: for a piece that stays, one that is taken, and an empty cell.
     pub words: [&'static str; 3],
 }
 
-pub const MOVE_WORDS: [&str; 3] = ["piece", "taken by the move", "empty cell"];
-
 impl Sheet<'_> {
     pub fn draw(&self) -> Svg {
-        let frame = Frame::new(self.board);
-        let (board_width, board_height) = (frame.columns * PITCH, frame.height + 2.0 * RADIUS + 2.0);
+        let (places, [board_width, board_height]) = self.places();
         let captions = self.pictures.iter().map(|picture| text_width(&picture.caption, CAPTION));
         let column = board_width.max(captions.fold(0.0, f64::max)) + 20.0;
         let columns = (((WIDTH - 2.0 * EDGE) / column) as usize).clamp(1, self.pictures.len().max(1));
         let line_height = board_height + 34.0;
         let height = self.pictures.len().div_ceil(columns) as f64 * line_height;
         let (mut svg, boards_top) = Svg::headed(&self.title, &self.lead, &self.description, height + 18.0);
-        let legend = boards_top + height + 6.0;
-        let mut shapes = Shapes::default();
+        let (mut shapes, mut occurs) = (Shapes::default(), [false; 3]);
         for (index, picture) in self.pictures.iter().enumerate() {
             let middle = EDGE + column * ((index % columns) as f64 + 0.5);
             let top = boards_top + line_height * (index / columns) as f64;
-            self.board_at(&mut shapes, picture, &frame, middle, top + RADIUS + 1.0);
-            svg.text("small", middle, top + board_height + 16.0, Anchor::Middle, &picture.caption);
+            for (cell, [right, down]) in places.iter().enumerate() {
+                let kind =
+                    if picture.taken >> cell & 1 == 1 { 1 } else { 2 * usize::from(picture.position >> cell & 1 == 0) };
+                occurs[kind] = true;
+                shapes.add(kind, middle + right, top + RADIUS + 1.0 + down);
+            }
+            svg.text("small", middle, top + board_height + 16.0, "middle", &picture.caption);
         }
-        let mut x = EDGE + RADIUS;
-        let any = |chosen: fn(&Picture, u64) -> u64| {
-            self.pictures.iter().any(|picture| chosen(picture, self.board.full()) != 0)
-        };
-        let [piece, taken, empty] = self.words;
-        let kinds: [(bool, Draw, &str); 3] = [
-            (any(|picture, _| picture.position & !picture.taken), Shapes::piece, piece),
-            (any(|picture, _| picture.taken), Shapes::taken, taken),
-            (any(|picture, full| full & !picture.position & !picture.taken), Shapes::hole, empty),
-        ];
-        for (_, draw, name) in kinds.into_iter().filter(|(occurs, _, _)| *occurs) {
-            draw(&mut shapes, x, legend);
-            svg.text("small soft", x + RADIUS + 6.0, legend + 4.0, Anchor::Start, name);
+        let (mut x, y) = (EDGE + RADIUS, boards_top + height + 6.0);
+        for (kind, name) in self.words.iter().enumerate().filter(|(kind, _)| occurs[*kind]) {
+            shapes.add(kind, x, y);
+            svg.text("small soft", x + RADIUS + 6.0, y + 4.0, "start", name);
             x += text_width(name, CAPTION) + 40.0;
         }
-        shapes.draw(&mut svg);
+        let [pieces, taken, holes] = &shapes.circles;
+        for (class, path) in [("f6", pieces), ("f1", taken), ("cross", &shapes.crosses), ("axis", holes)] {
+            svg.path(class, path);
+        }
         svg
     }
 
-    fn board_at(&self, shapes: &mut Shapes, picture: &Picture, frame: &Frame, middle: f64, top: f64) {
-        for (index, [right, down]) in (0..).zip(self.board.places()) {
-            let x = middle + PITCH * (right - frame.left - (frame.columns - 1.0) / 2.0);
-            let y = top + frame.row_height * (down - frame.top);
-            match (picture.taken >> index & 1, picture.position >> index & 1) {
-                (1, _) => shapes.taken(x, y),
-                (_, 1) => shapes.piece(x, y),
-                _ => shapes.hole(x, y),
-            }
-        }
-    }
-}
-
-struct Frame {
-    left: f64,
-    top: f64,
-    /// Distance of neighbouring cells.
-    columns: f64,
-    height: f64,
-    /// Distance of neighbouring rows; where these are shifted by half a cell, the height of an
-    /// equilateral triangle.
-    row_height: f64,
-}
-
-impl Frame {
-    fn new(board: &Board) -> Frame {
-        let least = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
-        let most = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::NEG_INFINITY, f64::max);
-        let is_set_off = board.places().iter().any(|place| (place[0] - least(0)).fract() != 0.0);
+    /// Returns the centre of each cell, to the right of the middle and below the top row, and the
+    /// width and height of the board.
+    fn places(&self) -> (Vec<[f64; 2]>, [f64; 2]) {
+        let of_axis = |axis: usize| range(self.board.places().iter().map(|place| place[axis]), (0.0, 0.0));
+        let [(left, right), (top, bottom)] = [0, 1].map(of_axis);
+        // Where rows are shifted by half a cell, neighbours are an equilateral triangle.
+        let is_set_off = self.board.places().iter().any(|place| (place[0] - left).fract() != 0.0);
         let row_height = if is_set_off { PITCH * 0.866 } else { PITCH };
-        let (left, top) = (least(0), least(1));
-        Frame { left, top, columns: most(0) - left + 1.0, height: (most(1) - top) * row_height, row_height }
+        let place = |[x, y]: &[f64; 2]| [PITCH * (x - left - (right - left) / 2.0), row_height * (y - top)];
+        let size = [(right - left + 1.0) * PITCH, (bottom - top) * row_height + 2.0 * RADIUS + 2.0];
+        (self.board.places().iter().map(place).collect(), size)
     }
 }
 
-type Draw = fn(&mut Shapes, f64, f64);
-
-/// All cells of a sheet, kind by kind.
+/// All cells of a sheet by kind: pieces that stay, pieces that are taken, with a cross, and empty
+/// cells.
 #[derive(Default)]
 struct Shapes {
-    pieces: Path,
-    taken: Path,
+    circles: [Path; 3],
     crosses: Path,
-    holes: Path,
 }
 
 impl Shapes {
-    fn piece(&mut self, x: f64, y: f64) {
-        self.pieces.circle(x, y, RADIUS - 1.0);
-    }
-
-    fn taken(&mut self, x: f64, y: f64) {
-        let arm = 3.4;
-        self.taken.circle(x, y, RADIUS);
-        self.crosses.polyline(&[(x - arm, y - arm), (x + arm, y + arm)], false);
-        self.crosses.polyline(&[(x - arm, y + arm), (x + arm, y - arm)], false);
-    }
-
-    fn hole(&mut self, x: f64, y: f64) {
-        self.holes.circle(x, y, RADIUS - 2.0);
-    }
-
-    fn draw(&self, svg: &mut Svg) {
-        svg.path("f6", &self.pieces);
-        svg.path("f1", &self.taken);
-        svg.path("cross", &self.crosses);
-        svg.path("axis", &self.holes);
+    fn add(&mut self, kind: usize, x: f64, y: f64) {
+        self.circles[kind].circle(x, y, [RADIUS - 1.0, RADIUS, RADIUS - 2.0][kind]);
+        for arm in [-3.4, 3.4].into_iter().filter(|_| kind == 1) {
+            self.crosses.polyline(&[(x - 3.4, y + arm), (x + 3.4, y - arm)], false);
+        }
     }
 }
 
@@ -165,7 +121,7 @@ mod tests {
             lead: "l".into(),
             description: "d".into(),
             pictures,
-            words: MOVE_WORDS,
+            words: ["stays", "taken", "empty"],
         };
         let written = sheet.draw().file();
         // One of each in the legend.

@@ -8,7 +8,7 @@
 //! 1. A value of zero, which a logarithmic axis cannot show, is an open mark on the edge of the
 //!    frame, and a note explains it.
 
-use super::svg::{Anchor, COLOURS, EDGE, Path, Svg, WIDTH, text_width, wrapped};
+use super::svg::{COLOURS, EDGE, Path, Svg, WIDTH, text_width, wrapped};
 use trinim_game::amount::grouped;
 
 /// Height of the area that holds the lines.
@@ -66,16 +66,14 @@ impl Chart {
         let (left, right) = (EDGE + widest + 8.0 + 24.0, WIDTH - EDGE);
         let legend = self.legend(right - left);
         let notes: Vec<String> = notes.iter().flat_map(|note| wrapped(note, SMALL, WIDTH - 2.0 * EDGE)).collect();
-        let below = 52.0 + 22.0 * legend.len() as f64;
+        let below = 52.0 + 22.0 * legend.last().map_or(0.0, |(row, _)| f64::from(row + 1));
         let height = PLOT_HEIGHT + below + 17.0 * notes.len() as f64 - 4.0;
         let (mut svg, top) = Svg::headed(&self.title, "", &self.description, height);
         let bottom = top + PLOT_HEIGHT;
-        for (row, number) in legend.iter().zip(0..) {
-            let y = bottom + 58.0 + 22.0 * f64::from(number);
-            for (x, (index, line)) in row {
-                draw_sample(&mut svg, line.look, *index, left + x, y);
-                svg.text("", left + x + 32.0, y + 4.5, Anchor::Start, &line.name);
-            }
+        for ((row, x), (index, line)) in legend.iter().zip(self.lines.iter().enumerate()) {
+            let y = bottom + 58.0 + 22.0 * f64::from(*row);
+            draw_sample(&mut svg, line.look, index, left + x, y);
+            svg.text("", left + x + 32.0, y + 4.5, "start", &line.name);
         }
         svg.lines("small soft", EDGE, bottom + below + 9.0, 17.0, &notes);
 
@@ -83,20 +81,20 @@ impl Chart {
         for (value, label) in &ticks {
             let y = bottom - y.place(*value) * PLOT_HEIGHT;
             grid.polyline(&[(left, y), (right, y)], false);
-            svg.text("", left - 8.0, y + 4.5, Anchor::End, label);
+            svg.text("", left - 8.0, y + 4.5, "end", label);
         }
         svg.path("grid", &grid);
-        svg.text_upwards("", EDGE + 10.0, bottom - PLOT_HEIGHT / 2.0, Anchor::Middle, self.labels[1]);
+        svg.text_upwards("", EDGE + 10.0, bottom - PLOT_HEIGHT / 2.0, "middle", self.labels[1]);
         let (mut grid, mut marks) = (Path::default(), Path::default());
         for value in x.ticks(right - left) {
             let x = left + x.place(value) * (right - left);
             grid.polyline(&[(x, top), (x, bottom)], false);
             marks.polyline(&[(x, bottom), (x, bottom + 5.0)], false);
-            svg.text("", x, bottom + 19.0, Anchor::Middle, &value.to_string());
+            svg.text("", x, bottom + 19.0, "middle", &value.to_string());
         }
         svg.path("grid", &grid);
         svg.path("axis", &marks);
-        svg.text("", (left + right) / 2.0, bottom + 39.0, Anchor::Middle, self.labels[0]);
+        svg.text("", (left + right) / 2.0, bottom + 39.0, "middle", self.labels[0]);
         let mut outline = Path::default();
         outline.polyline(&[(left, top), (left, bottom), (right, bottom)], false);
         svg.path("axis", &outline);
@@ -109,23 +107,20 @@ impl Chart {
         svg
     }
 
-    /// Arranges the lines in rows of this width, each with its distance from the left. A single
-    /// line needs no legend.
-    fn legend(&self, width: f64) -> Vec<Vec<(f64, (usize, &Line))>> {
-        let mut rows: Vec<Vec<(f64, (usize, &Line))>> = Vec::new();
-        let mut x = f64::INFINITY;
-        for entry in self.lines.iter().enumerate().filter(|_| self.lines.len() > 1) {
-            let entry_width = 32.0 + text_width(&entry.1.name, FONT) + 16.0;
-            if x + entry_width > width {
-                rows.push(Vec::new());
-                x = 0.0;
+    /// Arranges the lines in rows of this width: the row of each, and its distance from the left. A
+    /// single line needs no legend.
+    fn legend(&self, width: f64) -> Vec<(u32, f64)> {
+        let (mut row, mut x) = (0, 0.0);
+        let place = |line: &Line| {
+            let line_width = 32.0 + text_width(&line.name, FONT) + 16.0;
+            if x > 0.0 && x + line_width > width {
+                (row, x) = (row + 1, 0.0);
             }
-            if let Some(row) = rows.last_mut() {
-                row.push((x, entry));
-            }
-            x += entry_width;
-        }
-        rows
+            let place = (row, x);
+            x += line_width;
+            place
+        };
+        self.lines.iter().filter(|_| self.lines.len() > 1).map(place).collect()
     }
 }
 
@@ -175,7 +170,7 @@ fn draw_sample(svg: &mut Svg, look: Look, index: usize, x: f64, y: f64) {
 }
 
 /// Returns the smallest and the largest of some values; `usual` if there are none.
-fn range(values: impl Iterator<Item = f64>, usual: (f64, f64)) -> (f64, f64) {
+pub(super) fn range(values: impl Iterator<Item = f64>, usual: (f64, f64)) -> (f64, f64) {
     let wider = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), wider);
     if low > high { usual } else { (low, high) }

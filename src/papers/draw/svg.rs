@@ -13,6 +13,8 @@
 //!    cannot hold becomes U+FFFD.
 //! 2. Every picture has a title and a description for screen readers.
 
+use terminal::output;
+
 pub const COLOURS: usize = 7;
 
 /// Width of a picture, and of the space around what it shows.
@@ -21,14 +23,6 @@ pub const EDGE: f64 = 18.0;
 
 /// The style of all pictures, with rules for a dark background.
 const STYLE: &str = include_str!("style.css");
-
-/// The side of a point on which its text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
 
 /// The text of a picture, up to the end tag.
 #[derive(Clone, Debug)]
@@ -69,31 +63,27 @@ impl Svg {
         }
     }
 
-    /// Adds a line of text on the baseline `y`.
-    pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+    /// Adds a line of text on the baseline `y`, with its start, middle or end at `x`.
+    pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: &str, text: &str) {
         self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
     }
 
     /// Adds lines of text `step` below each other, the first on the baseline `y`.
     pub fn lines(&mut self, class: &str, x: f64, y: f64, step: f64, lines: &[String]) {
         for (line, number) in lines.iter().zip(0..) {
-            self.text(class, x, y + step * f64::from(number), Anchor::Start, line);
+            self.text(class, x, y + step * f64::from(number), "start", line);
         }
     }
 
     /// Adds a line of text that runs upwards, its baseline to the left of `x`.
-    pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+    pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: &str, text: &str) {
         let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
         self.text_with(class, &place, anchor, text);
     }
 
-    fn text_with(&mut self, class: &str, place: &str, anchor: Anchor, text: &str) {
+    fn text_with(&mut self, class: &str, place: &str, anchor: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
+        let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };
         self.0 += &format!("<text{class} {place}{anchor}>{}</text>\n", escape(text));
     }
 
@@ -171,17 +161,7 @@ pub fn text_width(text: &str, font_px: f64) -> f64 {
 
 /// Breaks a text into lines that fit `width` pixels, as far as its words allow it.
 pub fn wrapped(text: &str, font_px: f64, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if text_width(line, font_px) + text_width(word, font_px) + text_width(" ", font_px) <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    output::wrapped(text, (width / text_width(" ", font_px)) as usize).lines().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -193,7 +173,7 @@ mod tests {
         #[test]
         fn any_text_gives_well_formed_xml(text in "(?s).{0,40}") {
             let mut svg = Svg::new(10.0, 10.0, &text, &text);
-            svg.text("small", 1.0, 2.0, Anchor::End, &text);
+            svg.text("small", 1.0, 2.0, "end", &text);
             let written = svg.file();
             let document = roxmltree::Document::parse(&written).unwrap();
             let read = |name: &str| {
@@ -241,6 +221,6 @@ mod tests {
     fn lines_break_between_words() {
         assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
         assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
-        assert!(wrapped(" ", 10.0, 5.0).is_empty());
+        assert!(wrapped("", 10.0, 5.0).is_empty());
     }
 }

@@ -2,14 +2,14 @@
 //! groups and updates are computed from the recorded cells of each layout.
 
 use super::figures::Figure;
-use crate::counts::Counts;
 use crate::draw::board_picture::{Picture, Sheet};
-use crate::draw::svg::{Anchor, Path, Svg, WIDTH};
-use crate::layouts;
+use crate::draw::svg::{Path, Svg, WIDTH};
 use std::collections::BTreeSet;
 use trinim::layout::{Bid, Layout};
 use trinim_game::Cell;
 use trinim_game::amount::grouped;
+use trinim_papers::counts::Counts;
+use trinim_papers::layouts;
 
 /// Returns all drawings.
 pub(super) fn drawings() -> Vec<Figure> {
@@ -135,10 +135,10 @@ fn updates() -> Figure {
             let mut node = Path::default();
             node.circle(x, y, 14.0);
             svg.path("open l6", &node);
-            svg.text("small", x, y + 4.2, Anchor::Middle, &format!("B{bid}"));
+            svg.text("small", x, y + 4.2, "middle", &format!("B{bid}"));
         }
         let caption = format!("{name}: {} updates", edges.len());
-        svg.text("small", middle, centre + RADIUS + 42.0, Anchor::Middle, &caption);
+        svg.text("small", middle, centre + RADIUS + 42.0, "middle", &caption);
     }
     drawing(4, title.to_owned(), svg)
 }

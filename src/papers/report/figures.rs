@@ -2,10 +2,9 @@
 //! distance. Each is a picture with its numbers.
 
 use super::{Solution, Variant, variant_words};
-use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
+use crate::draw::board_picture::{Picture, Sheet};
 use crate::draw::chart::{Chart, Line, Look};
 use crate::draw::svg::Svg;
-use crate::table::csv;
 use trinim::database::DistanceCount;
 use trinim::database::census::PieceCount;
 use trinim::play::Names;
@@ -13,6 +12,7 @@ use trinim_game::amount::grouped;
 use trinim_game::position::{self, cells};
 use trinim_game::published;
 use trinim_game::{Board, LAYERS_MAX, Rule, Value};
+use trinim_papers::table::csv;
 
 /// Distance of the marks of two variants at the same number of layers, in pixels, so that a ring
 /// around one does not touch the other.
@@ -149,26 +149,23 @@ fn moves_sheet<'a>(solution: &'a Solution, title: &str, classes: &[(u64, Vec<u64
             format!("The start is won by {}{kinds}.", moves(format!("{won} of {all} moves")))
         }
     };
-    // In the notation of the program.
     let names = Names::new(board);
-    let caption = |taken: u64, images: usize| {
-        let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };
-        format!("{}{alike}", names.write(board, taken))
+    let picture = |(taken, images): &(u64, Vec<u64>)| {
+        let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
+        Picture { position: board.full(), taken: *taken, caption: format!("{}{alike}", names.write(board, *taken)) }
     };
-    let picture = |taken: u64, caption: String| Picture { position: board.full(), taken, caption };
-    let mut pictures: Vec<Picture> =
-        classes.iter().map(|(taken, images)| picture(*taken, caption(*taken, images.len()))).collect();
-    if pictures.is_empty() {
-        pictures.push(picture(0, "no winning move".to_owned()));
-    }
+    let (lead, pictures) = match classes {
+        [] => (lead, vec![Picture { position: board.full(), taken: 0, caption: "no winning move".to_owned() }]),
+        _ => {
+            let below = "Below each board: the first and last cell taken, by letter of the row and number in it.";
+            (format!("{lead} {below}"), classes.iter().map(picture).collect())
+        }
+    };
     let listed: Vec<&str> = pictures.iter().map(|picture| picture.caption.as_str()).collect();
-    let lead = match classes.is_empty() {
-        true => lead,
-        false => format!("{lead} Below each board: the cells taken, counted from 0 at the apex, row by row."),
-    };
     let description = format!("{lead} {}.", listed.join("; "));
     let title = paper_figure(solution.game).map_or(title.to_owned(), |source| format!("{title} ({source})"));
-    Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
+    let words = ["piece", "taken by the move", "empty cell"];
+    Sheet { board, title, lead, description, pictures, words }
 }
 
 fn losses_by_pieces(solution: &Solution) -> Figure {

@@ -1,20 +1,6 @@
 //! The report: the papers' tables and figures, reproduced from solved databases, with the published
 //! values beside the computed ones. [`Solution::read`] takes from a database what a report needs;
-//! [`Report::new`] makes the [`Document`]s:
-//!
-//! | name | contents | in the papers |
-//! |---|---|---|
-//! | `report.md` | the tables: value of the start | \[SWLK12\] table 5 |
-//! | | wins, losses, loss rate | \[LWS09\] table 4-1 |
-//! | | losses and starts of both rules side by side; the winning first moves of every board | none |
-//! | | the figures | |
-//! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
-//! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
-//! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
-//! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
-//! | `positions-by-distance-kK-RULE` | wins and losses by distance to the end, where that is known | none |
-//! | `b-SEQUENCE.txt` | losses by layers and by pieces, winning first moves by layers, for the OEIS | none |
-//! | `report.json` | the databases, the contradictions, the files | |
+//! [`Report::new`] makes the documents, which the README of this package lists.
 //!
 //! Tables are Markdown; figures are SVG, with the plotted values as CSV. Tables of both rules and
 //! of first moves, and sequences, include the built-in nine layers. The name of a game with a limit
@@ -40,18 +26,16 @@ mod tables;
 use figures::Figure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::path::PathBuf;
-use tables::Tables;
+use terminal::exit::Refused;
+use terminal::refusal::quoted;
+use terminal::schema::Tagged;
 use trinim::database::census::Census;
 use trinim::database::{BuiltIn, Database, DatabaseError, Manifest};
-use trinim_game::{self, Board, LAYERS_MAX, Rule};
+use trinim_game::{Board, LAYERS_MAX, Rule, Value};
 
 /// The `format` field of `report.json`, which identifies an earlier report.
 pub const FORMAT: &str = "trinim-report";
-pub const VERSION: u32 = 1;
-/// The `schema` of `report.json`, without its version.
-const SCHEMA: &str = "trinim.report";
 /// The name of the document that describes the others.
 pub const REPORT_JSON: &str = "report.json";
 
@@ -70,13 +54,16 @@ impl Solution {
     /// Checks the manifest of a database and looks up its start.
     ///
     /// # Errors
-    /// Returns [`ReportError::Database`] if the manifest, the start or its children show that the
-    /// database is damaged or contradicts itself, and [`ReportError::NotATriangle`].
-    pub fn read(database: &Database) -> Result<Solution, ReportError> {
+    /// Refuses other boards than triangles. Returns a [`DatabaseError`] if the manifest, the start
+    /// or its children show that the database is damaged or contradicts itself.
+    pub fn read(database: &Database) -> anyhow::Result<Solution> {
         let (board, manifest) = (database.board(), database.manifest());
         let Some(layers) = board.layers() else {
-            let board = board.name().to_owned();
-            return Err(ReportError::NotATriangle { path: database.folder().into(), board });
+            let (folder, board) = (database.folder(), board.name());
+            let about = "a report is about triangles without --min-take";
+            let message = format!("{} solves the board {board}: {about}", folder.display());
+            let hint = format!("run trinim stats {} to see its counts", quoted(&folder.to_string_lossy()));
+            return Err(Refused::new(message, hint).into());
         };
         database.check_manifest()?;
         let start = database.probe(board.full())?;
@@ -85,7 +72,7 @@ impl Solution {
         let expected = manifest.census.start();
         let contradiction = if start.value != expected {
             Some(format!("the census makes the start a {expected}, its block a {}", start.value))
-        } else if (start.value == trinim_game::Value::Win) == winning.is_empty() {
+        } else if (start.value == Value::Win) == winning.is_empty() {
             Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
         } else {
             None
@@ -112,14 +99,14 @@ impl Solution {
     fn row(&self) -> DatabaseRow {
         DatabaseRow {
             layers: self.game.layers,
-            rule: self.game.rule.name().into(),
+            rule: self.game.rule,
             max_take: self.game.max_take,
             bid_cells: self.manifest.bid_cells.clone(),
             digest: self.manifest.digest.clone(),
             positions: self.census().positions(),
             losses: self.census().losses(),
             loss_rate: self.census().loss_rate(),
-            start: self.census().start().to_string(),
+            start: self.census().start(),
             winning_first_moves: self.winning.len() as u64,
         }
     }
@@ -167,36 +154,16 @@ fn variant_words(rule: Rule, max_take: Option<u32>) -> String {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// The name, without a folder.
-    pub name: String,
-    pub title: String,
-    pub text: String,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReportError {
-    /// The folder is sound, but reports support only triangles.
-    #[error("{} solves the board {board}: a report is about triangles", path.display())]
-    NotATriangle { path: PathBuf, board: String },
-    /// Two databases of one game have different values.
-    #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
-    Disagreement { game: String, one: PathBuf, other: PathBuf, what: &'static str },
-    /// A database, possibly a built-in one, cannot be read or is damaged.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-}
+/// A file of the report with its text.
+pub type Document = (FileRow, String);
 
 /// A database in `report.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
     /// Whether taking the last piece wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim_game::Rule")]
-    pub rule: String,
+    pub rule: Rule,
     /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
     /// Cells of the BID bits, bit 0 first.
@@ -210,14 +177,13 @@ pub struct DatabaseRow {
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
     /// Value of the full board for the player to move.
-    #[schemars(with = "trinim_game::Value")]
-    pub start: String,
+    pub start: Value,
     /// Number of winning first moves.
     pub winning_first_moves: u64,
 }
 
 /// A file in `report.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileRow {
     /// The name of the file.
     pub name: String,
@@ -227,11 +193,13 @@ pub struct FileRow {
     pub bytes: Option<u64>,
 }
 
-/// The contents of `report.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What `trinim papers report` prints: the file `report.json` of the report.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Contents {
+    /// Whether the report is complete and contradicts nothing: exit code 0.
+    pub ok: bool,
     /// `trinim-report`.
-    pub format: String,
+    pub format: &'static str,
     /// Version of the format.
     pub version: u32,
     /// False while the files are being written.
@@ -245,29 +213,18 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Returns the file. Its lists have one row a line, which is shorter than the usual layout and
-    /// easier to compare.
+    /// Returns the file.
     pub fn to_json(&self) -> String {
-        let Contents { format, version, complete, contradictions, databases, files } = self;
-        let fields = json!({
-            "schema": format!("{SCHEMA}/{VERSION}"),
-            "ok": *complete && contradictions.is_empty(),
-            "format": format,
-            "version": version,
-            "complete": complete,
-            "contradictions": contradictions,
-        });
-        let fields = fields.to_string();
-        let (databases, files) = (lines(databases), lines(files));
-        let fields = fields.trim_end_matches('}');
-        format!("{fields},\n\"databases\":[\n{databases}\n],\n\"files\":[\n{files}\n]}}\n")
+        let tagged = Tagged { schema: "trinim.report/1", report: self };
+        serde_json::to_string_pretty(&tagged).expect("only numbers, strings and lists") + "\n"
     }
+}
 
-    /// Parses a `report.json`; `None` if this program did not write it.
-    pub fn parse(bytes: &[u8]) -> Option<Contents> {
-        let contents: Contents = serde_json::from_slice(bytes).ok()?;
-        (contents.format == FORMAT).then_some(contents)
-    }
+/// The part of an earlier `report.json` that a new report needs.
+#[derive(Deserialize)]
+pub struct Earlier {
+    pub format: String,
+    pub files: Vec<FileRow>,
 }
 
 #[derive(Clone, Debug)]
@@ -281,8 +238,8 @@ impl Report {
     /// Makes the report on some solutions, in any order.
     ///
     /// # Errors
-    /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
-    pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
+    /// Refuses solutions of the same game that differ.
+    pub fn new(mut solutions: Vec<Solution>) -> anyhow::Result<Report> {
         // One database of each game is used, preferably with distances.
         let key = |one: &Solution| (one.game.key(), one.manifest.by_distance.is_none(), one.manifest.digest.clone());
         solutions.sort_by_key(key);
@@ -295,46 +252,40 @@ impl Report {
         let databases: Vec<DatabaseRow> = solutions.iter().map(Solution::row).collect();
         solutions.dedup_by(|one, other| one.game == other.game);
 
-        let built_in = built_in()?;
-        let tables = Tables::new(&solutions, &built_in);
-        let mut documents = tables::b_files(&tables::known(&solutions, &built_in));
+        let built_in = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule))).flatten();
+        let read = |built_in| Solution::read(&Database::open_built_in(built_in)?);
+        let built_in = built_in.map(read).collect::<anyhow::Result<Vec<Solution>>>()?;
+        let known = tables::known(&solutions, &built_in);
+        let mut documents = tables::b_files(&known);
         let mut figures = figures::figures(&solutions);
         figures.extend(drawings::drawings());
         for Figure { name, title, svg, csv, .. } in &figures {
             documents.push(document(format!("{name}.svg"), title, svg.file()));
             documents.extend(csv.iter().map(|csv| document(format!("{name}.csv"), title, csv.clone())));
         }
-        let page = page::page(&tables, &figures, &databases);
+        let mut contradictions = Vec::new();
+        let page = page::page(&solutions, &known, &figures, &databases, &mut contradictions);
         documents.push(document("report.md".into(), "All tables and figures", page));
-        let rows = documents.iter().map(|document| FileRow {
-            name: document.name.clone(),
-            title: document.title.clone(),
-            bytes: Some(document.text.len() as u64),
-        });
-        let itself =
-            FileRow { name: REPORT_JSON.into(), title: "Databases, contradictions, files".into(), bytes: None };
+        let title = "Databases, contradictions, files".to_owned();
+        let itself = FileRow { name: REPORT_JSON.into(), title, bytes: None };
         let contents = Contents {
-            format: FORMAT.into(),
-            version: VERSION,
+            ok: contradictions.is_empty(),
+            format: FORMAT,
+            version: 1,
             complete: true,
+            contradictions,
             databases,
-            contradictions: tables.contradictions,
-            files: rows.chain([itself]).collect(),
+            files: documents.iter().map(|(file, _)| file.clone()).chain([itself]).collect(),
         };
         Ok(Report { contents, documents })
     }
 }
 
-fn built_in() -> Result<Vec<Solution>, ReportError> {
-    let all = (1..=LAYERS_MAX).flat_map(|layers| Rule::ALL.map(|rule| BuiltIn::find(layers, rule)));
-    all.flatten().map(|built_in| Solution::read(&Database::open_built_in(built_in)?)).collect()
-}
-
 fn document(name: String, title: &str, text: String) -> Document {
-    Document { name, title: title.to_owned(), text }
+    (FileRow { name, title: title.to_owned(), bytes: Some(text.len() as u64) }, text)
 }
 
-fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
+fn disagreement(one: &Solution, other: &Solution) -> anyhow::Result<()> {
     // A digest is of a layout and of the computed values.
     let digest_of = |one: &Solution| (one.manifest.bid_cells.clone(), one.board.max_take(), one.manifest.values());
     let comparable = digest_of(one) == digest_of(other);
@@ -347,11 +298,7 @@ fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
     } else {
         return Ok(());
     };
-    let (game, one, other) = (one.game.words(), one.folder.clone(), other.folder.clone());
-    Err(ReportError::Disagreement { game, one, other, what })
-}
-
-fn lines<T: Serialize>(rows: &[T]) -> String {
-    let line = |row: &T| serde_json::to_string(row).expect("a row has only numbers, strings and lists");
-    rows.iter().map(line).collect::<Vec<_>>().join(",\n")
+    let (game, [one, other]) = (one.game.words(), [one, other].map(|solution| solution.folder.display()));
+    let message = format!("{one} and {other} both solve {game} and disagree: {what}");
+    Err(Refused::new(message, "run trinim verify DIR on both to see which is wrong").into())
 }

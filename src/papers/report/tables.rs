@@ -1,27 +1,13 @@
 //! The tables, compared with the published values.
 
 use super::{Document, Solution, Variant, document, rule_word};
-use crate::table::markdown;
 use std::collections::BTreeSet;
 use trinim::database::census::Census;
 use trinim::play::Names;
 use trinim_game::amount::grouped;
 use trinim_game::published::{self, Counts, Rate};
 use trinim_game::{LAYERS_MAX, Rule, Value};
-
-/// The tables and the contradictions found.
-pub(super) struct Tables {
-    pub shown: [Table; 4],
-    /// Every contradiction in a sentence.
-    pub contradictions: Vec<String>,
-}
-
-pub(super) struct Table {
-    pub title: &'static str,
-    pub note: &'static str,
-    /// In Markdown.
-    pub text: String,
-}
+use trinim_papers::table::markdown;
 
 /// A board of the tables: the limit of pieces a move, and the layers.
 type BoardKey = (Option<u32>, u32);
@@ -30,11 +16,9 @@ fn board_of(solution: &Solution) -> BoardKey {
     (solution.game.max_take, solution.game.layers)
 }
 
-/// The cell of an unknown value.
-pub(super) const NOTHING: &str = "-";
-
+/// Formats a value; an unknown one is a dash.
 fn cell<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
-    value.map_or_else(|| NOTHING.to_owned(), text)
+    value.map_or_else(|| "-".to_owned(), text)
 }
 
 fn share(share: f64) -> String {
@@ -55,42 +39,6 @@ pub(super) fn board_words(layers: u32, max_take: Option<u32>) -> String {
     max_take.map_or(layers.to_string(), |take| format!("{layers}, at most {take} a move"))
 }
 
-impl Tables {
-    /// Makes the tables of these solutions. Tables that only count and compare include the
-    /// `built_in` ones, too.
-    pub(super) fn new(solutions: &[Solution], built_in: &[Solution]) -> Tables {
-        let mut contradictions = Vec::new();
-        let known = known(solutions, built_in);
-        let shown = [
-            Table {
-                title: "Table 5: value of the start",
-                note: "Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database \
-                       was given or nothing is published.",
-                text: starts(solutions, &mut contradictions),
-            },
-            Table {
-                title: "Table 4-1: wins, losses and loss rate",
-                note: "Published in [LWS09] table 4-1, for misère play and up to eight layers; the rate of nine layers \
-                       in the text of [SWLK12]. Rates are compared in the digits that are printed.",
-                text: counts(solutions, &mut contradictions),
-            },
-            Table {
-                title: "Both rules side by side",
-                note: "Losses among all positions, and the value of the start. Nine layers are built in. - where no \
-                       database was given.",
-                text: rules(&known),
-            },
-            Table {
-                title: "Winning first moves",
-                note: "One move of each class of images, and the size of the class. Cells are named as in trinim play, \
-                       by the letter of the row and the number in it. Nine layers are built in.",
-                text: moves(&known),
-            },
-        ];
-        Tables { shown, contradictions }
-    }
-}
-
 /// Returns the solutions, and the built-in ones that they lack, in the order of the report.
 pub(super) fn known<'a>(solutions: &'a [Solution], built_in: &'a [Solution]) -> Vec<&'a Solution> {
     let lacking = built_in.iter().filter(|solution| find(solutions, solution.game).is_none());
@@ -104,7 +52,7 @@ fn find<'a>(solutions: impl IntoIterator<Item = &'a Solution>, game: Variant) ->
 }
 
 /// A row for each board, with the known values of both rules.
-fn rules(known: &[&Solution]) -> String {
+pub(super) fn rules(known: &[&Solution]) -> String {
     let row = |(max_take, layers): BoardKey| {
         let of = |rule| {
             let census = find(known.iter().copied(), Variant { max_take, rule, layers }).map(Solution::census);
@@ -122,7 +70,7 @@ fn rules(known: &[&Solution]) -> String {
 }
 
 /// A row for each game, with its winning first moves.
-fn moves(known: &[&Solution]) -> String {
+pub(super) fn moves(known: &[&Solution]) -> String {
     let row = |solution: &&Solution| {
         let board = &solution.board;
         let names = Names::new(board);
@@ -172,7 +120,7 @@ pub(super) fn b_files(known: &[&Solution]) -> Vec<Document> {
 }
 
 /// The papers' boards, with or without a database, then the variants in the databases.
-fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
+pub(super) fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
     let of_papers = (1..=published::LAYERS).map(|layers| (None, layers));
     let boards: BTreeSet<BoardKey> = of_papers.chain(solutions.iter().map(board_of)).collect();
     let mut row = |(max_take, layers): BoardKey| {
@@ -194,7 +142,7 @@ fn starts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
 }
 
 /// Every game with a computed or published count.
-fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
+pub(super) fn counts(solutions: &[Solution], contradictions: &mut Vec<String>) -> String {
     let mut games: Vec<Variant> = solutions.iter().map(|solution| solution.game).collect();
     for rule in Rule::ALL {
         let boards = (1..=LAYERS_MAX).filter(|layers| published::rate(*layers, rule).is_some());

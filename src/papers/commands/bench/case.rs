@@ -2,7 +2,13 @@
 
 use clap::ValueEnum;
 use std::collections::BTreeSet;
+use terminal::refusal::quoted;
+use trinim::cli::board;
+use trinim_game::Takes;
 use trinim_papers::record::Row;
+
+/// The cases of the suites.
+const SUITES: &str = include_str!("suites.txt");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -35,24 +41,25 @@ impl Case {
         Case { row, ..self.clone() }
     }
 
-    fn headline(self) -> Case {
-        Case { row: Row { headline: true, ..self.row }, ..self }
+    fn value(&self, flag: &str) -> Option<&str> {
+        self.arguments.iter().skip_while(|argument| *argument != flag).nth(1).map(String::as_str)
     }
 
     /// Returns the argument that names the file of the board, if it comes from a file.
     pub fn board_file(&self) -> Option<&str> {
-        let board = self.arguments.iter().skip_while(|argument| *argument != "--board").nth(1)?;
-        Some(board.as_str()).filter(|board| board.starts_with("file:"))
+        self.value("--board").filter(|board| board.starts_with("file:"))
     }
 
-    /// Returns the solving command, without the program name.
-    pub fn solve_words(&self) -> Vec<&str> {
-        solve_words(self.arguments.iter().map(String::as_str).collect())
+    /// Returns the number of cells of the board; 0 for one that cannot be read.
+    pub fn cells(&self) -> u32 {
+        let triangle = || format!("triangle:{}", self.value("--layers").unwrap_or_default());
+        let name = self.value("--board").map_or_else(triangle, str::to_owned);
+        board::read("--board", &name, Takes::ANY).map_or(0, |board| board.cells())
     }
 
     /// Returns the command without folders, for reports.
     pub fn command(&self) -> String {
-        let solve = self.solve_words().into_iter().map(quoted).collect::<Vec<_>>().join(" ");
+        let solve = solve_words(&self.arguments).into_iter().map(quoted).collect::<Vec<_>>().join(" ");
         match self.action {
             Action::Solve => format!("trinim {solve}"),
             Action::Verify => format!("trinim verify (of trinim {solve})"),
@@ -61,9 +68,10 @@ impl Case {
     }
 }
 
-/// Returns the command that solves with these arguments: `solve`, which has only update logs, or
-/// `papers solve` for another strategy.
-pub fn solve_words(arguments: Vec<&str>) -> Vec<&str> {
+/// Returns the command that solves with these arguments, without the program name: `solve`, which
+/// has only update logs, or `papers solve` for another strategy.
+pub fn solve_words(arguments: &[impl AsRef<str>]) -> Vec<&str> {
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
     let is_of_logs = |pair: &[&str]| matches!(pair, ["--strategy", "update-log"] | ["--redundancy", "remove"]);
     let strategy = arguments.chunks(2).find(|pair| pair[0] == "--strategy");
     match strategy.filter(|pair| !is_of_logs(pair)) {
@@ -73,10 +81,6 @@ pub fn solve_words(arguments: Vec<&str>) -> Vec<&str> {
             ["solve"].into_iter().chain(rest.flatten().copied()).collect()
         }
     }
-}
-
-fn quoted(argument: &str) -> String {
-    if argument.contains(['(', ' ']) { format!("\"{argument}\"") } else { argument.to_owned() }
 }
 
 pub type Argument = [String; 2];
@@ -124,82 +128,31 @@ impl Suite {
 
     pub fn cases(self) -> Vec<Case> {
         with_first_again(match self {
-            Suite::Full => [everything("7"), everything("8")].concat(),
-            Suite::Quick => everything("7"),
-            Suite::Peers => one_by_one("7", "1GiB"),
-            Suite::Scalar => one_by_one("8", "12GiB"),
+            Suite::Full => [listed("all", "7"), listed("all", "8")].concat(),
+            Suite::Quick => listed("all", "7"),
+            Suite::Peers => listed("scalar", "7"),
+            Suite::Scalar => listed("scalar", "8"),
         })
     }
 }
 
-const WAYS: [(&str, &[&str]); 8] = [
-    ("update logs, dedicated", &["--log-placement", "dedicated"]),
-    ("update logs, shared", &["--log-placement", "shared"]),
-    ("block-pull", &["--strategy", "block-pull"]),
-    ("block-pull, redundancy kept", &["--strategy", "block-pull", "--redundancy", "keep"]),
-    ("block-push", &["--strategy", "block-push"]),
-    ("block-push, redundancy kept", &["--strategy", "block-push", "--redundancy", "keep"]),
-    ("retrograde in memory", &["--strategy", "retrograde"]),
-    ("forward in memory", &["--strategy", "forward"]),
-];
-
-/// Memory budgets to try with every strategy.
-const MEMORIES: [&str; 3] = ["256MiB", "1GiB", "4GiB"];
-
-/// Returns whether a strategy keeps the whole board in memory and takes one position at a time.
-fn is_in_memory(flags: &[&str]) -> bool {
-    flags.contains(&"retrograde") || flags.contains(&"forward")
-}
-
-fn everything(layers: &'static str) -> Vec<Case> {
-    let group = &format!("{layers} layers");
-    let solve = |name: &str, more: &[&str]| {
-        Case::solve(group, &format!("{group}, {name}"), &[&["--layers", layers], more].concat())
+/// Returns the cases of a section of the list, for boards of this many layers.
+fn listed(section: &str, layers: &str) -> Vec<Case> {
+    let case = |line: &str| {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [of, boards, length, group, name, flags] = fields[..] else { return None };
+        let is_listed = of == section && boards.split(' ').any(|board| board == layers);
+        let arguments: Vec<&str> = ["--layers", layers].into_iter().chain(flags.split_whitespace()).collect();
+        let mut case = Case::solve(&format!("{layers} layers{group}"), &format!("{layers} layers, {name}"), &arguments);
+        case.row.headline = length == "short";
+        case.action = match group {
+            ", verify" => Action::Verify,
+            ", probe" => Action::Probe,
+            _ => Action::Solve,
+        };
+        is_listed.then_some(case)
     };
-    let mut cases = vec![
-        solve("default options", &[]).headline(),
-        solve("normal play", &["--rule", "normal"]).headline(),
-        solve("1 thread", &["--threads", "1"]).headline(),
-    ];
-    for memory in MEMORIES {
-        for (way, flags) in WAYS {
-            // One budget shows the cost of redundancy, and more memory changes nothing for a board
-            // that fits.
-            let fits_as_a_whole = layers == "7" && is_in_memory(flags);
-            if memory != "1GiB" && (flags.contains(&"keep") || fits_as_a_whole) {
-                continue;
-            }
-            let case = solve(&format!("{way}, {memory}"), &[flags, &["--memory", memory]].concat());
-            cases.push(if memory == "1GiB" { case.headline() } else { case });
-        }
-    }
-    for kernel in ["avx2", "portable"] {
-        cases.push(solve(&format!("{kernel} kernel"), &["--kernel", kernel]));
-    }
-    // These are not solves, so they are not compared with any.
-    let other = |word: &str, what: &str| {
-        Case::solve(&format!("{group}, {word}"), &format!("{group}, {word}, {what}"), &["--layers", layers]).headline()
-    };
-    cases.push(Case { action: Action::Verify, ..other("verify", "every position") });
-    cases.push(Case { action: Action::Probe, ..other("probe", "warm, with all children") });
-    cases
-}
-
-/// Our strategy with the best kernel, then every strategy with one position at a time; one thread,
-/// so that work is compared with work.
-fn one_by_one(layers: &'static str, board_memory: &'static str) -> Vec<Case> {
-    let group = &format!("{layers} layers, 1 thread");
-    let solve = |name: &str, more: &[&str]| {
-        let arguments = [&["--layers", layers, "--threads", "1"], more].concat();
-        Case::solve(group, &format!("{layers} layers, {name}"), &arguments).headline()
-    };
-    let ours = solve("ours", &[]);
-    let ways = WAYS.iter().map(|(way, flags)| {
-        let memory = if is_in_memory(flags) { board_memory } else { "1GiB" };
-        let name = format!("{way}, one position at a time");
-        solve(&name, &[flags, &["--kernel", "scalar", "--memory", memory][..]].concat())
-    });
-    [ours].into_iter().chain(ways).collect()
+    SUITES.lines().filter_map(case).collect()
 }
 
 #[cfg(test)]
@@ -221,15 +174,23 @@ mod tests {
         assert_eq!(names(Vec::new()), plain);
         let layouts = [list("--bid-cells", &["(1,0)"]), list("--block-bits", &["9"])].concat();
         assert_eq!(names(layouts.clone()).len(), 8);
-        assert_eq!(names(layouts)[0], "--layers 4 --threads 1 --bid-cells \"(1,0)\"");
+        assert_eq!(names(layouts)[0], "--layers 4 --threads 1 --bid-cells '(1,0)'");
     }
 
     #[test]
-    fn cases_of_a_suite_have_names_of_their_own() {
+    fn suites_have_every_listed_case_under_a_name_of_its_own() {
         for suite in Suite::value_variants() {
             let cases = suite.cases();
             let names: BTreeSet<&str> = cases.iter().map(|case| case.row.name.as_str()).collect();
             assert_eq!(names.len(), cases.len(), "{suite:?}");
         }
+        let boards = SUITES.lines().filter_map(|line| line.split('|').nth(1)).map(|boards| boards.trim().split(' '));
+        let of = |suite: Suite| suite.cases().iter().filter(|case| !case.row.again).count();
+        let found = [Suite::Full, Suite::Peers, Suite::Scalar].map(of);
+        assert_eq!((found.iter().sum::<usize>(), found), (boards.flatten().count(), [50, 9, 9]));
+        let [quick, scalar] = [Suite::Quick, Suite::Scalar].map(|suite| suite.cases()[2].clone());
+        assert_eq!((quick.command(), quick.row.headline), ("trinim solve --layers 7 --threads 1".to_owned(), true));
+        let by_logs = "trinim solve --layers 8 --threads 1 --log-placement shared --kernel scalar --memory 1GiB";
+        assert_eq!((&*scalar.row.group, &*scalar.command()), ("8 layers, 1 thread", by_logs));
     }
 }

@@ -115,7 +115,7 @@ pub struct BenchArgs {
     /// Largest file for measuring the device itself, or none to skip device and memory [default: a
     /// bit for each position of the largest board, 4 MiB to 512 MiB]
     #[arg(long, value_name = "SIZE", value_parser = yardstick)]
-    yardstick: Option<Yardstick>,
+    yardstick: Option<Size>,
 
     /// Revision of the sources, for the record
     #[arg(long, value_name = "TEXT")]
@@ -163,22 +163,14 @@ impl Scan {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Yardstick(Option<Size>);
-
-fn yardstick(text: &str) -> Result<Yardstick, String> {
-    if text == "none" { Ok(Yardstick(None)) } else { Ok(Yardstick(Some(text.parse()?))) }
+/// Parses `--yardstick`; a size of 0 is none.
+fn yardstick(text: &str) -> Result<Size, String> {
+    if text == "none" { Ok(Size(0)) } else { text.parse() }
 }
 
 /// Returns a yardstick with the bits of the largest board, the least that a solve must move.
-fn fitting(cases: &[Case]) -> Yardstick {
-    let read = |[flag, name]: &[String; 2]| match flag.as_str() {
-        "--layers" => board::read(flag, &format!("triangle:{name}"), Takes::ANY).ok(),
-        "--board" => board::read(flag, name, Takes::ANY).ok(),
-        _ => None,
-    };
-    let boards = cases.iter().flat_map(|case| case.arguments.array_windows()).filter_map(read);
-    Yardstick(Some(Size((1 << boards.map(|board| board.cells()).max().unwrap_or(0).clamp(25, 32)) / 8)))
+fn fitting(cases: &[Case]) -> Size {
+    Size((1 << cases.iter().map(Case::cells).max().unwrap_or(0).clamp(25, 32)) / 8)
 }
 
 impl BenchArgs {
@@ -204,7 +196,7 @@ impl BenchArgs {
                 "--redundancy" => &["--layers", "5", "--strategy", "block-pull"],
                 _ => &["--layers", "5"],
             };
-            accepted(program, &case::solve_words([others, &[flag, value]].concat()))?;
+            accepted(program, &case::solve_words(&[others, &[flag, value]].concat()))?;
         }
         for name in &self.board {
             board::read("--board", name, Takes::ANY)?;
@@ -253,8 +245,9 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         interrupted: false,
         rows: Vec::new(),
     };
-    if let Yardstick(Some(size)) = args.yardstick.unwrap_or_else(|| fitting(&cases)) {
-        record.device = yardsticks::device(folder.path(), size.0, &signals.stop)?;
+    let Size(size) = args.yardstick.unwrap_or_else(|| fitting(&cases));
+    if size > 0 {
+        record.device = yardsticks::device(folder.path(), size, &signals.stop)?;
         record.memory = Some(yardsticks::memory()?);
     }
     out.remark(record.conditions());
@@ -266,10 +259,9 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     record.evaluate();
 
-    if let Some(csv) = csv {
-        csv.write(&record.csv())?;
-    }
-    args.json.report("trinim.bench/1", &record, out, print)?;
+    // A failure of one of them leaves the other.
+    let reported = args.json.report("trinim.bench/1", &record, out, print);
+    reported.and(csv.map_or(Ok(()), |csv| Ok(csv.write(&record.csv())?)))?;
     if record.interrupted {
         let (round, repeats) = (record.rounds() + 1, args.repeats);
         out.warn(format_args!("stopped in round {round} of {repeats}: these are the runs so far"));
@@ -347,8 +339,7 @@ mod tests {
     fn a_yardstick_fits_its_cases() {
         let mib = |words: &str| {
             let arguments = words.split(' ').map(str::to_owned).collect();
-            let Yardstick(size) = fitting(&[Case { arguments, ..Suite::Quick.cases()[0].clone() }]);
-            size.expect("a size").0 >> 20
+            fitting(&[Case { arguments, ..Suite::Quick.cases()[0].clone() }]).0 >> 20
         };
         for (words, size) in [
             ("--layers 1 --rule misere", 4),
@@ -361,7 +352,6 @@ mod tests {
         ] {
             assert_eq!(mib(words), size, "{words}");
         }
-        let Yardstick(size) = fitting(&Suite::Quick.cases());
-        assert_eq!(size.expect("a size").0, 32 << 20, "seven layers");
+        assert_eq!(fitting(&Suite::Quick.cases()).0, 32 << 20, "seven layers");
     }
 }

@@ -7,7 +7,7 @@
 //!    thousandth later.
 //! 3. When the bench has to stop, it kills the child at once: the child's folder is deleted anyway.
 
-use super::case::{Action, Case};
+use super::case::{Action, Case, solve_words};
 use super::check::{self, Checker};
 use super::yardsticks::mixed;
 use pipeline::{Error, Stopwatch};
@@ -38,7 +38,7 @@ pub struct Rounds<'a> {
     folder: &'a Path,
     signals: &'a Signals,
     checker: Checker,
-    /// Databases to verify and probe, by the arguments of their solve.
+    /// Databases to verify and probe, each solved on first use, by the arguments of its solve.
     databases: BTreeMap<Vec<String>, PathBuf>,
 }
 
@@ -73,39 +73,44 @@ impl<'a> Rounds<'a> {
         for round in 0..warm_up + repeats {
             let measured = round.checked_sub(warm_up);
             Random::new(round.into()).shuffle(&mut order);
-            for &place in &order {
-                let (case, row) = (&cases[place], &mut rows[place]);
-                if row.refused.is_some() {
-                    continue;
-                }
-                let name = match measured {
-                    Some(measured) => format!("round {} of {}", measured + 1, repeats),
-                    None => "warm-up".to_owned(),
-                };
-                match self.run(case)? {
-                    Outcome::Stopped => return Ok(rows),
-                    Outcome::Refused(reason) => row.refused = Some(reason),
-                    Outcome::Measured(time, report) => {
-                        configurations[place] = Some(configuration(&report)).filter(|_| case.action == Action::Solve);
-                        out.remark(format_args!("{name}: {}: {}", row.name, seconds(time)));
-                        row.runs.extend(measured.map(|round| Run { round: round + 1, seconds: time, report }));
+            let mut left = order.clone();
+            while !left.is_empty() {
+                for place in std::mem::take(&mut left) {
+                    let (case, row) = (&cases[place], &mut rows[place]);
+                    if row.refused.is_some() {
+                        continue;
+                    }
+                    let name = match measured {
+                        Some(measured) => format!("round {} of {}", measured + 1, repeats),
+                        None => "warm-up".to_owned(),
+                    };
+                    match self.run(case)? {
+                        Outcome::Stopped => return Ok(rows),
+                        Outcome::Refused(reason) => row.refused = Some(reason),
+                        Outcome::Measured(time, report) => {
+                            configurations[place] =
+                                Some(configuration(&report)).filter(|_| case.action == Action::Solve);
+                            out.remark(format_args!("{name}: {}: {}", row.name, seconds(time)));
+                            row.runs.extend(measured.map(|round| Run { round: round + 1, seconds: time, report }));
+                        }
                     }
                 }
-            }
-            // Cases with the same configuration become one row, the first.
-            for place in (0..cases.len()).filter(|place| !cases[*place].row.again) {
-                let same = (0..place).find(|other| configurations[*other] == configurations[place]);
-                if let Some(same) = same.filter(|_| configurations[place].is_some() && rows[place].refused.is_none()) {
-                    rows[place].refused = Some(format!("it is \"{}\"", rows[same].name));
-                    rows[place].runs.clear();
-                }
-            }
-            for place in 0..cases.len() {
-                let mut others = (0..cases.len()).filter(|other| rows[*other].group == rows[place].group);
-                let first = others.find(|other| rows[*other].refused.is_none());
-                if let Some(first) = first.filter(|_| rows[place].again && rows[place].refused.is_some()) {
-                    cases[place] = cases[first].again();
-                    rows[place] = row(&cases[place]);
+                for place in 0..cases.len() {
+                    // Cases with the same configuration become one row, the first.
+                    let same = (0..place).find(|other| configurations[*other] == configurations[place]);
+                    let is_run = configurations[place].is_some() && rows[place].refused.is_none();
+                    if let Some(same) = same.filter(|_| is_run && !rows[place].again) {
+                        rows[place].refused = Some(format!("it is \"{}\"", rows[same].name));
+                        rows[place].runs.clear();
+                    }
+                    let mut others = (0..cases.len()).filter(|other| rows[*other].group == rows[place].group);
+                    let first = others.find(|other| rows[*other].refused.is_none()).map(|first| cases[first].again());
+                    let is_lost = rows[place].again && rows[place].refused.is_some();
+                    if let Some(again) = first.filter(|again| is_lost && *again != cases[place]) {
+                        rows[place] = row(&again);
+                        cases[place] = again;
+                        left.push(place);
+                    }
                 }
             }
         }
@@ -113,23 +118,30 @@ impl<'a> Rounds<'a> {
     }
 
     fn run(&mut self, case: &Case) -> anyhow::Result<Outcome> {
-        match case.action {
-            Action::Solve => {
-                let folder = self.folder.join("run");
-                let outcome = self.solve(case, &folder);
-                // Outside the measured time, and not left to the next run.
-                remove(&folder)?;
-                outcome
+        if case.action == Action::Solve {
+            let folder = self.folder.join("run");
+            let outcome = self.solve(case, &folder);
+            // Outside the measured time, and not left to the next run.
+            if folder.exists() {
+                fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
             }
-            Action::Verify => self.with_database(case, |rounds, folder| {
-                let Some(ended) = rounds.started(&["verify".into(), folder.into(), "--json".into()], "")? else {
-                    return Ok(Outcome::Stopped);
-                };
-                let report = checked(case, &ended, check::verify)?;
-                Ok(Outcome::Measured(ended.seconds, report))
-            }),
-            Action::Probe => self.with_database(case, |rounds, folder| rounds.probe(case, folder)),
+            return outcome;
         }
+        if !self.databases.contains_key(&case.arguments) {
+            let folder = self.folder.join(format!("database{}", self.databases.len()));
+            match self.solve(case, &folder)? {
+                Outcome::Measured(..) => self.databases.insert(case.arguments.clone(), folder),
+                other => return Ok(other),
+            };
+        }
+        let folder = &self.databases[&case.arguments];
+        if case.action == Action::Probe {
+            return self.probe(case, folder);
+        }
+        let Some(ended) = self.started(&["verify".into(), folder.into(), "--json".into()], "")? else {
+            return Ok(Outcome::Stopped);
+        };
+        Ok(Outcome::Measured(ended.seconds, checked(case, &ended, check::verify)?))
     }
 
     /// Runs the program with these arguments; returns `None` if the bench has to stop.
@@ -172,7 +184,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn solve(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
-        let mut arguments: Vec<OsString> = case.solve_words().into_iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = solve_words(&case.arguments).into_iter().map(OsString::from).collect();
         arguments.extend(["--json".into(), "--quiet".into(), "--out".into(), folder.into()]);
         let Some(ended) = self.started(&arguments, "")? else { return Ok(Outcome::Stopped) };
         let code = ended.status.code();
@@ -189,29 +201,9 @@ impl<'a> Rounds<'a> {
         Ok(Outcome::Measured(ended.seconds, report))
     }
 
-    /// Runs `work` on the database of a case, which is solved on first use.
-    fn with_database(
-        &mut self,
-        case: &Case,
-        work: impl FnOnce(&mut Self, &Path) -> anyhow::Result<Outcome>,
-    ) -> anyhow::Result<Outcome> {
-        let folder = match self.databases.get(&case.arguments) {
-            Some(folder) => folder.clone(),
-            None => {
-                let folder = self.folder.join(format!("database{}", self.databases.len()));
-                match self.solve(case, &folder)? {
-                    Outcome::Measured(..) => self.databases.insert(case.arguments.clone(), folder.clone()),
-                    other => return Ok(other),
-                };
-                folder
-            }
-        };
-        work(self, &folder)
-    }
-
     /// Measures the time of one warm probe, from two lists of questions of different length.
-    fn probe(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
-        let cells = cells(case);
+    fn probe(&self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
+        let cells = case.cells();
         let mut times = Vec::new();
         for questions in PROBES {
             let position = |number| format!("{:#x}\n", mixed(number) & ((1 << cells) - 1));
@@ -236,13 +228,6 @@ fn configuration(report: &Value) -> Value {
     names.split(',').filter_map(|name| report.get(name)).cloned().collect()
 }
 
-/// Returns the number of cells of a case's board.
-fn cells(case: &Case) -> u32 {
-    let at = case.arguments.iter().position(|argument| argument == "--layers");
-    let layers: u32 = at.and_then(|at| case.arguments.get(at + 1)?.parse().ok()).unwrap_or(1);
-    layers * (layers + 1) / 2
-}
-
 /// Returns the report of a process that succeeded with the right answer.
 fn checked(case: &Case, ended: &RunEnd, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
     succeeded(case, ended)?;
@@ -259,14 +244,32 @@ fn succeeded(case: &Case, ended: &RunEnd) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("{} ended with {}: {}", case.command(), ended.status, ended.reason);
-    let exit =
-        [Exit::Refuted, Exit::Corrupt, Exit::System].into_iter().find(|exit| ended.status.code() == Some(*exit as i32));
+    // A process without a code was killed.
+    let code = ended.status.code().unwrap_or(Exit::System as i32);
+    let exit = [Exit::Refuted, Exit::Corrupt, Exit::System].into_iter().find(|exit| *exit as i32 == code);
     Err(Refused::with(exit.unwrap_or(Exit::Usage), message, "run the command without the bench for details").into())
 }
 
-fn remove(folder: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, error)),
-        _ => Ok(()),
+#[cfg(test)]
+mod tests {
+    use super::super::case::Suite;
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn a_failed_process_ends_the_bench_with_a_code_of_the_same_kind() {
+        let case = &Suite::Quick.cases()[0];
+        for (status, exit) in [
+            (9, Exit::System),
+            (4 << 8, Exit::System),
+            (3 << 8, Exit::Corrupt),
+            (1 << 8, Exit::Refuted),
+            (2 << 8, Exit::Usage),
+        ] {
+            let status = ExitStatus::from_raw(status);
+            let ended = RunEnd { seconds: 1.0, status, output: String::new(), reason: "why".to_owned() };
+            let refused: Refused = succeeded(case, &ended).unwrap_err().downcast().unwrap();
+            assert_eq!(refused.exit, exit, "{status}");
+        }
     }
 }

@@ -18,7 +18,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use terminal::exit::Refused;
+use terminal::exit::{Exit, Refused};
 use trinim::cli::args::Size;
 use trinim::cli::machine::memory_free_bytes;
 use trinim_game::random::Random;
@@ -34,8 +34,8 @@ fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
     bytes as f64 / watch.elapsed().as_secs_f64().max(1e-9)
 }
 
-/// Measures the device below `folder` with a file of at most `bytes_at_most` bytes; returns `None`
-/// if stopped.
+/// Measures the device of `folder`, which is below `--out`, with a file of at most `bytes_at_most`
+/// bytes; returns `None` if stopped.
 pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
     if bytes_at_most < PIECE_BYTES as u64 {
         let (given, least) = (Size(bytes_at_most), Size(PIECE_BYTES as u64));
@@ -45,8 +45,9 @@ pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::R
     let storage = RealStorage::open(folder)?;
     let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
     if file_bytes == 0 {
-        let message = format!("{} has too little free space to measure: expected at least 16 MiB", folder.display());
-        return Err(Refused::new(message, "free disk space, or skip it with --yardstick none").into());
+        let folder = folder.parent().unwrap_or(folder).display();
+        let message = format!("--out {folder} has too little free space to measure: expected at least 16 MiB");
+        return Err(Refused::with(Exit::System, message, "free disk space, or skip it with --yardstick none").into());
     }
     let measured = measure(&storage, file_bytes, stop);
     storage.remove(FILE)?;
@@ -71,7 +72,10 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
     file.sync()?;
     let write_bytes_per_second = rate(file_bytes, &watch);
 
-    forget(&storage.path(FILE))?;
+    let path = storage.path(FILE);
+    let cached = File::open(&path).map_err(|error| Error::io("open", &path, error))?;
+    // If the system refuses, the read comes from memory.
+    let _ = rustix::fs::fadvise(&cached, 0, None, Advice::DontNeed);
     let watch = Stopwatch::start();
     for offset in offsets() {
         if stopped() {
@@ -81,13 +85,6 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
     }
     let read_bytes_per_second = rate(file_bytes, &watch);
     Ok(Some(DeviceSpeed { file_bytes, write_bytes_per_second, read_bytes_per_second }))
-}
-
-/// Drops the cached pages of a synced file. If the system refuses, the read comes from memory.
-fn forget(path: &Path) -> Result<(), Error> {
-    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
-    Ok(())
 }
 
 pub fn mixed(number: u64) -> u64 {
@@ -159,6 +156,11 @@ mod tests {
         assert!(speed.write_bytes_per_second > 0.0 && speed.read_bytes_per_second > 0.0);
         assert_eq!(device(folder.path(), 9 << 20, &AtomicBool::new(true)).unwrap(), None);
         assert!(device(folder.path(), 1 << 20, &AtomicBool::new(false)).is_err());
+        // A file system without space.
+        let refused = device(Path::new("/proc/self"), 9 << 20, &AtomicBool::new(false)).unwrap_err();
+        let refused: Refused = refused.downcast().unwrap();
+        assert_eq!(refused.exit, Exit::System);
+        assert!(refused.to_string().starts_with("--out /proc has too little free space"), "{refused}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(facts(folder.path()).disk.is_some());
     }

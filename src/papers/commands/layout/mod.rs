@@ -12,10 +12,9 @@ use serde::Serialize;
 use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, padded};
-use trinim::cli::args::{self, BidCells, JsonArgs, Size};
+use trinim::cli::args::{BlocksArgs, JsonArgs, Size};
 use trinim::cli::board::{BoardArgs, cells_text};
 use trinim::layout::{Edge, Layout};
-use trinim::plan;
 use trinim_game::Board;
 use trinim_papers::counts::Counts;
 
@@ -26,8 +25,8 @@ Examples:
   trinim papers layout --paper              show the layouts of [SWLK12], published and computed
   trinim papers layout search --layers 9 --bits 13 --symmetry any
 
-Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
-canonical blocks.";
+Marked cells are the BID cells, by default those of a solve in 1 GiB. Updates count pairs of a target block and a \
+child block; loads count pairs of canonical blocks.";
 
 /// The most updates that `--json` lists without `--edges`.
 const EDGES_UNASKED: u64 = 1_000;
@@ -42,16 +41,11 @@ pub struct LayoutArgs {
     #[command(flatten)]
     board: BoardArgs,
 
-    /// Cells that name the block, like b1,b2, or none [default: the suggested ones]
-    #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
-    bid_cells: Option<BidCells>,
-
-    /// Largest number of offset bits of a block; 1 to 40 [default: as for a solve in 1 GiB]
-    #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
-    block_bits: Option<u32>,
+    #[command(flatten)]
+    blocks: BlocksArgs,
 
     /// Compare tables and claims of [SWLK12] with computed values; exit code 1 if any differs
-    #[arg(long, conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "edges"])]
+    #[arg(long, conflicts_with_all = ["layers", "board", "min_take", "max_take", "bid_cells", "block_bits", "edges"])]
     paper: bool,
 
     /// List every update between canonical blocks; --json lists up to 1000 by default
@@ -74,7 +68,7 @@ pub struct Report {
     bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
-    /// Symmetries of the triangle that the cells keep.
+    /// Symmetries of the board that the cells keep.
     symmetries: usize,
     /// Name of the board: `triangle:7`, `rect:6x6`, or the name in a board file.
     board: String,
@@ -126,11 +120,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return paper::run(args.json, out);
     }
     let board = args.board.solvable()?;
-    let layout = out.announcing("cutting the board", || match (&args.bid_cells, args.block_bits) {
-        (Some(cells), _) => Layout::new(&board, cells),
-        (None, Some(bits)) => Ok(Layout::suggested(&board, bits)),
-        (None, None) => Ok(plan::choose_layout(&board, 1 << 30)),
-    })?;
+    let layout = out.announcing("cutting the board", || args.blocks.layout(&board, 1 << 30))?;
     let counts = out.announcing("counting updates", || Counts::of(&layout));
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {

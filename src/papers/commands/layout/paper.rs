@@ -8,7 +8,6 @@ use std::io::Write;
 use terminal::exit::Exit;
 use terminal::output::{Out, grouped, side_by_side, wrapped};
 use trinim::cli::args::{JsonArgs, Size};
-use trinim::layout::Layout;
 use trinim_game::claims::{Claim, Verdict};
 use trinim_game::{Board, Cell};
 use trinim_papers::counts::Counts;
@@ -42,7 +41,7 @@ struct RowReport {
 pub struct Report {
     /// The same as `agrees`.
     ok: bool,
-    /// Whether every published count was found: exit code 0.
+    /// Whether every published count was found and every claim holds as printed: exit code 0.
     agrees: bool,
     /// Rows of the tables of [SWLK12].
     rows: Vec<RowReport>,
@@ -51,27 +50,27 @@ pub struct Report {
 }
 
 pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let rows: Vec<RowReport> = layouts::rows().iter().map(|row| report(row, &row.figure.layout())).collect();
+    let report = |row: &Row| {
+        let (figure, layout) = (row.figure(), row.figure().layout());
+        let computed = row.computed(&Counts::of(&layout));
+        RowReport {
+            table: row.table,
+            figure: &figure.name,
+            layers: figure.layers,
+            redundancy_removed: row.is_reduced(),
+            bid_cells: layout.bid_cells().to_vec(),
+            cells_known: known(figure.source),
+            agrees: computed == row.published,
+            published: row.published.clone(),
+            computed,
+        }
+    };
+    let rows: Vec<RowReport> = layouts::rows().iter().map(report).collect();
     let claims = layouts::claims();
     let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
     let report = Report { ok: agrees, agrees, rows, claims };
     json.report("trinim.layout.paper/1", &report, out, print)?;
     Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
-}
-
-fn report(row: &Row, layout: &Layout) -> RowReport {
-    let computed = row.computed(&Counts::of(layout));
-    RowReport {
-        table: row.table,
-        figure: &row.figure.name,
-        layers: row.figure.layers,
-        redundancy_removed: row.reduced,
-        bid_cells: layout.bid_cells().to_vec(),
-        cells_known: known(row.figure.source),
-        agrees: computed == row.published,
-        published: row.published.clone(),
-        computed,
-    }
 }
 
 fn known(source: Source) -> String {
@@ -147,9 +146,6 @@ fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &st
 
 /// Formats bytes in the unit of the published tables, so that four digits stay four digits.
 fn gibibytes(bytes: u64) -> String {
-    const GIB: u64 = 1 << 30;
-    match bytes % GIB {
-        0 => format!("{} GiB", grouped(bytes / GIB)),
-        _ => format!("{} GiB", bytes as f64 / GIB as f64),
-    }
+    let part = (bytes % (1 << 30)) as f64 / f64::from(1 << 30);
+    format!("{}{} GiB", grouped(bytes >> 30), part.to_string().trim_start_matches('0'))
 }

@@ -9,7 +9,6 @@ use terminal::exit::{Exit, Refused};
 use terminal::output::{Out, counted, grouped, side_by_side};
 use trinim::cli::args::JsonArgs;
 use trinim::cli::board::RequiredBoard;
-use trinim::cli::choice::named;
 use trinim::cli::summary::board_words;
 use trinim::layout::search::Limit;
 use trinim_game::{Board, Cell};
@@ -24,12 +23,6 @@ Examples:
 All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
 says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
 
-const SYMMETRIES: &[(SymmetryClass, &str, &str)] = &[
-    (SymmetryClass::All, "d3", "All six of the triangle"),
-    (SymmetryClass::Mirror, "mirror", "At least one mirror"),
-    (SymmetryClass::Any, "any", "Any or none"),
-];
-
 /// Find the BID cells with the fewest updates between canonical blocks
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,7 +35,7 @@ pub struct SearchArgs {
     bits: u32,
 
     /// Symmetries that the cells must keep
-    #[arg(long, value_name = "SYMMETRY", value_parser = named(SYMMETRIES), default_value = "d3")]
+    #[arg(long, value_name = "SYMMETRY", value_enum, default_value = "d3")]
     symmetry: SymmetryClass,
 
     /// Number of layouts to show
@@ -103,7 +96,8 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let Found { exhaustive, looked_at, asymmetric_at_least, sets } = &report.found;
     let looked_at = counted(*looked_at, "set");
     match (sets.is_empty(), exhaustive) {
-        (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
+        (true, true) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
+        (true, false) => writeln!(out, "{bits}: {looked_at} examined, none keeps these symmetries, others may.")?,
         (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
         (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
     }

@@ -100,7 +100,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     );
     let record = serde_json::from_str::<Record>(&out).unwrap();
     assert_eq!(record.rows.len(), 3 + 1);
-    assert!(error.contains("left out: --layers 4 --bid-cells \"(4,0)(4,4)\": "), "{error}");
+    assert!(error.contains("left out: --layers 4 --bid-cells '(4,0)(4,4)': "), "{error}");
     // Digests are compared only within a layout.
     let digests: Vec<&Value> = record.rows.iter().map(|row| &row.runs[0].report["digest"]).collect();
     assert_ne!(digests[1], digests[2]);
@@ -116,7 +116,13 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
         0,
         &tiny(&["-k", "5", "--scan", "strategy=block-pull,update-log", "--scan", "log-placement=shared", "--json"]),
     );
-    // The first case that runs is the one that runs again.
+    // The first case that runs is the one that runs again, also if that shows in the last round.
+    let once = ["bench", "-k", "3", "--repeats", "1", "--warm-up", "0", "--yardstick", "none", "--json"];
+    let (found, _) = ends(path, 0, &[&once[..], &["--scan", "bid-cells=f9", "--scan", "block-bits=3,4"]].concat());
+    let rows = serde_json::from_str::<Record>(&found).unwrap().rows;
+    let runs: Vec<(&str, bool, usize)> = rows.iter().map(|row| (&*row.name, row.again, row.runs.len())).collect();
+    let [three, four] = ["--layers 3 --block-bits 3", "--layers 3 --block-bits 4"];
+    assert_eq!(runs, [(three, false, 1), (four, false, 1), (&*format!("{three}, again"), true, 1)]);
     let run: Vec<String> = serde_json::from_str::<Record>(&out).unwrap().rows.into_iter().map(|row| row.name).collect();
     let name = "--layers 5 --strategy update-log --log-placement shared";
     assert_eq!(run, [name.to_owned(), format!("{name}, again")]);
@@ -186,6 +192,15 @@ fn every_way_gives_the_same_digest_side_by_side() {
     assert!(record.rows[1].figures.unwrap().read_bytes > Some(0.0));
     let lines = fs::read_to_string(path.join("b.csv")).unwrap();
     assert!(lines.lines().nth(3).unwrap().contains(",block-pull,"), "{lines}");
+}
+
+/// Regression: measurements were lost with a CSV that could not be written.
+#[test]
+fn a_csv_that_cannot_be_written_leaves_the_report() {
+    let folder = scratch();
+    let (out, error) = ends(folder.path(), 4, &tiny(&["--layers", "2", "--csv", "/dev/full"]));
+    assert!(out.trim_start().starts_with("median ") && out.lines().count() == 1 + 2 * 2, "{out}");
+    assert!(error.contains("error: cannot write /dev/full: "), "{error}");
 }
 
 #[test]

@@ -277,6 +277,8 @@ fn the_winning_moves_are_those_of_the_definition() {
         let none = ["no winning move".to_owned()];
         assert_eq!(captions, if classes.is_empty() { &none[..] } else { &expected_captions }, "{name}");
         assert_eq!(svg.contains("The start is lost"), expected.is_empty(), "{name}");
+        let is_explained = svg.contains("the first and last cell taken, by letter of the row and number in it");
+        assert_eq!(is_explained, !expected.is_empty(), "{name}");
     }
     assert_no_ring_around_another_mark(&found["figure-13.svg"]);
 }
@@ -508,7 +510,12 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     }
     let rectangle = Board::named("rect:2x3", Takes::ANY).unwrap();
     Solve::new(&rectangle, Rule::Misere).run(&path.join("rectangle")).unwrap();
-    assert!(with(2, &[&good, "rectangle"]).contains("solves the board rect:2x3: a report is about triangles"));
+    let limited = Board::named("triangle:4", Takes { least: Some(2), most: None }).unwrap();
+    Solve::new(&limited, Rule::Misere).run(&path.join("limited")).unwrap();
+    for (folder, name) in [("rectangle", "rect:2x3"), ("limited", "triangle:4")] {
+        let why = format!("solves the board {name}: a report is about triangles without --min-take");
+        assert!(with(2, &[&good, folder]).contains(&why));
+    }
     let unfinished = copy("unfinished");
     fs::remove_file(unfinished.join("db/SUMS")).unwrap();
     assert!(with(2, &["unfinished"]).contains("unfinished contains no finished database: SUMS is missing"));

@@ -80,12 +80,12 @@ fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
     let folder = scratch();
     let path = folder.path();
     let command =
-        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
+        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "a run", "--strategy", strategy];
     for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
         let mut slow = command(strategy);
         slow.extend(["--kernel", "scalar"]);
         let mut child = trinim(path, &slow).spawn().unwrap();
-        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
+        let begun = || fs::read_dir(path.join("a run/m")).is_ok_and(|files| files.count() == 4);
         for _ in 0..24_000 {
             assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
             if begun() {
@@ -97,23 +97,23 @@ fn a_stop_is_told_with_what_to_do_and_the_folder_is_left_alone() {
         let output = child.wait_with_output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{error}");
-        let hint = "hint: this strategy keeps no checkpoints: remove run and start over\n";
+        let hint = "hint: this strategy keeps no checkpoints: remove 'a run' and start over\n";
         assert!(error.contains("stopped by a signal\n") && error.ends_with(hint), "{error}");
-        let before = tree(&path.join("run"));
+        let before = tree(&path.join("a run"));
         for strategy in ["forward", "block-pull"] {
             let (_, error) = ends(path, 2, &command(strategy));
             assert!(
-                error.contains("error: run is not empty: it holds ")
+                error.contains("error: a run is not empty: it holds ")
                     && error.contains("\nhint: the papers' strategies keep no checkpoints"),
                 "{error}"
             );
         }
-        assert!(tree(&path.join("run")) == before);
-        fs::remove_dir_all(path.join("run")).unwrap();
+        assert!(tree(&path.join("a run")) == before);
+        fs::remove_dir_all(path.join("a run")).unwrap();
     }
     let (out, remark) = ends(path, 0, &[&command("block-pull")[..], &["--json"]].concat());
     assert!(remark.contains("; it keeps no checkpoints\n"), "{remark}");
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
-    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(path.join("a run/logs")).unwrap().count(), 0);
 }
