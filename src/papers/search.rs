@@ -162,8 +162,8 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Examines the unions of the orbits of `group`: all, of which this many are already counted, or
-    /// a sample.
+    /// Examines the unions of the orbits of `group`: a sample, or all, of which
+    /// `counted` are counted already.
     fn unions(&mut self, group: &[&Symmetry], counted: u64) {
         let Request { bits, limit, .. } = *self.request;
         let is_whole = unions(self.board, group, bits, limit, &mut |set, updates| self.offer(set, updates, group));

@@ -142,7 +142,7 @@ const CEILINGS: [(&str, usize); 19] = [
     ("src/job/", 932),
     ("src/kernel/", 2_860),
     ("src/layout/", 1_825),
-    ("src/papers/", 5_197),
+    ("src/papers/", 5_196),
     ("src/plan/", 1_426),
     ("src/plane/", 2_971),
     ("src/play/", 1_243),

@@ -1,4 +1,4 @@
-//! `report.md`: all tables and figures on one page, in the places that `page.md` names.
+//! `report.md`: all tables and figures on one page, in the places that `page.txt` names.
 
 use super::figures::Figure;
 use super::tables::{board_words, counts, moves, rules, starts};
@@ -43,7 +43,7 @@ pub(super) fn page(
         ("{figures}\n", figures.iter().map(shown).collect()),
         ("{databases}", databases),
     ];
-    places.iter().fold(include_str!("page.md").to_owned(), |page, (place, text)| page.replace(place, text))
+    places.iter().fold(include_str!("page.txt").to_owned(), |page, (place, text)| page.replace(place, text))
 }
 
 fn verdict(contradictions: &[String]) -> String {

@@ -22,8 +22,8 @@ mod yardsticks;
 use case::{Argument, Case, Suite};
 use clap::Args;
 use machine::facts;
-use pipeline::Error;
 use pipeline::storage::ScratchFolder;
+use pipeline::{Error, RealStorage};
 use rounds::Rounds;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -247,7 +247,7 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let Size(size) = args.yardstick.unwrap_or_else(|| fitting(&cases));
     if size > 0 {
-        record.device = yardsticks::device(folder.path(), size, &signals.stop)?;
+        record.device = yardsticks::device(&RealStorage::open(folder.path())?, size, &signals.stop)?;
         record.memory = Some(yardsticks::memory()?);
     }
     out.remark(record.conditions());

@@ -11,11 +11,10 @@
 
 use pipeline::parallel::check_threads;
 use pipeline::storage::Create;
-use pipeline::{Error, RealStorage, Stopwatch, Storage};
+use pipeline::{Error, Stopwatch, Storage};
 use rustix::fs::Advice;
 use std::fs::File;
 use std::hint::black_box;
-use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use terminal::exit::{Exit, Refused};
@@ -34,27 +33,27 @@ fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
     bytes as f64 / watch.elapsed().as_secs_f64().max(1e-9)
 }
 
-/// Measures the device of `folder`, which is below `--out`, with a file of at most `bytes_at_most`
-/// bytes; returns `None` if stopped.
-pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
+/// Measures the device of a folder below `--out` with a file of at most `bytes_at_most` bytes;
+/// returns `None` if stopped.
+pub fn device(storage: &dyn Storage, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
     if bytes_at_most < PIECE_BYTES as u64 {
         let (given, least) = (Size(bytes_at_most), Size(PIECE_BYTES as u64));
         let message = format!("--yardstick {given} is too small: expected at least {least}");
         return Err(Refused::new(message, "skip it with --yardstick none").into());
     }
-    let storage = RealStorage::open(folder)?;
     let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
     if file_bytes == 0 {
-        let folder = folder.parent().unwrap_or(folder).display();
-        let message = format!("--out {folder} has too little free space to measure: expected at least 16 MiB");
+        let folder = storage.path("");
+        let out = folder.parent().unwrap_or(&folder).display();
+        let message = format!("--out {out} has too little free space to measure: expected at least 16 MiB");
         return Err(Refused::with(Exit::System, message, "free disk space, or skip it with --yardstick none").into());
     }
-    let measured = measure(&storage, file_bytes, stop);
+    let measured = measure(storage, file_bytes, stop);
     storage.remove(FILE)?;
     Ok(measured?)
 }
 
-fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<Option<DeviceSpeed>, Error> {
+fn measure(storage: &dyn Storage, file_bytes: u64, stop: &AtomicBool) -> Result<Option<DeviceSpeed>, Error> {
     let file = storage.create(FILE, Create::New)?;
     let stopped = || stop.load(Ordering::Relaxed);
     let mut words: Vec<u64> = (0..PIECE_BYTES as u64 / 8).map(mixed).collect();
@@ -147,20 +146,23 @@ fn best(buffers: &mut [Vec<u64>], bytes: u64, pass: impl Fn(&mut [u64]) + Sync) 
 mod tests {
     use super::*;
     use crate::commands::bench::machine::facts;
+    use pipeline::{LimitedStorage, RealStorage};
+    use std::sync::Arc;
 
     #[test]
     fn yardsticks_leave_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let speed = device(folder.path(), 9 << 20, &AtomicBool::new(false)).unwrap().unwrap();
+        let storage = RealStorage::open(folder.path()).unwrap();
+        let speed = device(&storage, 9 << 20, &AtomicBool::new(false)).unwrap().unwrap();
         assert_eq!(speed.file_bytes, 8 << 20);
         assert!(speed.write_bytes_per_second > 0.0 && speed.read_bytes_per_second > 0.0);
-        assert_eq!(device(folder.path(), 9 << 20, &AtomicBool::new(true)).unwrap(), None);
-        assert!(device(folder.path(), 1 << 20, &AtomicBool::new(false)).is_err());
-        // A file system without space.
-        let refused = device(Path::new("/proc/self"), 9 << 20, &AtomicBool::new(false)).unwrap_err();
-        let refused: Refused = refused.downcast().unwrap();
+        assert_eq!(device(&storage, 9 << 20, &AtomicBool::new(true)).unwrap(), None);
+        assert!(device(&storage, 1 << 20, &AtomicBool::new(false)).is_err());
+        let full = LimitedStorage::new(Arc::new(storage), 15 << 20).unwrap();
+        let refused: Refused = device(&full, 9 << 20, &AtomicBool::new(false)).unwrap_err().downcast().unwrap();
+        let out = folder.path().parent().unwrap().display();
         assert_eq!(refused.exit, Exit::System);
-        assert!(refused.to_string().starts_with("--out /proc has too little free space"), "{refused}");
+        assert!(refused.to_string().starts_with(&format!("--out {out} has too little free space")), "{refused}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(facts(folder.path()).disk.is_some());
     }

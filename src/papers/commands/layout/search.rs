@@ -97,7 +97,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let looked_at = counted(*looked_at, "set");
     match (sets.is_empty(), exhaustive) {
         (true, true) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
-        (true, false) => writeln!(out, "{bits}: {looked_at} examined, none keeps these symmetries, others may.")?,
+        (true, false) => writeln!(out, "{bits}: the sample found no set with these symmetries; raise --sets.")?,
         (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
         (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
     }
