@@ -73,7 +73,7 @@ const METRICS: OutputKind =
 /// # Errors
 /// Returns [`Refused`].
 pub fn check(path: &Path) -> anyhow::Result<()> {
-    let begun = OutputFile::look_regular(path, METRICS).and_then(|file| Ok(drop(file.begin()?)));
+    let begun = OutputFile::look_regular(path, METRICS).and_then(|file| Ok(file.begin().map(drop)?));
     let hint = "name a file in a folder that can be written";
     begun.map_err(|error| match error.is::<Refused>() {
         true => error,
