@@ -162,8 +162,8 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    /// Examines the unions of the orbits of `group`: a sample, or all, of which
-    /// `counted` are counted already.
+    /// Examines a sample of the unions of the orbits of `group`, or all. An earlier group has then
+    /// examined `counted` of them, which count once.
     fn unions(&mut self, group: &[&Symmetry], counted: u64) {
         let Request { bits, limit, .. } = *self.request;
         let is_whole = unions(self.board, group, bits, limit, &mut |set, updates| self.offer(set, updates, group));

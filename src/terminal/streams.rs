@@ -191,15 +191,15 @@ extern "C" fn look_at_start() {
     WAS_CLOSED.store(fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
 }
 
-/// Writes to readers that may be slow: standard output, a pipe or a device; waits if another
-/// program has made it non-blocking. Its errors are those of the system, and that of
-/// [`check_stops_with`] if a stop was requested during a wait.
+/// Writes to readers that may be slow: standard output, a pipe or a device. It waits for them even
+/// if another program has made the file non-blocking. Its errors are those of the system, and that
+/// of [`check_stops_with`] if a stop was requested during a wait.
 pub struct PatientWriter<W> {
     file: W,
     /// Bytes that a reader takes without holding up this thread.
     at_once: usize,
-    /// Whether the file was closed.
-    is_refused: bool,
+    /// Whether the file was closed when the program began.
+    was_closed: bool,
     /// Called during a wait, which its error ends.
     check: fn() -> io::Result<()>,
 }
@@ -207,7 +207,7 @@ pub struct PatientWriter<W> {
 impl PatientWriter<Stdout> {
     /// Returns standard output.
     pub fn stdout() -> PatientWriter<Stdout> {
-        PatientWriter { is_refused: WAS_CLOSED.load(Ordering::Relaxed), ..PatientWriter::new(io::stdout()) }
+        PatientWriter { was_closed: WAS_CLOSED.load(Ordering::Relaxed), ..PatientWriter::new(io::stdout()) }
     }
 }
 
@@ -216,13 +216,13 @@ impl<W: AsFd> PatientWriter<W> {
     pub fn new(file: W) -> PatientWriter<W> {
         let is_regular = fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file());
         let at_once = if is_regular { usize::MAX } else { PIPE_BYTES };
-        PatientWriter { file, at_once, is_refused: false, check: check_stop }
+        PatientWriter { file, at_once, was_closed: false, check: check_stop }
     }
 }
 
 impl<W: AsFd> Write for PatientWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.is_refused {
+        if self.was_closed {
             return Err(Errno::BADF.into());
         }
         let bytes = &bytes[..self.at_once.min(bytes.len())];
@@ -291,8 +291,8 @@ pub fn share(number: RawFd) -> io::Result<PatientWriter<File>> {
     #[expect(unsafe_code, reason = "only copied; the system refuses a number that is not open")]
     let file = unsafe { BorrowedFd::borrow_raw(number) };
     let is_stdout = number == rustix::stdio::stdout().as_raw_fd();
-    let is_refused = is_stdout && WAS_CLOSED.load(Ordering::Relaxed);
-    Ok(PatientWriter { is_refused, ..PatientWriter::new(file.try_clone_to_owned()?.into()) })
+    let was_closed = is_stdout && WAS_CLOSED.load(Ordering::Relaxed);
+    Ok(PatientWriter { was_closed, ..PatientWriter::new(file.try_clone_to_owned()?.into()) })
 }
 
 #[cfg(test)]

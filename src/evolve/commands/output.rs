@@ -16,7 +16,7 @@ pub const FAILED: u8 = 1;
 /// Exit code for arguments that cannot be carried out.
 pub const USAGE: u8 = 2;
 
-/// Arguments that cannot be carried out, and a hint.
+/// The end of a command that has no report: it was refused, or stopped by a signal.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {

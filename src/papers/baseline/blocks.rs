@@ -62,7 +62,7 @@ struct Bitmaps {
     turned: Option<Bitmap>,
 }
 
-/// Stops the other workers when this one ends, by an error or a panic too: nobody waits for it.
+/// Stops the other workers when this one ends, also by an error or a panic: they would wait for it.
 struct StopAtEnd<'a>(&'a Schedule);
 
 impl Drop for StopAtEnd<'_> {

@@ -26,8 +26,8 @@ pub const SCHEMAS: &[Report] = &[
     ("trinim.bench/1", &[trinim_papers::record::Record::json_schema]),
 ];
 
-/// Returns a name because of which the folder of `--out` does not count as empty. Refuses a file in
-/// its place or above it.
+/// Returns the name of a file in the folder of `--out`, unless that counts as empty. Refuses a file
+/// in its place or above it.
 fn occupant(folder: &Path) -> anyhow::Result<Option<String>> {
     let is_other = |path: &&Path| path.metadata().is_ok_and(|found| !found.is_dir());
     let Some(file) = folder.ancestors().find(is_other) else { return Ok(storage::occupant(folder)?) };

@@ -175,8 +175,7 @@ fn a_solve_that_fails_is_an_error_in_words() {
         let ended = (0..).map(|_| server.own(&asked)).find(|found| found.status != 202).unwrap();
         assert_eq!((ended.status, &*ended.problem()), (500, "the position cannot be solved"));
     }
-    let description = server.get("/v1/openapi.json").json();
-    let described = &description["components"]["responses"]["Broken"]["description"];
+    let described = &server.get("/v1/openapi.json").json()["components"]["responses"]["Broken"]["description"];
     assert!(described.as_str().unwrap().contains("the position cannot be solved"), "{described}");
 }
 
